@@ -1,8 +1,8 @@
 // The account of bench/core.ts: the daemon's core, interpreter, limiter, readers and strategies in virtual time, on
 // the small exchange of the soak and with a journal that writes each record as text and keeps none.
 
-import { DirectNetwork } from '../src/backtest/network.ts'
-import { VirtualAccount, type VirtualStrategy } from '../src/backtest/virtual-account.ts'
+import { DirectNetwork } from '../src/backtest/virtual-wire.ts'
+import { VirtualAccount, type VirtualStrategy } from '../src/backtest/backtest.ts'
 import { VirtualTime } from '../src/backtest/virtual-time.ts'
 import { type StrategyId, toStrategyId } from '../src/domain/ids.ts'
 import { type Instrument } from '../src/domain/instrument.ts'

@@ -186,7 +186,7 @@ function startDaemon(directory: string, options: readonly string[]) {
 
 /** What `run` imports, and nothing else, compiled before as that of a daemon is; says its CPU, ms, and waits so many. */
 function imports(waitMs: string) {
-  const code = `await import(${JSON.stringify(join(ROOT, 'src/cli/run/run-daemon.ts'))})
+  const code = `await import(${JSON.stringify(join(ROOT, 'src/cli/run/run.ts'))})
     const { user, system } = process.cpuUsage()
     console.log((user + system) / 1000)
     setTimeout(() => {}, ${waitMs})`

@@ -97,12 +97,16 @@ export interface BesideTicks {
   readonly env: Readonly<Record<string, string>>
   /** Of the strategy. */
   readonly params: { readonly orders: number; readonly force: string }
-  /** Resolves once it is under way, with what ends it. @param directory where the daemon was started */
-  readonly begin: (
-    round: number,
-    directory: string,
-    baseUrl: string,
-  ) => Promise<() => Promise<void>>
+  /** Resolves once it is under way, with what ends it. */
+  readonly begin: (round: number, daemon: MeasuredDaemon) => Promise<() => Promise<void>>
+}
+
+export interface MeasuredDaemon {
+  /** Where it was started. */
+  readonly directory: string
+  /** Of its exchange. */
+  readonly baseUrl: string
+  readonly pid: number
 }
 
 function startDaemon(port: number, beside: BesideTicks | undefined) {
@@ -143,7 +147,7 @@ function startDaemon(port: number, beside: BesideTicks | undefined) {
     await end(child)
     rmSync(directory, { recursive: true, force: true })
   }
-  return { directory, baseUrl, log: () => log, stop }
+  return { directory, baseUrl, pid: child.pid ?? 0, log: () => log, stop }
 }
 
 async function end(child: ChildProcess): Promise<void> {
@@ -177,7 +181,7 @@ export async function measureTicks(
   for (let round = 0; round < rounds; round++) {
     const warmUpMs = round === 0 ? WARM_UP * TICK_MS : 0
     await playFloor(exchange.ports.floor, systemClock.now() + warmUpMs)
-    const endBeside = await beside?.begin(round, daemon.directory, daemon.baseUrl)
+    const endBeside = await beside?.begin(round, daemon)
     await playFloor(exchange.ports.floor, systemClock.now() + seconds * 1000)
     measured.push(measurements.endRound())
     await endBeside?.()

@@ -1,8 +1,9 @@
 // The flood of bench/ways-in.ts, in a process of its own: requests by every way in, and a hostile bot server.
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../src/lib/clock.ts'
+import { systemTimers } from '../src/lib/timers.ts'
 import { FakeTelegram } from '../test/cli/chat/fake-telegram.ts'
 
 export interface FloodTask {
@@ -21,14 +22,20 @@ const CHAT_EVERY_MS = 500
 /** More wait for no answer. */
 const OPEN_MAX = 16
 
+/** On a busy machine a daemon starts in many seconds. */
+const LOOKS_MAX = 600
+const LOOK_MS = 100
+
 const task = JSON.parse(process.argv[2] ?? '') as FloodTask
-const tokenOf = (file: string): string =>
-  readFileSync(join(task.directory, 'state', file), 'utf8').trim()
-const [full, read, agent] = [
-  tokenOf('control.token'),
-  tokenOf('control.read.token'),
-  tokenOf('control.agent.token'),
-]
+const tokenOf = async (file: string): Promise<string> => {
+  const path = join(task.directory, 'state', file)
+  for (let look = 0; look < LOOKS_MAX && !existsSync(path); look++)
+    await new Promise<void>((resolve) => systemTimers.after(LOOK_MS, resolve))
+  return readFileSync(path, 'utf8').trim()
+}
+const read = await tokenOf('control.read.token')
+const agent = await tokenOf('control.agent.token')
+const full = await tokenOf('control.token')
 const json = { 'content-type': 'application/json' }
 const at = `http://127.0.0.1:${task.port}`
 const signals = `http://127.0.0.1:${task.signalPort}/signals/tv`

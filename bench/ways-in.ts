@@ -5,10 +5,12 @@
 
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { percentileOf } from './figures.ts'
-import { measureTicks, type TickRound } from './tick-to-order.ts'
+import { systemClock } from '../src/lib/clock.ts'
+import { type MeasuredDaemon, measureTicks, type TickRound } from './tick-to-order.ts'
 import type { FloodTask } from './ways-in-flood.ts'
 
 const ROUNDS = 6
@@ -56,7 +58,8 @@ interface BesideDaemon {
 async function startBeside(directory: string, baseUrl: string): Promise<BesideDaemon> {
   const task: FloodTask = { port, signalPort, botPort, directory, ...ENV }
   const flood = fork(fileOf('ways-in-flood.ts'), [JSON.stringify(task)])
-  await once(flood, 'message')
+  const [begun] = await Promise.race([once(flood, 'message'), once(flood, 'exit')])
+  if (begun !== 'begun') throw new Error('the flood did not begin')
   const programs = [['mcp', '--http'], ['chat']].map((words) => {
     const options = [
       ...words,
@@ -82,19 +85,32 @@ async function startBeside(directory: string, baseUrl: string): Promise<BesideDa
   return { flood, stop }
 }
 
+/**
+ * CPU time of the thread that trades, ms: it tells what a flood costs that thread also where other
+ * programs take the processors.
+ */
+function readCpuMs(pid: number): number {
+  const [runNs = ''] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')
+  return Number(runNs) / 1e6
+}
+
 let beside: BesideDaemon | undefined
+/** CPU of the thread that trades for a second of a round, ms. */
+const cpu: number[] = []
 
 /** Floods in every second round. */
 async function begin(
   round: number,
-  directory: string,
-  baseUrl: string,
+  { directory, baseUrl, pid }: MeasuredDaemon,
 ): Promise<() => Promise<void>> {
   beside ??= await startBeside(directory, baseUrl)
   const { flood, stop } = beside
   const isFlooded = round % 2 === 1
+  const [beganAt, cpuBeforeMs] = [systemClock.monotonic(), readCpuMs(pid)]
   if (isFlooded) flood.send('flood')
   return async () => {
+    const seconds = (systemClock.monotonic() - beganAt) / 1000
+    cpu.push((readCpuMs(pid) - cpuBeforeMs) / seconds)
     if (isFlooded) {
       flood.send('rest')
       const [counts] = (await once(flood, 'message')) as [unknown]
@@ -129,3 +145,6 @@ for (const share of [0.5, 0.9, 0.99]) {
   console.log([`p${share * 100}`, ...cells].map((cell) => cell.padStart(14)).join(''))
 }
 console.log(`n ${pick('daemon', false).length} and ${pick('daemon', true).length}`)
+console.log(
+  `CPU of the thread that trades, ms a second, by round: ${cpu.map((one) => one.toFixed(0)).join(' ')}`,
+)

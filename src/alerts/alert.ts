@@ -10,17 +10,12 @@ export interface Alert {
   /** Equal alerts have equal keys. */
   readonly key: string
   readonly urgency: Urgency
-  /** A sentence without its full stop. */
   readonly title: string
-  /** A line each. */
   readonly lines: readonly string[]
-  /** The next command, if one helps. */
   readonly command?: string | undefined
-  /** Set if the daemon has several. */
   readonly account?: string | undefined
-  /** Unix ms. */
   readonly at: number
-  /** Since the last message; 0 for a new alert. */
+  /** Since the last message. */
   readonly repeats: number
 }
 

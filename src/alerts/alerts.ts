@@ -37,11 +37,9 @@ export interface AlertsOptions {
 }
 
 export interface AlertSource {
-  /** A line each. */
   digest(): readonly string[]
-  /** In words; undefined if not known. @param account undefined: the only one */
+  /** @param account undefined: the only one */
   equityOf(account: string | undefined): string | undefined
-  /** Undefined if data are fresh, trading is possible and the books agree. */
   obstacle(): string | undefined
 }
 
@@ -97,7 +95,6 @@ export class Alerts {
     this.#senders = secrets.targets.map((target) => new TargetSender({ ...common, target }))
   }
 
-  /** No message may contain it. */
   hide(secret: Secret): void {
     this.#hidden.add(secret)
   }
@@ -137,13 +134,13 @@ export class Alerts {
     })
   }
 
-  /** Keyed by name of the target; undefined if it accepts alerts. */
+  /** Undefined if it accepts alerts. */
   get targets(): ReadonlyMap<string, FailingTarget | undefined> {
     const { targets } = this.#options.secrets
     return new Map(targets.map(({ name }, index) => [name, this.#senders[index]?.failing]))
   }
 
-  /** The monitor then misses the heartbeat. */
+  /** The monitor reports a missing heartbeat. */
   #describeFailing(): string | undefined {
     const failing = [...this.targets.values()].filter((one) => one !== undefined)
     if (failing.length === 0) return undefined
@@ -222,7 +219,6 @@ export class Alerts {
     )
   }
 
-  /** Earlier digests belong to the last run. */
   #skipDigest(): void {
     const { settings, clock } = this.#options
     const { day, minute } = this.#localTime(clock.now())

@@ -4,29 +4,40 @@ import type { Instrument, ProductType } from '../domain/instrument.ts'
 import type { LiquidationStep } from '../domain/liquidation.ts'
 import type { LogEvent } from '../domain/log-events.ts'
 import { ACCOUNT, type Restriction } from '../domain/trading-mode.ts'
-import { listTraded } from '../engine/settings.ts'
+import { listTraded, type EngineSettings } from '../engine/settings.ts'
 import type { EndpointStatistics } from '../exchange/limiter/endpoint-queue.ts'
 import { decimal, sumDecimals } from '../lib/decimal.ts'
 import { buildRunReport } from '../report/build-report.ts'
 import type { Step } from '../interpreter/ports.ts'
 import { RunCollector } from '../report/run-collector.ts'
-import type { LimiterUse, RunMoney, RunReport, TakenStep } from '../report/run-report.ts'
+import type {
+  LimiterUse,
+  RunMoney,
+  RunReport,
+  TakenStep,
+  WorstMoment,
+} from '../report/run-report.ts'
 import type { ExchangeCore } from '../simulator/futures/exchange-core.ts'
-import { Backtest, type BacktestOptions } from './backtest.ts'
+import { Backtest, type BacktestOptions, PassingJournal } from './backtest.ts'
 import { showTime } from '../report/text/figures.ts'
 import { showDuration } from '../lib/text/show-duration.ts'
 import { UID } from './direct-exchange.ts'
 import { ExchangeWatch } from './exchange-watch.ts'
-import { PassingJournal } from './memory-journal.ts'
-import type { KeptRows } from './kept-rows.ts'
 import { OrderLog } from './order-log.ts'
+import type { KeptRows } from './kept-rows.ts'
 import { type ViewedPrices, viewOf } from './played-prices.ts'
-import { WorstMomentWatch } from './worst-moment-watch.ts'
 import type { JournalRecord } from '../domain/record.ts'
 import type { Book } from '../engine/book/book.ts'
-import { type ClosePurpose, closePurposeOf, TradeFold } from '../engine/book/trade-fold.ts'
+import { TradeFold } from '../engine/book/trade-fold.ts'
 import type { Booking } from '../journal/booking.ts'
 import { type TradesReport, TradeTable } from '../report/collect/trade-table.ts'
+import type { PositionReading } from '../domain/position.ts'
+import type { TickerTable } from '../domain/ticker-table.ts'
+import type { Engine } from '../engine/engine.ts'
+import { describeScenario } from '../risk/worst-case.ts'
+import { drawCurve } from '../views/move-curve.ts'
+import { type AccountPicture, pictureAccount } from '../views/scenario-account.ts'
+import { type ClosePurpose, closePurposeOf } from '../engine/book/bookings.ts'
 
 export interface BacktestRunOptions {
   readonly config: Pick<DaemonConfig, 'risk' | 'simulator'>
@@ -328,5 +339,100 @@ class TradeLog {
       purposeOf: (clientOid) => this.#purposes.get(clientOid),
       onClosed: (trade) => this.#table.add(trade),
     })
+  }
+}
+
+type MomentFigure = Pick<WorstMoment, 'measure' | 'figure' | 'subject'>
+
+/** They come at each look, and neither figure is measured after them. */
+const MEASURES_NOTHING: ReadonlySet<Step['event']['kind']> = new Set([
+  'pollDue',
+  'decided',
+  'clockSynchronised',
+])
+
+/**
+ * When a move would have hurt most: by the use of `risk.survives`, else by the nearest liquidation.
+ */
+export class WorstMomentWatch {
+  readonly #engine: Engine
+  readonly #settings: EngineSettings
+  readonly #config: Pick<DaemonConfig, 'risk' | 'simulator'>
+  readonly #positions = new Map<string, PositionReading>()
+  #tickers: TickerTable | undefined
+  #worst: (MomentFigure & AccountPicture & { readonly at: number }) | undefined
+
+  constructor(
+    engine: Engine,
+    settings: EngineSettings,
+    config: Pick<DaemonConfig, 'risk' | 'simulator'>,
+  ) {
+    this.#engine = engine
+    this.#settings = settings
+    this.#config = config
+  }
+
+  hear({ at, event }: Pick<Step, 'at' | 'event'>): void {
+    if (MEASURES_NOTHING.has(event.kind)) return
+    if (event.kind === 'snapshotTaken') this.#tickers = event.tickers
+    if (event.kind === 'positionRead') this.#positions.set(event.reading.symbol, event.reading)
+    const found = this.#settings.survives ? this.#findUsed() : this.#findDistance()
+    if (found !== undefined) this.#worst = { ...found, at, ...this.#picture() }
+  }
+
+  /** Undefined where nothing was held, or figures were not known. */
+  report(): WorstMoment | undefined {
+    if (this.#worst === undefined) return undefined
+    const { measure, figure, subject, at, account, notCounted } = this.#worst
+    const drawing = drawCurve(account)
+    let drawn = drawing.next()
+    while (!drawn.done) drawn = drawing.next()
+    return {
+      at,
+      measure,
+      figure,
+      subject,
+      equity: account.equity,
+      held: account.instruments.flatMap(({ symbol, price, legs, orders }) =>
+        legs.map(({ holdSide, size, entryPrice }) => ({
+          symbol,
+          holdSide,
+          size,
+          entryPrice,
+          price,
+          resting: orders.length,
+        })),
+      ),
+      notCounted,
+      curve: drawn.value,
+    }
+  }
+
+  #findUsed(): MomentFigure | undefined {
+    const worst = this.#engine.worstCase
+    if (worst === undefined || worst.used <= (this.#worst?.figure ?? 0)) return undefined
+    return { measure: 'worstCase', figure: worst.used, subject: describeScenario(worst.scenario) }
+  }
+
+  #findDistance(): MomentFigure | undefined {
+    const known = this.#worst?.figure ?? Number.POSITIVE_INFINITY
+    for (const { symbol, holdSide, distance } of this.#engine.nearestDistances.values())
+      if (distance < known)
+        return { measure: 'distance', figure: distance, subject: `${symbol} ${holdSide}` }
+    return undefined
+  }
+
+  #picture(): AccountPicture {
+    const { equity, book } = this.#engine
+    const shown = {
+      settings: this.#settings,
+      config: this.#config,
+      engine: this.#engine,
+      book,
+      state: 'begun',
+      tickers: this.#tickers,
+      positions: this.#positions,
+    } as const
+    return pictureAccount(shown, equity?.equity ?? Number.NaN)
   }
 }

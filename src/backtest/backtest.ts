@@ -1,27 +1,58 @@
+import type { OpenAccount } from '../assembly/account/open-account.ts'
 import type { ContractRules } from '../domain/contract-rules.ts'
 import type { StrategyId } from '../domain/ids.ts'
-import { type Book, createBook } from '../engine/book/book.ts'
+import { type Book, createBook, killOf } from '../engine/book/book.ts'
 import type { Equity } from '../domain/loss-limits.ts'
 import type { Announcement } from '../engine/effect.ts'
-import type { StopPolicy } from '../engine/event.ts'
-import type { Engine } from '../engine/engine.ts'
+import type { StopPolicy, EngineEvent } from '../engine/event.ts'
+import { type Engine, createEngine } from '../engine/engine.ts'
 import type { EngineSettings } from '../engine/settings.ts'
 import type { EndpointStatistics } from '../exchange/limiter/endpoint-queue.ts'
-import type { JournalPort, RunListener } from '../interpreter/ports.ts'
+import type {
+  JournalPort,
+  RunListener,
+  AnnouncementsPort,
+  ExchangePort,
+  Interruptions,
+  Ports,
+  RetreatNotePort,
+} from '../interpreter/ports.ts'
 import type { ExchangeCore } from '../simulator/futures/exchange-core.ts'
 import type { LedgerStatement } from '../simulator/futures/accounts/ledger-view.ts'
-import { DirectExchange, type DirectExchangeOptions, UID } from './direct-exchange.ts'
-import { MemoryJournal } from './memory-journal.ts'
-import { DirectNetwork } from './network.ts'
-import type { PlayedFeed } from './played-feeds.ts'
 import {
-  type VirtualEnvironment,
-  VirtualAccount,
-  type VirtualLimits,
-  type VirtualStrategy,
-} from './virtual-account.ts'
-import type { VirtualPolling } from './virtual-pollers.ts'
+  DirectExchange,
+  type DirectExchangeOptions,
+  UID,
+  type SimulatedExchange,
+} from './direct-exchange.ts'
+import {
+  DirectNetwork,
+  type Network,
+  type Gate,
+  type SteadyWay,
+  type VirtualWire,
+} from './virtual-wire.ts'
+import {
+  type PlayedFeed,
+  PlayedFeeds,
+  type VirtualPolling,
+  VirtualPollers,
+} from './virtual-pollers.ts'
 import { VirtualTime } from './virtual-time.ts'
+import { copyRoster } from '../engine/state/roster.ts'
+import { TrustedClock } from '../exchange/clock/exchange-clock.ts'
+import type { GrantSource } from '../exchange/limiter/grant.ts'
+import { Limiter, type LimiterOptions } from '../exchange/limiter/limiter.ts'
+import { Interpreter } from '../interpreter/interpreter.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Strategy } from '../strategy/define-strategy.ts'
+import { createStrategyRunner, type StrategyRunner } from '../strategy/strategy-runner.ts'
+import { VirtualCalls, type VirtualCallsOptions } from './virtual-calls.ts'
+import type { TokenPool, TokenPoolOptions } from '../exchange/limiter/call-window.ts'
+import type { JournalRecord, StrategyKey, UsedKey } from '../domain/record.ts'
+import type { Booking } from '../journal/booking.ts'
+import type { Journal, JournalContents, RowChange } from '../journal/journal.ts'
+import { MemoryKeys, MemoryRows } from '../journal/tables/key-table.ts'
 
 export interface BacktestOptions {
   /** The exchange's market begins. */
@@ -158,4 +189,339 @@ export class Backtest {
       },
     }
   }
+}
+
+/** With params as its own schema gave them back. */
+export interface VirtualStrategy {
+  readonly strategy: Strategy
+  readonly params: unknown
+}
+
+/** Nothing disturbs a backtest; in a fault world everything can go wrong. */
+export interface VirtualEnvironment {
+  readonly gate: Gate
+  readonly interruptions?: Interruptions
+  readonly listener: RunListener
+  readonly isKilled: () => boolean
+  readonly announcements: Omit<AnnouncementsPort, 'announce' | 'quiesced'> &
+    Partial<Pick<AnnouncementsPort, 'announce'>>
+  readonly retreatNote: RetreatNotePort
+}
+
+export type VirtualLimits = Pick<LimiterOptions, 'tier' | 'use'>
+
+/** Parts that an account owns in a daemon too, and a virtual world around it. */
+export interface VirtualAccountOptions extends Pick<OpenAccount, 'settings' | 'book'> {
+  readonly time: VirtualTime
+  /** The machine's. */
+  readonly clock: Clock
+  readonly exchange: SimulatedExchange
+  readonly network: Network
+  readonly journal: JournalPort
+  readonly strategies: ReadonlyMap<StrategyId, VirtualStrategy>
+  readonly polling: VirtualPolling
+  readonly feeds?: readonly PlayedFeed[] | undefined
+  /** Absent: no rule chooses. */
+  readonly contracts?: ReadonlyMap<string, ContractRules> | undefined
+  /** Fills that one page of the exchange has. */
+  readonly pageFills: number
+  /** An earlier run may just have called the exchange. */
+  readonly hasPreviousRun: boolean
+  /** Default: {@link VirtualCalls}. */
+  readonly createCalls?: ((options: VirtualCallsOptions) => ExchangePort) | undefined
+  /** No reading is carried by the object that carried the last one. */
+  readonly isExact?: boolean | undefined
+  /** Default: an ordinary account's. */
+  readonly limits?: VirtualLimits | undefined
+  readonly surroundings: VirtualEnvironment
+}
+
+/** One run: the core, its interpreter, its strategies, and what happens by itself. */
+export class VirtualAccount {
+  readonly engine: Engine
+  readonly interpreter: Interpreter
+  readonly ports: Ports
+  readonly #options: VirtualAccountOptions
+  readonly #wire: VirtualWire
+  readonly #limiter: Limiter
+  #hasBegun = false
+  #isClosed = false
+  #isEnded = false
+  #pollers: VirtualPollers | undefined
+
+  constructor(options: VirtualAccountOptions) {
+    const { book, time, network, clock, surroundings } = options
+    const settings = copyRoster(options.settings)
+    this.#options = { ...options, settings }
+    const trusted = new TrustedClock(clock)
+    this.#limiter = this.#createLimiter(trusted.clock)
+    const limiter = this.#untilEnd()
+    const steady = this.#steadyWay()
+    this.#wire = { time, trusted, network, limiter, steady, gate: surroundings.gate }
+    this.engine = createEngine(settings, book)
+    this.ports = this.#createPorts()
+    this.interpreter = new Interpreter(this.engine, this.ports)
+  }
+
+  /** Keyed by endpoint, so far. */
+  get limiter(): readonly EndpointStatistics[] {
+    return this.#limiter.statistics()
+  }
+
+  /** Before that there is nothing to bring to an end. */
+  get hasBegun(): boolean {
+    return this.#hasBegun
+  }
+
+  /** The exchange's clock is measured first. */
+  start(): void {
+    const { exchange, polling, settings } = this.#options
+    const isChosen = exchange.contracts !== undefined
+    const isKept = polling.nextTickersMs !== undefined
+    const pollers = new VirtualPollers({
+      wire: this.#wire,
+      exchange,
+      polling,
+      // All instruments of the exchange are shown then.
+      instruments: isChosen || isKept ? undefined : settings.instruments.size,
+      isOver: () => this.#isClosed,
+      dispatch: (event) => this.dispatch(event),
+      onTime: () => this.#lookForKill(),
+      isWaiting: () => this.engine.isWaiting,
+    })
+    this.#pollers = pollers
+    pollers.start()
+  }
+
+  dispatch(event: EngineEvent): void {
+    if (event.kind === 'started') this.#hasBegun = true
+    this.interpreter.dispatch(event)
+    if (event.kind !== 'started') return
+    const { contracts } = this.#options
+    if (contracts) this.interpreter.dispatch({ kind: 'contractsRead', contracts })
+    this.#playFeeds()
+  }
+
+  /** Nothing falls due any more: what is left is a retreat. */
+  close(): void {
+    this.#isClosed = true
+    this.interpreter.close()
+  }
+
+  /** No call is granted any more either. */
+  end(): void {
+    this.#isEnded = true
+    this.close()
+  }
+
+  #playFeeds(): void {
+    const { time, feeds = [] } = this.#options
+    const isOver = () => this.#isClosed
+    new PlayedFeeds({ feeds, time, isOver, dispatch: (event) => this.dispatch(event) }).start()
+  }
+
+  #lookForKill(): void {
+    const { isKilled } = this.#options.surroundings
+    if (!isKilled() || killOf(this.engine.book) !== undefined) return
+    this.dispatch({
+      kind: 'commanded',
+      command: { kind: 'kill', reason: 'the kill file', by: 'operator' },
+    })
+  }
+
+  #createLimiter(clock: Clock): Limiter {
+    const { time, hasPreviousRun, limits, settings } = this.#options
+    return new Limiter({
+      ...limits,
+      beyondDocumentPrivate: settings.listsExits === true,
+      clock,
+      timers: time.timers,
+      createPool: (pool) => new DirectPool(pool),
+      previousRunEndedAt: hasPreviousRun ? clock.monotonic() : undefined,
+    })
+  }
+
+  #steadyWay(): SteadyWay | undefined {
+    const { network, isExact = false } = this.#options
+    if (isExact || network.steadyMs === undefined) return undefined
+    return { ms: network.steadyMs, queueOf: (endpoint) => this.#limiter.queueOf(endpoint) }
+  }
+
+  #untilEnd(): GrantSource {
+    return {
+      request: (endpoint, priority, onGranted) =>
+        this.#limiter.request(endpoint, priority, (grant) => {
+          if (!this.#isEnded) onGranted(grant)
+        }),
+    }
+  }
+
+  #createPorts(): Ports {
+    const { exchange, journal, settings, pageFills, surroundings, time, polling } = this.#options
+    const { gate, isKilled, announcements, retreatNote, listener, interruptions } = surroundings
+    const { trusted, limiter } = this.#wire
+    const onWithheld = () => this.#lookForKill()
+    const createCalls = this.#options.createCalls ?? ((options) => new VirtualCalls(options))
+    return {
+      clock: trusted.clock,
+      timers: time.timers,
+      journal,
+      grants: {
+        request: (endpoint, priority, onGranted) =>
+          limiter.request(endpoint, priority, (grant) => gate.settle(() => onGranted(grant))),
+      },
+      exchange: createCalls({ wire: this.#wire, exchange, settings, pageFills, onWithheld }),
+      safety: { isClockSynchronised: () => trusted.isSynchronised, isKilled },
+      strategies: this.#createRunners(),
+      announcements: { announce: ignore, ...announcements, quiesced: ignore },
+      retreatNote,
+      listener: polling.waitingMs === undefined ? listener : this.#alsoHeard(listener),
+      interruptions,
+    }
+  }
+
+  #alsoHeard(listener: RunListener): RunListener {
+    return {
+      stepped: (step) => {
+        listener.stepped?.(step)
+        this.#pollers?.noteStep(step.event)
+      },
+      recorded: (record, durable) => listener.recorded?.(record, durable),
+      decided: (intents) => listener.decided?.(intents),
+      plotted: (strategyId, points) => listener.plotted?.(strategyId, points),
+    }
+  }
+
+  #createRunners(): ReadonlyMap<StrategyId, StrategyRunner> {
+    const { strategies, settings, book, clock } = this.#options
+    return new Map(
+      [...strategies].map(([strategyId, { strategy, params }]) => {
+        const { symbols = [], universe } = settings.strategies.get(strategyId) ?? {}
+        const fixed = symbols.filter((symbol) => universe?.fixed.has(symbol) ?? true)
+        const instruments = fixed.flatMap((symbol) => settings.instruments.get(symbol) ?? [])
+        const stateText = book.strategyStates.get(strategyId)
+        return [
+          strategyId,
+          createStrategyRunner({ strategyId, strategy, params, instruments, stateText, clock }),
+        ]
+      }),
+    )
+  }
+}
+
+function ignore(): void {}
+
+/** Synchronous: a returned token is in stock at once. */
+export class DirectPool implements TokenPool {
+  readonly leadMs = 0
+  #stock: number
+
+  constructor({ tokens }: Pick<TokenPoolOptions, 'tokens'>) {
+    this.#stock = tokens
+  }
+
+  get stock(): number {
+    return this.#stock
+  }
+
+  take(): void {
+    if (this.#stock < 1) throw new Error('there is no token in stock')
+    this.#stock--
+  }
+
+  giveBack(): void {
+    this.#stock++
+  }
+
+  putBack(): void {
+    this.#stock++
+  }
+
+  stop(): Promise<void> {
+    this.#stock = 0
+    return Promise.resolve()
+  }
+}
+
+/** Ends with its process. Records are copied as the disk would. */
+export class MemoryJournal implements Journal {
+  readonly salt: string
+  readonly #records: string[] = []
+  readonly #keys = new MemoryKeys()
+  #checkpoint: MemoryRows | undefined
+
+  constructor(salt: string) {
+    this.salt = salt
+  }
+
+  load(): JournalContents {
+    return {
+      checkpoint: this.#checkpoint?.list(),
+      records: this.#records.map((text) => JSON.parse(text) as JournalRecord),
+    }
+  }
+
+  append(record: JournalRecord): void {
+    this.#records.push(JSON.stringify(record))
+    this.#keys.add(record)
+  }
+
+  commit(done: () => void): void {
+    done()
+  }
+
+  flush(): void {}
+
+  usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[] {
+    return keys.flatMap((key) => this.#keys.find(key) ?? [])
+  }
+
+  get recordsSinceCheckpoint(): number {
+    return this.#records.length
+  }
+
+  prepareCheckpoint(): boolean {
+    return false
+  }
+
+  saveCheckpoint(changes: Iterable<RowChange>): void {
+    this.#checkpoint ??= new MemoryRows()
+    this.#checkpoint.apply(changes)
+    this.#records.length = 0
+  }
+
+  close(): void {}
+}
+
+/** Never read again: keeps only used keys, which name one order for ever. */
+export class PassingJournal implements JournalPort {
+  readonly recordsSinceCheckpoint = 0
+  readonly #keys = new MemoryKeys()
+  readonly #onAppended: (record: JournalRecord, bookings: readonly Booking[]) => void
+
+  /** @param onAppended hears each record and what it has booked */
+  constructor(onAppended: (record: JournalRecord, bookings: readonly Booking[]) => void) {
+    this.#onAppended = onAppended
+  }
+
+  append(record: JournalRecord, bookings: readonly Booking[] = []): void {
+    this.#keys.add(record)
+    this.#onAppended(record, bookings)
+  }
+
+  commit(done: () => void): void {
+    done()
+  }
+
+  flush(): void {}
+
+  usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[] {
+    return keys.flatMap((key) => this.#keys.find(key) ?? [])
+  }
+
+  prepareCheckpoint(): boolean {
+    return false
+  }
+
+  saveCheckpoint(): void {}
 }

@@ -22,10 +22,13 @@ export interface FeedFile {
   readonly feed: FeedId
   readonly source: string
   readonly sha256: string
+  readonly path: string
   /** Rising. */
   readonly readAt: readonly number[]
   /** Parsed each time: a year of objects would not fit into memory. */
   reading(index: number): FeedReading
+  /** In the file, from 1 on. */
+  lineOf(index: number): number
 }
 
 const FORMAT = 1
@@ -74,6 +77,8 @@ export function parseFeedFile(bytes: Buffer, path: string): FeedFile {
     feed,
     readAt,
     source: basename(path),
+    path,
+    lineOf: (index) => readings[index]?.number ?? 0,
     sha256: hash('sha256', bytes),
     reading: (index) =>
       deepFreeze(

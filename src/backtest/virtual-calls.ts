@@ -1,5 +1,5 @@
 import type { Answer } from '../domain/answer.ts'
-import type { FillsReading } from '../domain/fill.ts'
+import type { FillsReading, Fill } from '../domain/fill.ts'
 import type { ListedExits, PositionReading } from '../domain/position.ts'
 import type { OutgoingCall } from '../engine/effect.ts'
 import type { GrantedEndpoint } from '../engine/event.ts'
@@ -8,12 +8,43 @@ import type { CallOptions } from '../exchange/client/request-writer.ts'
 import type { ExchangePort, OnAnswer } from '../interpreter/ports.ts'
 import type { BatchResult } from '../protocol/values.ts'
 import { refusals } from '../simulator/shared/refusals.ts'
-import type { Reply } from '../simulator/shared/reply.ts'
+import { type Reply, accept } from '../simulator/shared/reply.ts'
 import type { SimulatedExchange } from './direct-exchange.ts'
-import { carry, type VirtualWire } from './virtual-wire.ts'
-import { VirtualReadings, type VirtualReadingsOptions } from './virtual-readings.ts'
+import {
+  carry,
+  type VirtualWire,
+  askFor,
+  SteadyReading,
+  type SteadyWay,
+  type WireCall,
+} from './virtual-wire.ts'
+import type { Instrument } from '../domain/instrument.ts'
+import type { EngineSettings } from '../engine/settings.ts'
+import { toListedExits } from '../exchange/readers/exits-reader.ts'
+import {
+  beginPages,
+  type FillsPages,
+  type FillsReader,
+  type FillsSpan,
+  takePage,
+  toFill,
+  toFillsReading,
+  unreadableAnswer,
+} from '../exchange/readers/fills-reader.ts'
+import {
+  type KnownRows,
+  type ReadPosition,
+  toPositionRows,
+} from '../exchange/readers/position-reader.ts'
+import type { ResponseOf } from '../protocol/endpoints.ts'
+import type { WireFill } from '../protocol/futures/order-fills.ts'
 
-export interface VirtualCallsOptions extends VirtualReadingsOptions {
+export interface VirtualCallsOptions {
+  readonly wire: VirtualWire
+  readonly exchange: SimulatedExchange
+  /** Fills that one page of the exchange has. */
+  readonly pageFills: number
+  readonly settings: Pick<EngineSettings, 'positionMode' | 'instruments'>
   /** The kill switch may have been thrown, unknown to the core. */
   readonly onWithheld: () => void
 }
@@ -29,18 +60,26 @@ interface VirtualSend<Data> {
   readonly onAnswer: OnAnswer<Data>
 }
 
-/** With a grant a call goes straight to the simulator's core. */
+/**
+ * With a grant a call goes straight to the simulator's core. Pages become a reading by the client's
+ * code, without promises.
+ */
 export class VirtualCalls implements ExchangePort {
   readonly #wire: VirtualWire
   readonly #exchange: SimulatedExchange
-  readonly #readings: VirtualReadings
   readonly #onWithheld: () => void
+  readonly #instruments: EngineSettings['instruments']
+  readonly #fills: FillsCallOptions
+  readonly #steadyFills: SteadyFills | undefined
+  readonly #positions = new Map<string, PositionReads>()
 
-  constructor(options: VirtualCallsOptions) {
-    this.#wire = options.wire
-    this.#exchange = options.exchange
-    this.#readings = new VirtualReadings(options)
-    this.#onWithheld = options.onWithheld
+  constructor({ wire, exchange, pageFills, settings, onWithheld }: VirtualCallsOptions) {
+    this.#wire = wire
+    this.#exchange = exchange
+    this.#onWithheld = onWithheld
+    this.#instruments = settings.instruments
+    this.#fills = { wire, exchange, pageFills, reader: createReader(settings) }
+    if (wire.steady) this.#steadyFills = new SteadyFills(this.#fills, wire.steady)
   }
 
   /** A batch waits for its connection, is checked once more, signed and written. */
@@ -93,15 +132,47 @@ export class VirtualCalls implements ExchangePort {
 
   listExits(symbol: string, onAnswer: OnAnswer<ListedExits>): void {
     if (!this.#exchange.exitsListed) return this.#answerUnsimulated('ordersPlanPending', onAnswer)
-    this.#readings.listExits(symbol, onAnswer)
+    const instrument = this.#traded(symbol)
+    askFor(this.#wire, new ExitsCall({ exchange: this.#exchange, instrument, onAnswer }))
   }
 
   readFills(sinceAt: number, onAnswer: OnAnswer<FillsReading>): void {
-    this.#readings.readFills(sinceAt, onAnswer)
+    const requestedAt = this.#wire.trusted.clock.now()
+    const { pageFills: pageMax } = this.#fills
+    const span = { sinceAt, requestedAt, exchangeTime: undefined, pageMax }
+    if (this.#steadyFills?.leave(span, onAnswer) === true) return
+    askFor(this.#wire, new FillsCall(this.#fills, { span, read: beginPages(span), onAnswer }))
   }
 
   readPosition(symbol: string, onAnswer: OnAnswer<PositionReading>): void {
-    this.#readings.readPosition(symbol, onAnswer)
+    const asked = { requestedAt: this.#wire.trusted.clock.now(), onAnswer }
+    const { source, steady } = this.#readsOf(symbol)
+    // It is on its way, or would have to wait: then an ordinary call.
+    if (steady === undefined || steady.carried.isAway || !steady.carried.leave())
+      return askFor(this.#wire, new PositionCall(source, asked))
+    steady.call.asked = asked
+  }
+
+  #readsOf(symbol: string): PositionReads {
+    const known = this.#positions.get(symbol)
+    if (known) return known
+    const source = { exchange: this.#exchange, instrument: this.#traded(symbol), known: new Map() }
+    const reads = { source, steady: this.#carryPositions(source) }
+    this.#positions.set(symbol, reads)
+    return reads
+  }
+
+  #carryPositions(source: ReadSource): PositionReads['steady'] {
+    const { steady } = this.#wire
+    if (steady === undefined) return undefined
+    const call = new PositionCall(source)
+    return { call, carried: new SteadyReading(this.#wire, steady, call) }
+  }
+
+  #traded(symbol: string): Instrument {
+    const instrument = this.#instruments.get(symbol)
+    if (!instrument) throw new Error(`${symbol} is not traded here`)
+    return instrument
   }
 
   /** A call without a grant waits for its own. */
@@ -159,5 +230,187 @@ function notSent(code: string, message: string, receivedAt: number): Answer<neve
     message,
     status: undefined,
     receivedAt,
+  }
+}
+
+type FillsPage = ResponseOf<'orderFills'>
+type ReadPositions = readonly ReadPosition[] | null
+
+interface FillsCallOptions extends Pick<VirtualCallsOptions, 'wire' | 'exchange' | 'pageFills'> {
+  readonly reader: FillsReader
+}
+
+interface FillsAsked {
+  readonly span: FillsSpan
+  readonly read: FillsPages
+  readonly onAnswer: OnAnswer<FillsReading>
+}
+
+class FillsCall implements WireCall<FillsPage> {
+  readonly site = 'orderFills'
+  readonly isReading = true
+  readonly #options: FillsCallOptions
+  readonly #asked: FillsAsked
+
+  constructor(options: FillsCallOptions, asked: FillsAsked) {
+    this.#options = options
+    this.#asked = asked
+  }
+
+  perform(): Reply<FillsPage> {
+    const { exchange, pageFills } = this.#options
+    const { span, read } = this.#asked
+    return exchange.fillsPage({
+      sinceAt: Math.floor(span.sinceAt),
+      limit: pageFills,
+      ...(read.idLessThan !== undefined && { idLessThan: read.idLessThan }),
+    })
+  }
+
+  hear(answer: Answer<FillsPage>): void {
+    const { wire, reader } = this.#options
+    const { span, read, onAnswer } = this.#asked
+    if (answer.kind !== 'accepted') return onAnswer(answer)
+    const { requestTime } = answer
+    const next = takePage(span, read, { fillList: answer.data.fillList, requestTime, askedAt: 0 })
+    if (next.kind === 'unreadable')
+      return onAnswer(unreadableAnswer(next.message, answer.receivedAt))
+    if (next.kind === 'more')
+      return askFor(wire, new FillsCall(this.#options, { ...this.#asked, read: next.read }))
+    onAnswer({ ...answer, data: toFillsReading(next.read, span, reader) })
+  }
+}
+
+/** One reading after the other; most find no fill. */
+class SteadyFills implements WireCall<FillsPage> {
+  readonly site = 'orderFills'
+  readonly isReading = true
+  readonly #options: FillsCallOptions
+  readonly #carried: SteadyReading<FillsPage>
+  #asked: FillsAsked | undefined
+
+  constructor(options: FillsCallOptions, steady: SteadyWay) {
+    this.#options = options
+    this.#carried = new SteadyReading(options.wire, steady, this)
+  }
+
+  /** @returns false: it is on its way, or would have to wait */
+  leave(span: FillsSpan, onAnswer: OnAnswer<FillsReading>): boolean {
+    if (this.#carried.isAway || !this.#carried.leave()) return false
+    this.#asked = { span, read: beginPages(span), onAnswer }
+    return true
+  }
+
+  perform(): Reply<FillsPage> {
+    const { exchange, pageFills } = this.#options
+    const sinceAt = Math.floor(this.#present.span.sinceAt)
+    if (exchange.hasFillsSince?.(sinceAt) === false) return NO_PAGE
+    return exchange.fillsPage({ sinceAt, limit: pageFills })
+  }
+
+  hear(answer: Answer<FillsPage>): void {
+    new FillsCall(this.#options, this.#present).hear(answer)
+  }
+
+  get #present(): FillsAsked {
+    if (this.#asked === undefined) throw new Error('no fills were asked for')
+    return this.#asked
+  }
+}
+
+const NO_PAGE: Reply<FillsPage> = accept({ fillList: [], endId: '' })
+
+/** The exchange gives the same row again and again, so fills are kept by rows. */
+function createReader({ positionMode, instruments }: VirtualCallsOptions['settings']): FillsReader {
+  const fills = new WeakMap<WireFill, Fill>()
+  return {
+    instruments,
+    readRow(instrument, row) {
+      const known = fills.get(row)
+      if (known) return known
+      const fill = toFill(instrument, positionMode, row)
+      if (typeof fill !== 'string') fills.set(row, fill)
+      return fill
+    },
+  }
+}
+
+interface ReadSource {
+  readonly exchange: SimulatedExchange
+  readonly instrument: Instrument
+  readonly known: KnownRows
+}
+
+/** For one instrument. The steady way carries one reading after the other by the same call. */
+interface PositionReads {
+  readonly source: ReadSource
+  readonly steady:
+    | { readonly call: PositionCall; readonly carried: SteadyReading<ReadPositions> }
+    | undefined
+}
+
+interface PositionAsked {
+  readonly requestedAt: number
+  readonly onAnswer: OnAnswer<PositionReading>
+}
+
+class PositionCall implements WireCall<ReadPositions> {
+  readonly site = 'singlePosition'
+  readonly isReading = true
+  readonly #source: ReadSource
+  asked: PositionAsked | undefined
+
+  constructor(source: ReadSource, asked?: PositionAsked) {
+    this.#source = source
+    this.asked = asked
+  }
+
+  perform(): Reply<ReadPositions> {
+    const { exchange, instrument } = this.#source
+    return exchange.position(instrument.symbol)
+  }
+
+  hear(answer: Answer<ReadPositions>): void {
+    if (this.asked === undefined) throw new Error('no position was asked for')
+    const { instrument, known } = this.#source
+    const { requestedAt, onAnswer } = this.asked
+    if (answer.kind !== 'accepted') return onAnswer(answer)
+    const rows = toPositionRows(instrument, answer.data ?? [], known)
+    if (typeof rows === 'string')
+      return onAnswer(unreadableAnswer(rows, answer.receivedAt, 'unreadableRow'))
+    const { symbol } = instrument
+    const isSilent = answer.data === null
+    const exchangeTime = answer.requestTime ?? 0
+    onAnswer({ ...answer, data: { symbol, rows, isSilent, requestedAt, exchangeTime } })
+  }
+}
+
+type PlansPage = ResponseOf<'ordersPlanPending'>
+
+interface ExitsCallOptions extends Pick<ReadSource, 'exchange' | 'instrument'> {
+  readonly onAnswer: OnAnswer<ListedExits>
+}
+
+class ExitsCall implements WireCall<PlansPage> {
+  readonly site = 'ordersPlanPending'
+  readonly isReading = true
+  readonly #options: ExitsCallOptions
+
+  constructor(options: ExitsCallOptions) {
+    this.#options = options
+  }
+
+  perform(): Reply<PlansPage> {
+    const { exchange, instrument } = this.#options
+    return exchange.exitsListed?.(instrument.symbol) ?? refusals.planOrderUnknown
+  }
+
+  hear(answer: Answer<PlansPage>): void {
+    const { instrument, onAnswer } = this.#options
+    if (answer.kind !== 'accepted') return onAnswer(answer)
+    const listed = toListedExits(instrument, answer.data.entrustedList ?? [])
+    if (typeof listed === 'string')
+      return onAnswer(unreadableAnswer(listed, answer.receivedAt, 'unreadableRow'))
+    onAnswer({ ...answer, data: listed })
   }
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { BacktestOptions } from '../backtest/opening/play-options.ts'
+import type { BacktestCommandOptions } from '../backtest/opening/play-options.ts'
 import { playBacktest } from '../backtest/playing/watched-play.ts'
 import { FILL_MODELS } from '../simulator/matching/fill-model.ts'
 import { addPlayOptions, hungAfterOption } from './process/options.ts'
@@ -14,7 +14,7 @@ export function addBacktestCommand(program: Command, { version, setExit }: VerbF
     .action(
       async (
         config: string | undefined,
-        options: BacktestOptions & { readonly hungAfter: number },
+        options: BacktestCommandOptions & { readonly hungAfter: number },
       ) => {
         const { hungAfter: hungAfterMs, ...played } = options
         setExit(await playBacktest({ config, options: played, version }, hungAfterMs))

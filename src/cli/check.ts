@@ -26,13 +26,12 @@ import {
 import { describeUniverses } from './process/universe-limits.ts'
 import { addMarketOptions, listCheckWords } from './process/market-options.ts'
 import { withPlayed, type MarketOptions } from '../assembly/instruments/played-request.ts'
-import { listMadeUp, listPriceless } from '../assembly/simulator/made-up-prices.ts'
-import { filesOf } from '../assembly/simulator/simulated-exchange.ts'
+import { listMadeUp, listPriceless, filesOf } from '../assembly/simulator/simulated-exchange.ts'
 import { listUnlistedStrategies } from '../config/unlisted-strategies.ts'
 import { usualFundingMinutes } from '../config/funding-minutes.ts'
 import { loadWithFunding } from '../prices/load-funding.ts'
 import { showMinutes } from '../prices/funding.ts'
-import { remarksOnCalendar, remarksOnFunding } from '../assembly/instruments/funding-remarks.ts'
+import { remarksOnCalendar, remarksOnFunding } from '../backtest/opening/priced-instruments.ts'
 import { listUnlimited } from '../assembly/settings/engine-settings.ts'
 import { addConfigOptions, addParamOption, adviseAgain } from './process/options.ts'
 import { writeAside, writeOut } from '../lib/write-out.ts'
@@ -124,12 +123,20 @@ async function check(options: CheckOptions): Promise<number> {
     writeOut(
       `strategies that no configuration lists, so that they do not run: ${unlisted.join(', ')}\n`,
     )
-  const strategies = accounts.reduce((sum, { config }) => sum + config.strategies.length, 0)
   const several = accounts.length > 1 ? `${accounts.length} accounts, ` : ''
   writeOut(
-    `${request.file}: ${warnings.length === 0 ? 'nothing wrong' : 'can be started, with what is warned of above'}; ${several}${strategies} ${strategies === 1 ? 'strategy' : 'strategies'}\n`,
+    `${request.file}: ${warnings.length === 0 ? 'nothing wrong' : 'can be started, with what is warned of above'}; ${several}${countStrategies(accounts)}\n`,
   )
   return 0
+}
+
+/** Those that are disabled are checked too, and trade nothing. */
+function countStrategies(accounts: readonly LoadedConfig[]): string {
+  const all = accounts.flatMap(({ config }) => config.strategies)
+  const [on, off] = [all.filter(({ enabled }) => enabled), all.filter(({ enabled }) => !enabled)]
+  const count = `${on.length} ${on.length === 1 ? 'strategy' : 'strategies'}`
+  if (off.length === 0) return count
+  return `${count}, and ${off.length} more that ${off.length === 1 ? 'is' : 'are'} not enabled: ${off.map(({ id }) => id).join(', ')}`
 }
 
 async function findTypeProblems(
@@ -169,9 +176,10 @@ const POLICIES = {
   exits: 'cancelled once it is reducing, in which its exits go on',
 } as const
 
-/** Whether stops at the exchange follow the exits of their strategies. */
 function describeKeptStops({ strategies, exchange }: DaemonConfig): readonly string[] {
-  const ids = strategies.filter(({ exits }) => exits?.stop?.atExchange === true).map(({ id }) => id)
+  const ids = strategies
+    .filter(({ enabled, exits }) => enabled && exits?.stop?.atExchange === true)
+    .map(({ id }) => id)
   if (ids.length === 0) return []
   return [
     exchange.beyondDocumentPrivate
@@ -182,7 +190,7 @@ function describeKeptStops({ strategies, exchange }: DaemonConfig): readonly str
 
 function describePolicies({ strategies }: DaemonConfig): string {
   const groups = Map.groupBy(
-    strategies,
+    strategies.filter(({ enabled }) => enabled),
     ({ onFailure, exits }): keyof typeof POLICIES =>
       onFailure ?? (exits === undefined ? 'absent' : 'exits'),
   )

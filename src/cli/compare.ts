@@ -30,7 +30,6 @@ export function addCompareCommand(program: Command, { setExit }: VerbFrame): voi
     })
 }
 
-/** Each fill model is a run, named so if prices are made up. */
 function readRuns(directory: string, place: string): readonly NamedRun[] {
   const { runs, coin, coverage } = readReport(directory)
   const madeUp = describeMadeUp(coverage)

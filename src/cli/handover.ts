@@ -24,7 +24,7 @@ import { durationOption, addConfigOptions } from './process/options.ts'
 import type { VerbFrame } from './process/verb-frame.ts'
 import { writeOut } from '../lib/write-out.ts'
 
-/** Exceeds a stop that leaves orders; a longer one reports itself. */
+/** A longer stop reports itself. */
 const WITHIN_MS = 120_000
 const LOOK_MS = 250
 

@@ -74,7 +74,6 @@ interface InstrumentRow extends Partial<ContractRules> {
   readonly symbol: string
   readonly isConfigured: boolean
   readonly origins: Readonly<Record<string, Origin>>
-  /** Unix ms, of the answer of the exchange. */
   readonly readAt?: number
 }
 
@@ -131,7 +130,6 @@ const COLUMNS_SHOWN: readonly Column<InstrumentRow>[] = [
   { title: 'rules of', of: describeOrigin, isBelow: true },
 ]
 
-/** Where the four rules come from, and when the contract was listed or will be removed. */
 function describeOrigin({ origins, readAt, launchedAt, offAt }: InstrumentRow): string {
   const said = new Set(RULE_NAMES.flatMap((name) => origins[name] ?? []))
   const words = [...said].map((origin) =>

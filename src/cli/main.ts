@@ -55,7 +55,7 @@ export const VERBS: readonly Verbs[] = [
     names: ['check-bias'],
     load: async () => (await import('./check-bias/check-bias.ts')).addCheckBiasCommand,
   },
-  { names: ['parity'], load: async () => (await import('./parity/parity.ts')).addParityCommand },
+  { names: ['parity'], load: async () => (await import('./parity.ts')).addParityCommand },
   { names: ['standby'], load: async () => (await import('./run/run.ts')).addStandbyCommand },
   { names: ['handover'], load: async () => (await import('./handover.ts')).addHandoverCommand },
   { names: ['fleet'], load: async () => (await import('./fleet/fleet.ts')).addFleetCommand },
@@ -64,9 +64,8 @@ export const VERBS: readonly Verbs[] = [
     load: async () => (await import('./explain/explain.ts')).addExplainCommand,
   },
   { names: ['kill'], load: async () => (await import('./kill/kill.ts')).addKillCommand },
-  { names: ['restrict'], load: async () => (await import('./restrict.ts')).addRestrictCommand },
   {
-    names: ['pause', 'resume', 'mode'],
+    names: ['pause', 'resume', 'mode', 'restrict'],
     load: async () => (await import('./control/mode.ts')).addModeCommands,
   },
   {

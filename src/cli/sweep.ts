@@ -6,7 +6,6 @@ import { addPlayOptions, assertDatabase, durationOption, parseCount } from './pr
 import { EXITS } from './process/exit-codes.ts'
 import { runSweep, type SweepEnd, type SweepOptions } from '../sweep-run/run-sweep.ts'
 
-/** Longer than any trial: a year of minutes takes some of them. */
 const TRIAL_LIMIT_MS = 3_600_000
 const JOBS_MAX = 256
 const QUEUE_FLAGS = '--queue <url>'
@@ -54,7 +53,7 @@ export function addSweepCommand(program: Command, { version, setExit }: VerbFram
     })
 }
 
-/** Other users see arguments (SEC1). The option's parser would show the value in its errors. */
+/** Other users see arguments, and the option's parser would show the value (SEC1). */
 function assertAddress(command: Command, queue: string | undefined): void {
   assertDatabase(command, QUEUE_FLAGS, queue)
   const url = queue === undefined ? undefined : new URL(queue)

@@ -10,7 +10,6 @@ export interface AlertTarget extends Pick<
   'name' | 'kind' | 'least' | 'chat' | 'trades'
 > {
   readonly url: Secret
-  /** Sent as `Authorization: Bearer`. */
   readonly token: Secret | undefined
 }
 

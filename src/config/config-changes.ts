@@ -3,7 +3,7 @@ import type { DaemonConfig, StrategyConfig } from './load-config.ts'
 export interface SettingChange {
   /** As for `--set`; a strategy's path begins with its id. */
   readonly path: string
-  /** JSON; undefined: absent. */
+  /** Undefined: absent. */
   readonly was: string | undefined
   readonly is: string | undefined
   readonly limit?: 'tighter' | 'looser'
@@ -13,7 +13,7 @@ export interface ConfigChanges {
   readonly started: readonly string[]
   readonly stopped: readonly string[]
   readonly settings: readonly SettingChange[]
-  /** The state depends on these, so only a new process can take them. */
+  /** Only a new process can take them, because the state depends on them. */
   readonly refused: readonly SettingChange[]
 }
 
@@ -33,10 +33,8 @@ const FIXED = [
   'dryRun',
 ]
 
-/** A file's place does not affect its contents. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['file', 'moduleFile', 'strategies'])
 
-/** Larger is stricter for these. */
 const LOOSE_WHEN_SMALLER: ReadonlySet<string> = new Set(['freeBytesMin', 'coolDownMs'])
 /** A larger move must be survived; a larger distance is reached sooner. */
 const STRICTER_WHEN_LARGER = /(?:^|\.)risk\.(?:survives|liquidation)\./
@@ -65,7 +63,6 @@ function enabledOf({ strategies }: DaemonConfig): ReadonlyMap<string, StrategyCo
   )
 }
 
-/** Values as JSON by path; a list is one value. */
 function flatten(value: object, prefix = ''): Map<string, string> {
   const found = new Map<string, string>()
   for (const [name, part] of Object.entries(value) as [string, unknown][]) {
@@ -99,7 +96,6 @@ function judge(
   if (path.endsWith('risk.losses')) return is === '"none"' ? 'looser' : 'tighter'
   const [before, after] = [was, is].map((text) => Number(text?.replaceAll(/["%]/g, '')))
   if (before === undefined || after === undefined || Number.isNaN(before) || Number.isNaN(after)) {
-    // An absent limit is off.
     if (was === undefined && is !== undefined) return 'tighter'
     return is === undefined ? 'looser' : undefined
   }

@@ -1,4 +1,3 @@
-/** Differences between the exchange's contracts, the configuration, and before. */
 import { type ContractRules, TRADABLE_STATUS } from '../domain/contract-rules.ts'
 import { fundingMinutesOf } from './funding-minutes.ts'
 import type { KeptContract, KeptContracts } from './kept-contracts.ts'
@@ -11,7 +10,6 @@ import type { YamlSource } from './yaml/yaml-source.ts'
 
 export interface ContractRemark {
   readonly event: 'contracts.notRead' | 'contract.changed' | 'contract.differs'
-  /** Absent for all contracts. */
   readonly symbol?: string
   readonly problem: Problem
 }
@@ -42,8 +40,8 @@ export function listContractRemarks(
 }
 
 /**
- * A rule by age counts from the first sight where the exchange does not state the listing. With the
- * simulator inside it chooses among the instruments of the main file.
+ * A rule by age then counts from the first sight. With the simulator inside it chooses among the
+ * instruments of the main file.
  */
 export function warnOfUnknownAges(
   { config, documents }: LoadedConfig,
@@ -119,7 +117,7 @@ function listDifferences(
   return problems.map((problem) => ({ event: 'contract.differs', symbol, problem }))
 }
 
-/** The configuration wins, and the exchange may reject what follows. */
+/** The configuration counts, and the exchange may reject what follows. */
 function listWrittenOtherwise(
   { config, source, symbol }: InstrumentPlace,
   contract: ContractRules,
@@ -163,7 +161,6 @@ const STATUS_WORDS: Readonly<Record<string, string>> = {
   off: 'is removed',
 }
 
-/** Sentences about a contract that cannot be traded, or will be removed. */
 function describeStatus({ status, offAt }: ContractRules): readonly string[] {
   const word =
     status === undefined || status === TRADABLE_STATUS

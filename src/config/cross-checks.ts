@@ -1,4 +1,3 @@
-/** Settings that are valid alone but contradict each other. */
 import { isProxyUrl } from '../lib/net/proxy.ts'
 import { isLoopback } from './loopback.ts'
 import { explainPattern, isAbove, isMultipleOf, isTimeZone } from './schema/setting-values.ts'
@@ -23,7 +22,7 @@ export interface ReadableFile<T> {
 type DaemonSource = ReadableFile<DaemonFile>
 type Instruments = DaemonSource['settings']['instruments']
 
-/** A section that is not written is not checked. @param pricing see {@link checkMarket} */
+/** @param pricing see {@link checkMarket} */
 export const checkDaemon = (daemon: DaemonSource, pricing: Pricing = {}): Problem[] => [
   ...checkVersion(daemon),
   ...checkEnvironment(daemon),
@@ -163,7 +162,6 @@ function checkOrigin(
 
 function checkSimulatorSection({ source, settings }: DaemonSource, pricing: Pricing): Problem[] {
   const { environment, exchange, simulator, instruments } = settings
-  // A misspelt key is corrected here; other mistakes are missing.
   const isWritten = simulator !== undefined || source.has(['simulator'])
   const hasUrl = exchange?.baseUrl !== undefined || source.has(['exchange', 'baseUrl'])
   const isEmbedded = environment === 'simulator' && !hasUrl
@@ -205,15 +203,15 @@ function checkSimulatorSection({ source, settings }: DaemonSource, pricing: Pric
 }
 
 export interface Pricing {
-  /** Absent for a command that plays no recordings. */
+  /** Absent: no recordings are played. */
   readonly recorded?: readonly string[] | undefined
-  /** Absent if any may be traded. */
+  /** Absent: any. */
   readonly traded?: ReadonlySet<string>
   /** A rule chooses among listed contracts, so none is needed here. */
   readonly isChosen?: boolean
 }
 
-/** Each traded instrument needs a start price or a recording, and only instruments may have one. */
+/** Only instruments may have a start price or a recording. */
 export function checkMarket(
   source: YamlSource,
   path: SettingPath,
@@ -259,7 +257,6 @@ export function checkMarket(
   ]
 }
 
-/** Prices have one source. */
 function checkLive(
   source: YamlSource,
   path: SettingPath,
@@ -299,7 +296,6 @@ const MARGIN_COINS: Readonly<Record<string, string>> = {
   'SUSDC-FUTURES': 'SUSDC',
 }
 
-/** A product type of one coin accepts no other margin. */
 export function checkAccount(
   source: YamlSource,
   path: SettingPath,
@@ -411,7 +407,6 @@ function checkRisk({
   return problems
 }
 
-/** A share of the equity needs an equity, and an instrument's limit an instrument. */
 function checkLosses({
   source,
   settings: { risk, account, simulator, instruments },
@@ -422,7 +417,6 @@ function checkLosses({
   const unknown = Object.keys(risk?.instruments ?? {}).filter(
     (symbol) => !(instruments && symbol in instruments),
   )
-  // A wrong capital is a problem of its own.
   const knowsNone = account !== undefined && !hasCapital && !source.has(['account', 'capital'])
   return [
     ...(risk?.leverageMax !== undefined && knowsNone
@@ -475,7 +469,7 @@ function checkCancels(source: YamlSource, execution: Execution): Problem[] {
   return problems
 }
 
-/** Both the current file and the one before it need room. */
+/** The current file and the one before it both need room. */
 function checkRecord({ source, settings: { record } }: DaemonSource): Problem[] {
   if (typeof record !== 'object') return []
   const { segmentBytesMax, totalBytesMax } = record

@@ -1,4 +1,4 @@
-/** Configured funding times in minutes after midnight UTC, ascending. */
+/** Minutes after midnight UTC, ascending. */
 import { everyHours } from '../domain/instrument.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 
@@ -21,8 +21,8 @@ export function usualFundingMinutes(calendar: DaemonFile['calendar']): readonly 
 }
 
 /**
- * Times of a pattern such as `5 0 0,8,16 * * *`, whose seconds only wait for the payment. Empty
- * unless it applies every day in UTC.
+ * The seconds of `5 0 0,8,16 * * *` only wait for the payment. Empty unless it applies every day in
+ * UTC.
  */
 export function calendarFundingMinutes({
   funding,
@@ -37,7 +37,6 @@ export function calendarFundingMinutes({
     .toSorted((one, other) => one - other)
 }
 
-/** Empty for anything but numbers, ranges and steps. */
 function readField(field: string, end: number): readonly number[] {
   const values = new Set<number>()
   for (const part of field.split(',')) {

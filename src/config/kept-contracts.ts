@@ -1,4 +1,4 @@
-/** Kept in the state directory for when the exchange does not answer. */
+/** They serve a start when the exchange does not answer. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -11,12 +11,10 @@ const CONTRACTS_FILE = 'contracts.json'
 
 /** A contract that is no longer listed keeps the time of the last answer that had it. */
 export interface KeptContract extends ContractRules {
-  /** Unix ms. */
   readonly readAt: number
 }
 
 export interface KeptContracts {
-  /** Unix ms, of the last answer. */
   readonly readAt: number
   readonly source: string
   readonly productType: string
@@ -46,7 +44,7 @@ const fileSchema = z.object({
   contracts: z.record(z.string(), z.unknown()),
 })
 
-/** Undefined: nothing kept or readable, so the exchange is asked. */
+/** Undefined: the exchange must be asked. */
 export function readKeptContracts(directory: string): KeptContracts | undefined {
   try {
     const text = readFileSync(join(directory, CONTRACTS_FILE), 'utf8')
@@ -57,7 +55,7 @@ export function readKeptContracts(directory: string): KeptContracts | undefined 
   }
 }
 
-/** Rules of another exchange or product type are none. */
+/** Rules of another exchange or product type do not count. */
 export function keptOf(
   directory: string,
   source: string,
@@ -67,7 +65,6 @@ export function keptOf(
   return kept?.source === source && kept.productType === productType ? kept : undefined
 }
 
-/** Contracts whose rules a configuration could say. */
 function usableContracts(
   contracts: Iterable<readonly [string, unknown]>,
 ): ReadonlyMap<string, KeptContract> {
@@ -79,7 +76,6 @@ function usableContracts(
   return usable
 }
 
-/** Keeps configured contracts that the answer no longer has. */
 export function mergeContracts(
   before: KeptContracts | undefined,
   { contracts, ...reading }: ContractsReading,
@@ -96,7 +92,7 @@ export function mergeContracts(
   return { ...reading, contracts: new Map([...gone, ...usableContracts(listed)]) }
 }
 
-/** Replaces the file durably. @throws the error of the file system */
+/** @throws the error of the file system */
 export function keepContracts(directory: string, { contracts, ...kept }: KeptContracts): void {
   const text = JSON.stringify({ ...kept, contracts: Object.fromEntries(contracts) })
   writeDurably(join(directory, CONTRACTS_FILE), text)

@@ -1,4 +1,7 @@
-/** Rules that the configuration leaves out: of the exchange, kept, or simulated. */
+/**
+ * Contract rules that the configuration leaves out come from the exchange, from what is kept, or
+ * from the simulator.
+ */
 import type { ContractRules } from '../domain/contract-rules.ts'
 import type { ReadableFile } from './cross-checks.ts'
 import { type KeptContracts, keptOf } from './kept-contracts.ts'
@@ -7,18 +10,15 @@ import { RULE_NAMES } from './schema/exchange-schema.ts'
 import type { Problem } from './yaml/problem.ts'
 import type { PartialSettings } from './yaml/checked-file.ts'
 
-/** The exchange was asked for its contracts, and this came of it. */
 export interface ContractsAnswer {
-  /** An earlier start kept them, of the same exchange and product type. */
   readonly before: KeptContracts | undefined
   readonly now?: KeptContracts
-  /** Why there was none. */
   readonly reason?: string
-  /** They are played, as they were kept with the tickers of all instruments. */
+  /** Contracts as they were kept with the recorded tickers. */
   readonly isPlayed?: true
 }
 
-/** Answers under the absolute path of the main file. */
+/** Keyed by the absolute path of the main file. */
 export type ContractAnswers = ReadonlyMap<string, ContractsAnswer>
 
 export type RulesOrigin = 'exchange' | 'kept' | 'simulator'
@@ -31,10 +31,9 @@ export interface KnownContract {
 }
 
 export interface KnownContracts {
-  /** All that are known; the simulator's own come last. */
+  /** The simulator's own come last. */
   readonly symbols: readonly string[]
   find(symbol: string): KnownContract | undefined
-  /** Why a contract is missing, and what to do. */
   readonly lack: string
 }
 
@@ -42,18 +41,17 @@ type Settings = PartialSettings<
   Pick<DaemonFile, 'environment' | 'account' | 'exchange' | 'simulator'>
 >
 
-/** The exchange whose public prices the simulator inside the daemon follows. */
 export function followedBy({ exchange, simulator }: Settings): string | undefined {
   return exchange?.baseUrl === undefined ? simulator?.market?.live?.baseUrl : undefined
 }
 
-/** Whose contracts are meant; undefined: the simulator's own alone. */
+/** Undefined: the simulator's own alone. */
 export function contractsAddressOf(settings: Settings): string | undefined {
   const address = settings.exchange?.baseUrl ?? followedBy(settings)
   return address !== undefined && URL.canParse(address) ? new URL(address).origin : undefined
 }
 
-/** @param directory where a start keeps what it read */
+/** @param directory of the state */
 export function findKnownContracts(
   settings: Settings,
   {
@@ -165,8 +163,8 @@ interface ResolvedRules {
 }
 
 /**
- * One with all four rules stays as written.
- * @param known is called only if one lacks a rule
+ * An instrument with all four rules stays as written.
+ * @param known is only called if one is missing
  */
 export function resolveRules(
   { source, settings: { instruments } }: ReadableFile<DaemonFile>,
@@ -200,10 +198,8 @@ export function resolveRules(
   return { instruments: Object.fromEntries(resolved), problems }
 }
 
-/** As `fundingHours` takes them. */
 const FUNDING_HOURS = [1, 2, 4, 8, 12, 24] as const
 
-/** @param instruments without problems */
 export function asTraded(
   instruments: PartialInstruments | undefined,
 ): Readonly<Record<string, TradedInstrument>> {

@@ -1,7 +1,6 @@
 import type { LoadedConfig } from './load-config.ts'
 import type { Problem } from './yaml/problem.ts'
 
-/** Warns if `risk.liquidation` would refuse every isolated position at this leverage. */
 export function warnOfLeverage({
   config,
   documents: { main: source },
@@ -20,7 +19,7 @@ export function warnOfLeverage({
   })
 }
 
-/** The simulator inside has one leverage; nothing is added to a position with another. */
+/** The simulator inside has one leverage for all. */
 export function warnOfSimulatedLeverage({
   config: { account, instruments, simulator },
   documents: { main: source },

@@ -3,10 +3,7 @@ import { ConfigError, type Problem } from './yaml/problem.ts'
 
 type Losses = DaemonConfig['risk']['losses']
 
-/**
- * A live operator must have decided the maximum loss, or `none`. Commands that read or reduce risk
- * need no decision.
- */
+/** Commands that read or reduce risk need no decision. */
 export function findUndecidedLosses({
   config,
   documents: { main: source },
@@ -19,7 +16,7 @@ export function findUndecidedLosses({
   return [source.problemOfKey(path.slice(0, source.has(path) ? 2 : 1), message)]
 }
 
-/** @throws ConfigError if an account's losses are not decided */
+/** @throws ConfigError if undecided */
 export function assertLossesDecided(accounts: readonly LoadedConfig[]): void {
   const problems = accounts.flatMap(findUndecidedLosses)
   if (problems.length > 0) throw new ConfigError(problems)

@@ -1,4 +1,3 @@
-/** Accounts are the main file and each file under its `accounts`. */
 import { relative, sep } from 'node:path'
 import {
   type ConfigRequest,
@@ -10,7 +9,7 @@ import {
 import { ConfigError, type Problem, sortProblems } from './yaml/problem.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
-/** All problems; without any, the accounts, the main file's first. */
+/** Accounts are only given without problems, the main file's first. */
 export interface AccountsReading {
   readonly problems: readonly Problem[]
   readonly main?: LoadedConfig
@@ -83,7 +82,6 @@ function checkAlike(
   ]
 }
 
-/** These settings must differ between accounts. */
 function checkApart(
   { config, documents }: LoadedConfig,
   earlier: readonly LoadedConfig[],

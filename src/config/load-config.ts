@@ -1,4 +1,3 @@
-/** Reads files and `--set` options into one configuration, or reports all problems. */
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import process from 'node:process'
@@ -14,7 +13,6 @@ import {
   type TradedInstrument,
 } from './known-contracts.ts'
 import { checkMarketFiles, checkPlayed, type PlayedPrices, resolveMarket } from './market-files.ts'
-import { applyOverrides, applyParams, checkParams } from './overrides.ts'
 import { type DaemonFile, daemonFileSchema } from './schema/daemon-schema.ts'
 import { type StrategyFile, strategyFileSchema } from './schema/strategy-schema.ts'
 import { checkServers } from './server-checks.ts'
@@ -30,47 +28,45 @@ import {
   shownPath,
 } from './yaml/checked-file.ts'
 import { ConfigError, type Problem, sortProblems } from './yaml/problem.ts'
-import type { YamlSource } from './yaml/yaml-source.ts'
+import { type YamlSource, PARAM_OPTION, SET_OPTION } from './yaml/yaml-source.ts'
+import { didYouMeanEnd } from '../lib/did-you-mean.ts'
+import { formatPath } from './yaml/setting-path.ts'
+
+/** Reads files and `--set` options into one configuration, or reports all problems. */
 
 export interface ConfigRequest {
-  /** Relative to `cwd` or absolute. */
   readonly file: string
-  /** `path=value` texts of `--set` for the main file, in order. */
+  /** `path=value`, for the main file. */
   readonly overrides?: readonly string[]
-  /** `strategy.param=value` texts of `--param` for the strategies' files. */
+  /** `strategy.param=value`, for the strategies' files. */
   readonly params?: readonly string[]
   readonly played?: PlayedPrices | undefined
-  /** Contracts that the exchange listed just now. Absent: as kept by a start. */
+  /** Absent: as kept by a start. */
   readonly contracts?: ContractAnswers | undefined
-  /** Files are shown relative to it. */
   readonly cwd: string
 }
 
-/** Paths are absolute. */
 export interface StrategyConfig extends StrategyFile {
   readonly file: string
   readonly moduleFile: string
 }
 
-/** Paths are absolute; durations are ms; decimals are text. */
+/** Durations are ms, decimals text. */
 export interface DaemonConfig extends Omit<DaemonFile, 'strategies' | 'instruments'> {
   readonly file: string
   readonly instruments: Readonly<Record<string, TradedInstrument>>
   readonly strategies: readonly StrategyConfig[]
 }
 
-/** For problems that are found later. */
 export interface ConfigDocuments {
   readonly main: YamlSource
   readonly strategies: ReadonlyMap<string, YamlSource>
 }
 
 export interface GivenChanges {
-  /** `path=value` texts of `--set`. */
   readonly set: readonly string[]
-  /** `strategy.param=value` texts of `--param`. */
   readonly params: readonly string[]
-  /** Instruments of `--market`; absent without it. */
+  /** Absent without `--market`. */
   readonly recorded?: readonly string[]
 }
 
@@ -78,7 +74,7 @@ export interface LoadedConfig {
   readonly config: DaemonConfig
   readonly documents: ConfigDocuments
   readonly given: GivenChanges
-  /** As the exchange stated them just now. Absent: it did not. */
+  /** Absent: the exchange did not state them just now. */
   readonly contracts?: ReadonlyMap<string, ContractRules>
 }
 
@@ -182,7 +178,7 @@ function listStated({ now, isPlayed }: Partial<ContractsAnswer> = {}): LoadedCon
   return new Map(stated.map(([symbol, { readAt: _readAt, ...rules }]) => [symbol, rules]))
 }
 
-/** With `--set`; instruments may be a list of symbols. */
+/** Instruments may be a list of symbols. */
 export function readMainFile({
   file,
   cwd,
@@ -247,7 +243,7 @@ function readStrategy(request: FileRequest): StrategyReading {
   return { file, ...checked, problems: [...checked.problems, problem] }
 }
 
-/** Reads one strategy file. @throws ConfigError with all its problems */
+/** @throws ConfigError with all its problems */
 export function loadStrategyFile(request: FileRequest): {
   strategy: StrategyConfig
   document: YamlSource
@@ -279,7 +275,6 @@ export function stateOf(
   return resolve(directory, state?.directory ?? '', dryRun === true ? 'dry-run' : '')
 }
 
-/** Its paths are relative to the configuration file. */
 function placeControl(
   control: DaemonConfig['control'],
   directory: string,
@@ -297,7 +292,6 @@ function placeControl(
   }
 }
 
-/** Only called without problems, so every part has a value. */
 function assemble(parts: ConfigParts): LoadedConfig {
   const { mainFile, main, value, instruments, strategies, given } = parts
   const directory = dirname(mainFile)
@@ -352,4 +346,89 @@ function shippedFile(shipped: string): string {
     throw new ConfigError([{ source: shipped, path: '', message }])
   }
   return fileURLToPath(new URL(`../../${shipped}`, import.meta.url))
+}
+
+/** Applies `--set path=value` under the rules of the file. */
+
+/** A longer path is a mistake in quoting. */
+const PATH_KEYS_MAX = 8
+
+/** @returns problems of unreadable overrides */
+export const applyOverrides = (source: YamlSource, overrides: readonly string[]): Problem[] =>
+  overrides.flatMap((text) => applyOverride(source, text) ?? [])
+
+function applyOverride(source: YamlSource, text: string): Problem | undefined {
+  const { keys, value } = readOverride(text, false)
+  if (keys === undefined) {
+    // Without a path the text may be a secret, so it is not repeated.
+    return {
+      source: SET_OPTION,
+      path: '',
+      message: 'expected path=value such as risk.openOrdersMax=20',
+    }
+  }
+  const message = source.override(keys, value)
+  return message === undefined ? undefined : { source: SET_OPTION, path: formatPath(keys), message }
+}
+
+/**
+ * Applies `strategy.param=value`.
+ * @returns problems of unreadable ones
+ */
+export function applyParams(source: YamlSource, params: readonly string[]): Problem[] {
+  const id = source.read(undefined, ['id'])
+  return params.flatMap((text) => {
+    const { strategy, keys, value } = readOverride(text, true)
+    if (strategy !== id || keys === undefined) return []
+    const message = source.overrideParam(strategy, keys, value)
+    return message === undefined
+      ? []
+      : [{ source: PARAM_OPTION, path: formatPath([strategy, ...keys]), message }]
+  })
+}
+
+/** @param ids of existing strategies */
+export function checkParams(params: readonly string[], ids: readonly string[]): Problem[] {
+  return params.flatMap((text) => {
+    const { strategy, keys } = readOverride(text, true)
+    if (keys === undefined)
+      return [
+        {
+          source: PARAM_OPTION,
+          path: '',
+          message: 'expected strategy.param=value such as grid-btc.levels=4',
+        },
+      ]
+    if (ids.includes(strategy)) return []
+    return [
+      {
+        source: PARAM_OPTION,
+        path: strategy,
+        message: `no such strategy${didYouMeanEnd(strategy, ids)}`,
+      },
+    ]
+  })
+}
+
+interface Override {
+  /** Undefined: unreadable. */
+  readonly keys: readonly string[] | undefined
+  readonly strategy: string
+  readonly value: string
+}
+
+/** `path=value`, or with a strategy in front of the path. */
+function readOverride(text: string, hasStrategy: boolean): Override {
+  const at = text.indexOf('=')
+  const words = at < 0 ? [] : text.slice(0, at).trim().split('.')
+  const keys = hasStrategy ? words.slice(1) : words
+  const isUsable =
+    keys.length > 0 &&
+    keys.length <= PATH_KEYS_MAX &&
+    keys.every((key) => key !== '' && key !== '__proto__')
+  return {
+    keys: isUsable ? keys : undefined,
+    strategy: words[0] ?? '',
+    value: text.slice(at + 1),
+  }
 }

@@ -1,17 +1,13 @@
 import { dirname, resolve } from 'node:path'
 import { checkFile, objectToKind, type PartialSettings } from './yaml/checked-file.ts'
 import { checkAccount, checkInstruments, checkMarket } from './cross-checks.ts'
-import type { ConfigRequest } from './load-config.ts'
+import { type ConfigRequest, applyOverrides } from './load-config.ts'
 import { checkMarketFiles, resolveMarket } from './market-files.ts'
-import { applyOverrides } from './overrides.ts'
 import { ConfigError, type Problem } from './yaml/problem.ts'
 import { type SimulatorFile, simulatorFileSchema } from './schema/simulator-schema.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
-/**
- * Paths are absolute; durations are ms; decimals are text.
- * @throws ConfigError with all problems
- */
+/** @throws ConfigError with all problems */
 export function loadSimulatorConfig({
   file,
   overrides = [],

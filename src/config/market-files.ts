@@ -16,7 +16,6 @@ export function resolveMarket(market: SimulatorMarket, directory: string): Simul
   return { ...market, recordings: resolved(market.recordings), funding: resolved(market.funding) }
 }
 
-/** `path` is the market's. */
 export function checkMarketFiles(
   { source, path, directory }: { source: YamlSource; path: SettingPath; directory: string },
   market: PartialSettings<SimulatorMarket> | undefined,
@@ -32,9 +31,8 @@ export function checkMarketFiles(
 }
 
 export interface PlayedPrices {
-  /** Values of `--market`, which replace those of the file: a path, or `SYMBOL=path`. */
+  /** A path, or `SYMBOL=path`; they replace those of the file. */
   readonly files: readonly string[]
-  /** Absent if the files only name a state. */
   readonly recorded?: readonly string[]
   readonly speed: number | undefined
 }

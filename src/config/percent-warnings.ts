@@ -1,4 +1,4 @@
-/** Shares that are allowed, and look as if per cents were meant. */
+/** They are allowed, and look as if per cents were meant. */
 import type { LoadedConfig, StrategyConfig } from './load-config.ts'
 import type { Problem } from './yaml/problem.ts'
 import type { SettingPath } from './yaml/setting-path.ts'
@@ -6,7 +6,6 @@ import type { SettingPath } from './yaml/setting-path.ts'
 interface Share {
   readonly path: SettingPath
   readonly value: number | string | undefined
-  /** From here on it is unlikely. */
   readonly from: number
 }
 

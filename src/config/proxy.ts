@@ -28,7 +28,7 @@ export function loadProxies(
   return (address) => (isLoopback(new URL(address).hostname) ? undefined : only)
 }
 
-/** Like other programs: lower case first, HTTP_PROXY for https as a last resort. */
+/** Like in other programs, lower case comes first, and HTTP_PROXY is the last resort for https. */
 function fromEnvironment(request: SecretsRequest): ProxyFor {
   const variables = readVariables(request)
   const find = (...names: readonly string[]): ForwardProxy | undefined => {
@@ -65,7 +65,7 @@ function toAuthorization(login: string): Secret {
   return new Secret(`Basic ${Buffer.from(login).toString('base64')}`)
 }
 
-/** Empty without a proxy. Contains no login. */
+/** Empty without a proxy. It contains no login. */
 export function describeWay({ exchange }: Pick<DaemonConfig, 'exchange'>, address: string): string {
   if (exchange.proxy === undefined) return ''
   const proxy = loadProxies({ exchange })(address)

@@ -1,7 +1,7 @@
 /**
- * Reads secrets, and is the only reader of the process environment. A secret comes from a variable
- * (INTENTD_API_KEY), a file that a variable names (INTENTD_API_KEY_FILE), or `.env` in the working
- * directory, which the environment overrides; never from YAML or the command line.
+ * The only reader of the process environment. A secret comes from a variable (INTENTD_API_KEY), a
+ * file that a variable names (INTENTD_API_KEY_FILE), or `.env` in the working directory, which the
+ * environment overrides; never from YAML or the command line.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -23,9 +23,7 @@ export type Variables = Readonly<Record<string, string | undefined>>
 export interface SecretsRequest {
   /** Contains `.env`; `_FILE` variables are relative to it. */
   readonly cwd: string
-  /** Default: the process environment. */
   readonly variables?: Variables
-  /** Key names of all accounts of the daemon; undefined for unnamed ones. */
   readonly keysOfAll?: readonly (string | undefined)[]
 }
 
@@ -35,7 +33,6 @@ const CREDENTIAL_VARIABLES = {
   passphrase: 'INTENTD_API_PASSPHRASE',
 } as const
 
-/** INTENTD_BOB_API_KEY for keys named bob. */
 export function credentialVariables(
   keys: string | undefined,
 ): Readonly<Record<keyof Credentials, string>> {
@@ -49,12 +46,10 @@ const ENV_FILE = '.env'
 
 const SECRET_BYTES_MAX = 65_536
 
-/** Permissions of group and others. */
 const MODE_OTHERS = 0o077
 /** A systemd credential's group bits show an access list's mask, which grants nothing. */
 const MODE_OTHERS_CREDENTIAL = 0o007
 
-/** For variables that are no secrets (NOTIFY_SOCKET, NO_COLOR). */
 export const processVariables = (): Variables => process.env
 
 export const needsCredentials = ({
@@ -80,7 +75,6 @@ export function loadCredentials(
   return { apiKey: of('apiKey'), apiSecret: of('apiSecret'), passphrase: of('passphrase') }
 }
 
-/** Key variables whose value in the environment differs from `.env`. */
 export function listOverriddenKeys(
   { account }: Pick<DaemonConfig, 'account'>,
   { cwd, variables = processVariables() }: SecretsRequest,
@@ -210,7 +204,6 @@ function explainMisspelt(name: string, { variables, keysOfAll }: SecretsReading)
   return near === undefined ? '' : `; ${near} is set: was that meant?`
 }
 
-/** Empty without the file. */
 function readEnvFile(cwd: string, problems: Problem[]): Variables {
   const read = readPrivateFile(resolve(cwd, ENV_FILE))
   if ('failure' in read) {

@@ -12,7 +12,6 @@ import type { YamlSource } from './yaml/yaml-source.ts'
  */
 const OVERRIDE = 'withoutTls: true'
 
-/** The servers and ports beside the exchange. A section that is not written is not checked. */
 export function checkServers(daemon: ReadableFile<DaemonFile>): Problem[] {
   const { alerts, control, exchange, journal, signals } = daemon.settings
   return [
@@ -28,7 +27,7 @@ type Section<Name extends keyof DaemonFile> = NonNullable<
   ReadableFile<DaemonFile>['settings'][Name]
 >
 
-/** The driver checks no certificate in other modes, or treats them as one of these. */
+/** The driver treats other modes as one of these, or checks no certificate. */
 const SSL_MODES: ReadonlySet<string> = new Set(['verify-full', 'disable'])
 
 /** Never contains the address (SEC1). */
@@ -56,7 +55,6 @@ function hostOf({ hostname, searchParams }: URL): string {
   return searchParams.get('host') || decodeURIComponent(hostname)
 }
 
-/** @param address without objections */
 export function isDatabaseInClear(address: string): boolean {
   const url = new URL(address)
   const host = hostOf(url)
@@ -79,7 +77,7 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** Schemas of other owners: PostgreSQL, the fleet and the queue of sweeps. */
+/** Other owners have these. */
 const TAKEN_SCHEMA = /^(public|information_schema|pg_.*|intentd_fleet|intentd_sweeps)$/
 
 function checkSchema({ source, settings: { name, journal } }: ReadableFile<DaemonFile>): Problem[] {
@@ -89,7 +87,7 @@ function checkSchema({ source, settings: { name, journal } }: ReadableFile<Daemo
   return [source.problem(['journal', ...(journal.schema === undefined ? [] : ['schema'])], message)]
 }
 
-/** Files are copied and shown, so a password must not be in one (SEC1). */
+/** A password must not be in a file, which is copied and shown (SEC1). */
 function checkJournal(source: YamlSource, { url, withoutTls }: Section<'journal'>): Problem[] {
   if (url === undefined) return []
   const at = ['journal', 'url']
@@ -106,7 +104,7 @@ function checkJournal(source: YamlSource, { url, withoutTls }: Section<'journal'
   return [source.problem(at, message)]
 }
 
-/** An embedded simulator has no address to share. A password must not be in a file (SEC1). */
+/** A password must not be in a file (SEC1). */
 function checkSharedLimits(
   source: YamlSource,
   { shared, baseUrl }: Section<'exchange'>,
@@ -202,7 +200,6 @@ function checkSignals(
   return problems
 }
 
-/** A signal must be taken by the main file, and have no feed's name. */
 export function checkReadSignals(
   { source, settings }: ReadableFile<StrategyFile>,
   { signals }: PartialSettings<DaemonFile>,

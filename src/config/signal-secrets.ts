@@ -3,9 +3,8 @@ import type { DaemonConfig } from './load-config.ts'
 import { loadSecrets, type SecretsRequest, variableProblem } from './secrets.ts'
 import { ConfigError } from './yaml/problem.ts'
 
-/** Whoever may try it 600 times a minute does not guess it. */
+/** At 600 attempts a minute it is not guessed. */
 const SECRET_LENGTH_MIN = 16
-/** A head holds it. */
 const SECRET_LENGTH_MAX = 200
 
 /** @throws ConfigError with everything missing, unsafe, short or used twice */

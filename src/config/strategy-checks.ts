@@ -22,7 +22,6 @@ export const checkStrategy = (strategy: Strategy, daemon: DaemonSettings): Probl
   ...checkReadSignals(strategy, daemon),
 ]
 
-/** Shares of one equity must not exceed it. */
 export function checkCapitals(
   strategies: readonly Strategy[],
   { source: main, settings: { account, simulator } }: ReadableFile<DaemonFile>,
@@ -47,7 +46,7 @@ export function checkCapitals(
 
 const SHARE_ROUNDING = 1e-9
 
-/** Two strategies with one id would share orders, state and limits. */
+/** They would share orders, state and limits. */
 export function checkIds(strategies: readonly Strategy[], { manual }: DaemonSettings): Problem[] {
   const firstById = new Map<string, Strategy>()
   return strategies.flatMap((strategy) => {
@@ -130,12 +129,10 @@ function checkSizes({ source, settings }: Strategy, { instruments }: DaemonSetti
   return problems
 }
 
-/** An unquoted size is the same size. */
 function toDecimalText(value: unknown): unknown {
   return typeof value === 'number' ? String(value) : value
 }
 
-/** A strategy may be stricter than the account, never looser. */
 function checkAccountLimits({ source, settings }: Strategy, { risk }: DaemonSettings): Problem[] {
   const openOrders = settings.risk?.openOrdersMax
   if (
@@ -181,12 +178,10 @@ function objectToWidth(
   return `at a leverage of ${leverage} an isolated position of ${symbol} is liquidated after ${(left * 100).toFixed(2)} %, before this stop: lower the leverage, or the distance`
 }
 
-/** Keys that a strategy with a universe must not have, and others must. */
 const SIZES = ['positionMax', 'orderSizeMax'] as const
 
 const SIZE = 'a decimal above zero such as "0.001"'
 
-/** A strategy names its instruments, or a rule chooses them and limits fit all. */
 function checkUniverse(strategy: Strategy, daemon: PartialSettings<DaemonFile>): Problem[] {
   const { source } = strategy
   if (!source.has(['universe'])) return checkNamed(strategy)

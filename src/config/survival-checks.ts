@@ -71,12 +71,11 @@ export function checkSurvival({ source, settings }: SurvivalFile): Problem[] {
   ]
 }
 
-/** Quote coin, if nothing else is held and no order rests. */
+/** Quote coin, with nothing else held and no order resting. */
 export interface LargestHolding {
   readonly symbol: string
   readonly long: number
   readonly short: number
-  /** Inverse contracts: in the base coin. */
   readonly isInverse: boolean
 }
 
@@ -95,7 +94,7 @@ interface LargestInput {
 
 /**
  * Capital = value × (move + fee + (1 ∓ move) × (rate + fee)), before funding, by the tier of the
- * largest value on the way; inverse contracts in the coin, by the first tier since the price is
+ * largest value on the way. Inverse contracts use the coin and the first tier, since the price is
  * unknown.
  */
 export function listLargest({

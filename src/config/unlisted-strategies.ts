@@ -5,15 +5,12 @@ import type { DaemonConfig } from './load-config.ts'
 import { isOfKind, readTextFile, shownPath } from './yaml/checked-file.ts'
 import { YamlSource } from './yaml/yaml-source.ts'
 
-/** A folder of strategies has a few dozen files; more are something else. */
+/** A folder of strategies has a few dozen files. */
 const FILES_MAX = 200
 
 const listSchema = z.array(z.unknown())
 
-/**
- * Strategy files that no configuration beside them lists: probably forgotten. Unreadable files are
- * passed over.
- */
+/** They were probably forgotten. Unreadable files are passed over. */
 export function listUnlistedStrategies(
   configs: readonly DaemonConfig[],
   cwd: string,

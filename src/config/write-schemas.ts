@@ -1,4 +1,3 @@
-/** Writes config/schema/*.schema.json for editors (`npm run schemas`). */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'

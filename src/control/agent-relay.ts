@@ -1,88 +1,189 @@
-import { createRequire } from 'node:module'
-import { Readable } from 'node:stream'
-import type { Context, Hono } from 'hono'
-import type Undici from 'undici'
-import type { Agent } from 'undici'
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import { shortPath } from '../lib/net/socket-path.ts'
+import { isRecord } from '../lib/plain-data.ts'
+import { parseBoundedJson } from '../lib/text/bounded-json.ts'
+import { answerError, GUARD_HEADERS } from './access/plain-answer.ts'
 import { AGENT_PATH } from './powers.ts'
-import type { Refusals } from './refusals.ts'
-import { RateBucket } from './signals/rate-bucket.ts'
 
-/** A tool call is one request; a program that begins makes four. */
-const PER_MINUTE = 300
+/** As in the control server: an import would also load Node's own fetch. */
+const { request } = process.getBuiltinModule('node:http')
+
 /** A call of research may take ten minutes, and each holds two sockets. */
 const OPEN_MAX = 16
+const BODY_BYTES_MAX = 65_536
 /** The protocol needs these. The token stays here. */
 const PASSED_ON = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name']
+/** A server of assistants that restarts, and a daemon that reloads, is back within seconds. */
+const RETRY_AFTER = { 'Retry-After': '2' }
+const UNSERVED =
+  'no assistant is served now: `intentd mcp --http` has to run beside the daemon, with the same configuration'
+const LEFT = 'the daemon ends or reloads its configuration: send it again'
+/** The protocol's code for an error of the server. */
+const SERVER_ERROR = -32_000
 
 interface AgentRelayOptions {
   /** That of `intentd mcp --http`. */
   readonly socket: string
-  readonly monotonic: () => number
-  readonly refusals: Refusals
+  readonly onRefused: (why: string) => void
 }
 
 /**
  * Passes requests of assistants on to `intentd mcp --http`, a process of its own beside the daemon.
  * Nothing of them is read here, and no command of theirs is run by the daemon.
  */
-export function addAgentRelay(app: Hono, { socket, monotonic, refusals }: AgentRelayOptions): void {
-  const rate = new RateBucket(PER_MINUTE, monotonic)
-  let open = 0
-  let server: ReturnType<typeof openServer> | undefined
-  const refuse = (context: Context, why: string): Response => {
-    refusals.add('request', why)
-    return context.json({ error: why }, 429)
+export class AgentRelay {
+  readonly #options: AgentRelayOptions
+  readonly #open = new Set<RelayedRequest>()
+  #isStopped = false
+
+  constructor(options: AgentRelayOptions) {
+    this.#options = options
   }
-  app.post(AGENT_PATH, async (context) => {
-    if (!rate.take()) return refuse(context, `more than ${PER_MINUTE} requests a minute`)
-    if (open >= OPEN_MAX) return refuse(context, `${OPEN_MAX} requests are open already`)
-    open += 1
-    let isCounted = true
-    const leave = (): void => {
-      if (isCounted) open -= 1
-      isCounted = false
+
+  pass(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    if (this.#isStopped) return answerError(outgoing, LEFT, { status: 503, headers: RETRY_AFTER })
+    if (this.#open.size >= OPEN_MAX) {
+      const error = `${OPEN_MAX} requests are open already`
+      this.#options.onRefused(error)
+      return answerError(outgoing, error, { status: 429, headers: RETRY_AFTER })
     }
-    try {
-      server ??= openServer(socket)
-      const answer = await server.request(`http://localhost${AGENT_PATH}`, {
-        method: 'POST',
-        dispatcher: server.agent,
-        signal: context.req.raw.signal,
-        headers: headersOf(context),
-        body: await context.req.text(),
-      })
-      answer.body.once('close', leave).on('error', () => undefined)
-      const type = answer.headers['content-type']
-      return new Response(Readable.toWeb(answer.body) as ReadableStream, {
-        status: answer.statusCode,
-        headers: typeof type === 'string' ? { 'content-type': type } : {},
-      })
-    } catch {
-      leave()
-      const error =
-        'no assistant is served now: `intentd mcp --http` has to run beside the daemon, with the same configuration'
-      return context.json({ error }, 503)
-    }
-  })
+    const relayed = new RelayedRequest(this.#options.socket, outgoing)
+    this.#open.add(relayed)
+    outgoing.once('close', () => {
+      this.#open.delete(relayed)
+      relayed.end()
+    })
+    collect(incoming, (body) => relayed.send(incoming, body))
+  }
+
+  /** Whoever waits for an answer is told to send the request again. */
+  stop(): void {
+    this.#isStopped = true
+    for (const relayed of this.#open) relayed.leave()
+  }
 }
 
-function headersOf({ req }: Context): Record<string, string> {
-  return Object.fromEntries(
-    PASSED_ON.flatMap((name) => {
-      const value = req.header(name)
-      return value === undefined ? [] : [[name, value]]
-    }),
-  )
+/**
+ *     waiting ──first bytes of the answer──► answering ──its end──► over
+ *     waiting ──no server, leave()──► over, with 503
+ *     answering ──leave()──► over, with an error in place of the rest
+ */
+class RelayedRequest {
+  readonly #socket: string
+  readonly #outgoing: ServerResponse
+  #request: ClientRequest | undefined
+  #body = ''
+  #isStream = false
+
+  constructor(socket: string, outgoing: ServerResponse) {
+    this.#socket = socket
+    this.#outgoing = outgoing
+  }
+
+  /** @param body undefined if it is too long */
+  send({ headers, method }: IncomingMessage, body: string | undefined): void {
+    const outgoing = this.#outgoing
+    if (outgoing.destroyed || outgoing.writableEnded) return
+    if (body === undefined) {
+      const tooLarge = { status: 413, headers: { Connection: 'close' } }
+      return answerError(outgoing, 'the body is too large', tooLarge)
+    }
+    this.#body = body
+    const passed = PASSED_ON.flatMap((name) => {
+      const value = headers[name]
+      return value === undefined ? [] : [[name, value] as const]
+    })
+    this.#request = request(
+      {
+        socketPath: shortPath(this.#socket),
+        // A kept connection could be one that a restarted server has closed.
+        agent: false,
+        path: AGENT_PATH,
+        method,
+        headers: {
+          host: 'localhost',
+          ...Object.fromEntries(passed),
+          'content-length': Buffer.byteLength(body),
+        },
+      },
+      (answered) => this.#take(answered),
+    )
+    this.#request.on('error', () => this.#refuse(UNSERVED))
+    this.#request.end(body)
+  }
+
+  /** The head goes with the first bytes behind it: until then the request can be refused. */
+  #take(answered: IncomingMessage): void {
+    const outgoing = this.#outgoing
+    const type = answered.headers['content-type']
+    this.#isStream = type?.startsWith('text/event-stream') === true
+    answered.on('error', () => this.leave())
+    answered.on('data', (chunk: Buffer) => {
+      if (outgoing.destroyed || outgoing.writableEnded) return
+      this.#begin(answered)
+      if (outgoing.write(chunk)) return
+      answered.pause()
+      outgoing.once('drain', () => answered.resume())
+    })
+    answered.once('end', () => {
+      if (outgoing.destroyed || outgoing.writableEnded) return
+      this.#begin(answered)
+      outgoing.end()
+    })
+  }
+
+  #begin({ statusCode = 502, headers }: IncomingMessage): void {
+    if (this.#outgoing.headersSent) return
+    const type = headers['content-type']
+    this.#outgoing.writeHead(statusCode, {
+      ...GUARD_HEADERS,
+      ...(type !== undefined && { 'Content-Type': type }),
+    })
+  }
+
+  leave(): void {
+    const outgoing = this.#outgoing
+    if (!outgoing.headersSent) return this.#refuse(LEFT)
+    const id = this.#isStream ? idOf(this.#body) : undefined
+    // A client that has an answer's head waits for its message, whatever becomes of the connection.
+    if (id !== undefined && !outgoing.writableEnded) {
+      const error = { code: SERVER_ERROR, message: LEFT }
+      outgoing.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, error })}\n\n`)
+    }
+    outgoing.end()
+  }
+
+  #refuse(error: string): void {
+    if (this.#outgoing.headersSent) return this.leave()
+    answerError(this.#outgoing, error, { status: 503, headers: RETRY_AFTER })
+  }
+
+  end(): void {
+    this.#request?.destroy()
+  }
 }
 
-function openServer(socket: string): { agent: Agent; request: typeof Undici.request } {
-  const undici = createRequire(import.meta.url)('undici') as typeof Undici
-  const agent = new undici.Agent({
-    connect: { socketPath: shortPath(socket), timeout: 2000 },
-    // The other end bounds each of its commands; a client that goes away ends its request.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
-  return { agent, request: undici.request }
+/** Undefined for one that is too long; never called for one that does not end. */
+function collect(incoming: IncomingMessage, done: (body: string | undefined) => void): void {
+  const chunks: Buffer[] = []
+  let length = 0
+  const take = (chunk: Buffer): void => {
+    length += chunk.length
+    if (length <= BODY_BYTES_MAX) return void chunks.push(chunk)
+    incoming.off('data', take).off('end', end)
+    done(undefined)
+  }
+  const end = (): void => done(Buffer.concat(chunks).toString())
+  incoming.on('data', take).once('end', end)
+  incoming.on('error', () => undefined)
+}
+
+/** Undefined: it is no request that is answered. */
+function idOf(body: string): unknown {
+  try {
+    const message = parseBoundedJson(body)
+    return isRecord(message) ? message['id'] : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -1,3 +1,4 @@
+import { systemClock } from '../lib/clock.ts'
 import { sha256Hex } from '../lib/digest.ts'
 import type { ControlAnswer, ControlRequest } from './commands.ts'
 
@@ -5,6 +6,10 @@ import type { ControlAnswer, ControlRequest } from './commands.ts'
 const REQUESTS_MAX = 4000
 /** A command repeated after a lost answer is one of the last. */
 export const REQUESTS_KEPT_MAX = 100
+/** An id that begins with its time, Unix ms, says how old the request is. */
+const DATED_ID = /^(\d{13})[-:._]/
+/** Refused for a clock that is wrong, a kill would be worse than one obeyed twice. */
+const NEVER_OUTDATED: ReadonlySet<ControlRequest['order']['kind']> = new Set(['restrict', 'kill'])
 /** Their effect ends with the process. */
 const OF_THIS_RUN: ReadonlySet<ControlRequest['order']['kind']> = new Set(['logLevel', 'reload'])
 
@@ -13,6 +18,8 @@ export interface AnsweredRequest {
   readonly digest: string
   readonly answer: ControlAnswer
   readonly isKept: boolean
+  /** Unix ms; absent in files of earlier versions. */
+  readonly answeredAt?: number | undefined
 }
 
 export interface AnswerStore {
@@ -21,33 +28,45 @@ export interface AnswerStore {
   save(answers: readonly AnsweredRequest[]): void
 }
 
+/** `other`: the id belongs to another command. `outdated`: it may have been obeyed and forgotten. */
+export type Unanswered = 'other' | 'outdated'
+
 /**
  * A command repeated after a lost answer is not obeyed again. A process that dies between obeying
- * and storing forgets it. The journal knows the keys of trades and entries by hand; repeating a
- * restriction, flatten, release or kill changes nothing.
+ * and storing forgets it. The journal knows the keys of trades and entries by hand. An id with a time
+ * before all that is remembered is refused, because a release or a flatten that is obeyed again
+ * months later ends or closes something else.
  */
 export class AnsweredRequests {
   readonly #answered: Map<string, AnsweredRequest>
   readonly #earlier: Set<string>
   readonly #store: AnswerStore | undefined
+  readonly #now: () => number
+  /** Requests answered until then may be forgotten, Unix ms. */
+  #forgottenUntil = Number.NEGATIVE_INFINITY
 
-  constructor(store?: AnswerStore) {
+  /** @param now Unix ms */
+  constructor(store?: AnswerStore, now: () => number = () => systemClock.now()) {
     this.#store = store
-    this.#answered = new Map(store?.load().map((one) => [one.answer.requestId, one]))
+    this.#now = now
+    const loaded = store?.load() ?? []
+    this.#answered = new Map(loaded.map((one) => [one.answer.requestId, one]))
     this.#earlier = new Set(this.#answered.keys())
+    const [oldest] = loaded
+    if (oldest !== undefined && loaded.length >= REQUESTS_KEPT_MAX)
+      this.#forgottenUntil = oldest.answeredAt ?? now()
   }
 
-  /** @returns `unknown`: not obeyed yet; `other`: the id belongs to another command */
-  recall(request: ControlRequest): ControlAnswer | 'unknown' | 'other' {
+  /** @returns `unknown`: not obeyed yet */
+  recall(request: ControlRequest): ControlAnswer | 'unknown' | Unanswered {
     const known = this.#answered.get(request.requestId)
-    if (known === undefined) return 'unknown'
+    if (known === undefined) return this.#isOutdated(request) ? 'outdated' : 'unknown'
     if (known.digest !== digestOf(request)) return 'other'
     const hasEnded = this.#earlier.has(request.requestId) && isWaiting(request, known.answer)
     return hasEnded ? asForgotten(known.answer) : asRepeated(known.answer)
   }
 
-  /** @returns `other`: the id belongs to another command */
-  once(request: ControlRequest, obey: () => ControlAnswer): ControlAnswer | 'other' {
+  once(request: ControlRequest, obey: () => ControlAnswer): ControlAnswer | Unanswered {
     const known = this.recall(request)
     if (known !== 'unknown') return known
     const digest = digestOf(request)
@@ -56,13 +75,21 @@ export class AnsweredRequests {
     if (!answer.isObeyed || ('dryRun' in request.order && request.order.dryRun)) return answer
     const isKept = !OF_THIS_RUN.has(request.order.kind)
     this.#earlier.delete(request.requestId)
-    this.#answered.set(request.requestId, { digest, answer, isKept })
-    for (const oldest of this.#answered.keys()) {
+    this.#answered.set(request.requestId, { digest, answer, isKept, answeredAt: this.#now() })
+    for (const [oldest, { answeredAt }] of this.#answered) {
       if (this.#answered.size <= REQUESTS_MAX) break
       this.#answered.delete(oldest)
+      this.#forgottenUntil = answeredAt ?? this.#now()
     }
     if (isKept) this.#keep()
     return answer
+  }
+
+  /** Without a time in its id, a request counts as sent when it comes. */
+  #isOutdated({ requestId, order }: ControlRequest): boolean {
+    const [, sentAt] = DATED_ID.exec(requestId) ?? []
+    if (sentAt === undefined || NEVER_OUTDATED.has(order.kind)) return false
+    return Number(sentAt) <= this.#forgottenUntil
   }
 
   #keep(): void {

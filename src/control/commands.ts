@@ -132,7 +132,7 @@ const controlOrderSchema = z.discriminatedUnion('kind', [
 export const controlRequestSchema = z.strictObject({
   requestId: z.string().regex(REQUEST_ID).meta({
     description:
-      'Names this command: sent again it is not obeyed again, and gets the answer of the first time; the last hundred also after a restart.',
+      'Names this command: sent again it is not obeyed again, and gets the answer of the first time; the last hundred also after a restart. If it begins with the time of sending (`1767225600000-…`, Unix ms), a request from before all that is remembered is refused (409, outdated), except `restrict` and `kill`.',
   }),
   reason: orderFields.reason.meta({ description: 'why, for the journal' }),
   by: lineOf(100).meta({

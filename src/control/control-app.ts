@@ -7,8 +7,7 @@ import { z } from 'zod'
 import { mountDashboard } from '../dashboard/mount-dashboard.ts'
 import { Failure, messageOf } from '../lib/failure.ts'
 import { describeSocket } from './access/verified-caller.ts'
-import { addAgentRelay } from './agent-relay.ts'
-import type { AnsweredRequests } from './answered-requests.ts'
+import type { AnsweredRequests, Unanswered } from './answered-requests.ts'
 import type { Proposals, Refused } from './approval/proposals.ts'
 import {
   confirmationSchema,
@@ -18,7 +17,7 @@ import {
   type ProposalView,
   sessionRequestSchema,
 } from './commands.ts'
-import { isRiskier, SESSION_PATH } from './powers.ts'
+import { COMMANDS_PATH, isRiskier, SESSION_PATH } from './powers.ts'
 import type { Controlled } from './controlled.ts'
 import { EVERY_MS, followEvents, parseEventId } from './follow-events.ts'
 import { followLive } from './follow-live.ts'
@@ -26,6 +25,8 @@ import { type Entrance, guard, mayLook } from './access/guard.ts'
 import { LiveSections } from './live-sections.ts'
 import { buildOpenApi, renderDocs } from './openapi.ts'
 import { type Peer, peerOf } from './access/peer.ts'
+import { RateBucket } from '../lib/rate-bucket.ts'
+import type { SharedAnswers } from './access/shared-answers.ts'
 import type { Refusals } from './refusals.ts'
 import { READ_ROUTES } from './routes.ts'
 import { PROOF_PATH, proofQuerySchema, proveTokens } from './access/server-proof.ts'
@@ -33,6 +34,9 @@ import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST']
 const BODY_BYTES_MAX = 65_536
+/** The thread that trades plans each. Those at the machine are not counted. */
+const PROPOSED_PER_MINUTE = 60
+const PROPOSED_BURST = 20
 /** Each follower holds a socket and wakes with every event. */
 const FOLLOWERS_MAX = 32
 
@@ -44,16 +48,20 @@ export interface ControlAppOptions {
   /** Shared by socket and port, like the next. */
   readonly answered: AnsweredRequests
   readonly proposals: Proposals
-  /** The socket of `intentd mcp --http`, to which the port leads assistants. */
-  readonly agentSocket?: string | undefined
   readonly entrance: Entrance
+  /** Answers at the port come from here while they are fresh. */
+  readonly shared: SharedAnswers
   readonly address: () => string | undefined
   readonly refusals: Refusals
   readonly onBroken: (reason: string) => void
 }
 
+interface CommandFrame extends ControlAppOptions {
+  readonly proposalRate: RateBucket
+}
+
 export function buildControlApp(options: ControlAppOptions): Hono {
-  const { daemon, version, entrance, refusals, onBroken } = options
+  const { daemon, version, entrance, refusals, shared, onBroken } = options
   const app = new Hono()
   app.use(guard({ entrance, onRefused: (why) => refusals.add('request', why) }))
   app.use(async (context, next) => {
@@ -80,9 +88,10 @@ export function buildControlApp(options: ControlAppOptions): Hono {
       const asked = route.query.safeParse(context.req.query())
       if (!asked.success) return context.json({ error: wordsOf(asked.error) }, 400)
       const found = await route.read(daemon, asked.data)
-      return found === undefined
-        ? context.json({ error: 'there is no such thing' }, 404)
-        : context.json(found)
+      if (found === undefined) return context.json({ error: 'there is no such thing' }, 404)
+      const text = JSON.stringify(found)
+      shared.keep(targetOf(context), text)
+      return context.body(text, 200, { 'Content-Type': 'application/json' })
     })
   }
   mountDashboard(app)
@@ -90,10 +99,9 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   addProof(app, entrance)
   addFollowing(app, options)
   app.post('/v1/addresses', (context) => context.json({ url: options.address() ?? null }))
-  addCommands(app, options)
-  addProposals(app, options)
-  if (entrance.tokens?.agent && options.agentSocket !== undefined)
-    addAgentRelay(app, { ...options, socket: options.agentSocket })
+  const proposalRate = new RateBucket(PROPOSED_PER_MINUTE, options.monotonic, PROPOSED_BURST)
+  addCommands(app, { ...options, proposalRate })
+  addProposals(app, { ...options, proposalRate })
   app.notFound((context) => context.json({ error: 'there is no such path; /docs lists them' }, 404))
   app.onError((error, context) => {
     if (error instanceof HTTPException) return error.getResponse()
@@ -104,6 +112,11 @@ export function buildControlApp(options: ControlAppOptions): Hono {
     return context.json({ error: 'the daemon failed to answer; its log says why' }, 500)
   })
   return app
+}
+
+/** Path and query, as they were asked for. */
+function targetOf({ req }: Context): string {
+  return req.url.slice(req.url.indexOf('/', req.url.indexOf('//') + 2))
 }
 
 /** Without the token the reasons are omitted. */
@@ -182,21 +195,22 @@ function callerAt({ via }: Entrance): string {
 }
 
 /** At the socket the caller is the daemon's user, so what adds risk needs no second proof. */
-function addCommands(app: Hono, options: ControlAppOptions): void {
-  const { daemon, entrance, answered } = options
-  app.post('/v1/commands', async (context) => {
+function addCommands(app: Hono, options: CommandFrame): void {
+  const { daemon, entrance, answered, shared } = options
+  app.post(COMMANDS_PATH, async (context) => {
     const request = await readRequest(context, options)
     if (request instanceof Response) return request
     if (entrance.via === 'port' && isRiskier(request.order))
       return propose(context, request, options)
+    shared.forget()
     const answer = answered.once(request, () => daemon.command(request, callerAt(entrance)))
     return answerOnce(context, answer)
   })
 }
 
 /** A chat and an assistant propose at the socket, through the command line. */
-function addProposals(app: Hono, options: ControlAppOptions): void {
-  const { daemon, readOnly, entrance, answered, proposals } = options
+function addProposals(app: Hono, options: CommandFrame): void {
+  const { daemon, readOnly, entrance, answered, shared, proposals } = options
   app.get('/v1/proposals', (context) => context.json(proposals.list()))
   app.post('/v1/proposals', async (context) => {
     const request = await readRequest(context, options)
@@ -206,11 +220,12 @@ function addProposals(app: Hono, options: ControlAppOptions): void {
     if (readOnly) return refuseReadOnly(context)
     const asked = confirmationSchema.safeParse(readJson(await context.req.text()))
     if (!asked.success) return context.json({ error: wordsOf(asked.error) }, 400)
-    let answer: ControlAnswer | 'other' = 'other'
+    let answer: ControlAnswer | Unanswered = 'other'
     const confirmed = await proposals.confirm(
       asked.data,
       { verified: callerAt(entrance) },
       (request, verified, approval) => {
+        shared.forget()
         answer = answered.once(request, () => daemon.command(request, verified, approval))
       },
     )
@@ -223,10 +238,15 @@ function addProposals(app: Hono, options: ControlAppOptions): void {
 async function propose(
   context: Context,
   request: ControlRequest,
-  { entrance, proposals, answered }: ControlAppOptions,
+  { entrance, proposals, answered, proposalRate, refusals }: CommandFrame,
 ): Promise<Response> {
   const known = answered.recall(request)
   if (known !== 'unknown') return answerOnce(context, known)
+  if (entrance.via === 'port' && !proposalRate.take()) {
+    const error = `more than ${PROPOSED_PER_MINUTE} proposals a minute`
+    refusals.add('request', error)
+    return context.json({ error }, 429, { 'Retry-After': '1' })
+  }
   const verified = callerAt(entrance)
   const proposed = await proposals.propose(request, { entrance: entrance.via, verified })
   if (proposed.kind === 'refused') return answerRefusal(context, proposed)
@@ -259,16 +279,17 @@ function answerRefusal(context: Context, { status, why }: Refused): Response {
   return context.json({ error: why }, status)
 }
 
-function answerOnce(context: Context, answer: ControlAnswer | 'other'): Response {
-  if (answer === 'other')
-    return context.json(
-      {
-        error:
-          'this request id (--key at the command line) was used for another command or another reason',
-      },
-      409,
-    )
-  return context.json(answer)
+const UNANSWERED: Readonly<Record<Unanswered, string>> = {
+  other:
+    'this request id (--key at the command line) was used for another command or another reason',
+  outdated:
+    'outdated: the time in this request id is before all that is remembered, so it may have been obeyed already; look at status, and order it with a new id',
+}
+
+function answerOnce(context: Context, answer: ControlAnswer | Unanswered): Response {
+  return typeof answer === 'string'
+    ? context.json({ error: UNANSWERED[answer] }, 409)
+    : context.json(answer)
 }
 
 function readJson(text: string): unknown {

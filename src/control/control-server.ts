@@ -1,11 +1,14 @@
 import { chmodSync, existsSync, rmSync } from 'node:fs'
 import type { RequestListener, Server } from 'node:http'
 import { messageOf } from '../lib/failure.ts'
+import { inNextTurn } from '../lib/timers.ts'
 import { objectToPath, shortPath } from '../lib/net/socket-path.ts'
+import { AgentRelay } from './agent-relay.ts'
 import type { ControlAppOptions } from './control-app.ts'
 import { ALL_CONNECTIONS_MAX, ConnectionBounds } from './access/connection-bounds.ts'
 import type { Entrance } from './access/guard.ts'
-import { peerOf } from './access/peer.ts'
+import { HeadGate } from './access/head-gate.ts'
+import { SharedAnswers } from './access/shared-answers.ts'
 import { Refusals } from './refusals.ts'
 import { SessionCodes } from './access/session-codes.ts'
 import type { ControlTokens } from './access/token-file.ts'
@@ -23,10 +26,12 @@ const SOCKET_CONNECTIONS_MAX = 64
 
 export interface ControlServerOptions extends Omit<
   ControlAppOptions,
-  'entrance' | 'address' | 'refusals'
+  'entrance' | 'address' | 'refusals' | 'shared'
 > {
   readonly onRefused: (why: string) => void
   readonly socket: string
+  /** That of `intentd mcp --http`, to which the port leads assistants. */
+  readonly agentSocket?: string | undefined
   /** Loopback; 0 takes any free port. */
   readonly port:
     | { readonly host: string; readonly number: number; readonly tokens: ControlTokens }
@@ -41,8 +46,10 @@ export class ControlServer {
   readonly #servers: Server[] = []
   readonly #codes: SessionCodes
   readonly #refusals: Refusals
+  readonly #shared: SharedAnswers
   /** `http://127.0.0.1:8790`, while the port is open. */
   #baseUrl: string | undefined
+  #relay: AgentRelay | undefined
   #isSocketOpen = false
   #isStopped = false
   #socketServer: Server | undefined
@@ -51,6 +58,7 @@ export class ControlServer {
     this.#options = options
     this.#codes = new SessionCodes(options.monotonic)
     this.#refusals = new Refusals(options.onRefused)
+    this.#shared = new SharedAnswers(options.monotonic)
   }
 
   /** Its code works once within a minute; undefined without a port. */
@@ -95,6 +103,9 @@ export class ControlServer {
     this.#baseUrl = undefined
     this.#socketServer = undefined
     const servers = this.#servers.splice(0)
+    this.#relay?.stop()
+    // What it has written is sent in this turn.
+    await new Promise<void>(inNextTurn)
     for (const server of servers) server.closeAllConnections()
     await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
     if (servers.length > 0) rmSync(this.#options.socket, { force: true })
@@ -146,17 +157,15 @@ export class ControlServer {
     entrance: Entrance,
     listen: (server: Server, then: () => void) => void,
   ): Promise<Server> {
-    const server = createServer(
-      {
-        keepAliveTimeout: KEEP_ALIVE_MS,
-        headersTimeout: HEADERS_MS_MAX,
-        requestTimeout: REQUEST_MS_MAX,
-        connectionsCheckingInterval: 1000,
-        maxHeaderSize: HEADER_BYTES_MAX,
-      },
-      this.#createListener(entrance),
-    )
-    this.#bound(server, entrance)
+    const server = createServer({
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: HEADERS_MS_MAX,
+      requestTimeout: REQUEST_MS_MAX,
+      connectionsCheckingInterval: 1000,
+      maxHeaderSize: HEADER_BYTES_MAX,
+    })
+    const gate = this.#createGate(entrance, this.#bound(server, entrance))
+    server.on('request', (incoming, outgoing) => gate.hear(incoming, outgoing))
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)
       listen(server, resolve)
@@ -168,18 +177,35 @@ export class ControlServer {
     return server
   }
 
-  #bound(server: Server, { via, tokens }: Entrance): void {
+  /** At the socket all connections are alike. */
+  #bound(server: Server, { via }: Entrance): ConnectionBounds | undefined {
     const refuse = (why: string): void => this.#refusals.add('connection', why)
     const isSocket = via === 'socket'
     server.maxConnections = isSocket ? SOCKET_CONNECTIONS_MAX : ALL_CONNECTIONS_MAX
     server.on('drop', () => refuse(`more than ${server.maxConnections} connections`))
-    if (isSocket) return
+    if (isSocket) return undefined
     const bounds = new ConnectionBounds(refuse)
     server.on('connection', (socket) => bounds.add(socket))
-    // Runs before the request is answered and its body has arrived.
-    server.prependListener('request', ({ socket, headers }) =>
-      bounds.note(socket, peerOf(headers.authorization, tokens)),
-    )
+    return bounds
+  }
+
+  #createGate(entrance: Entrance, bounds: ConnectionBounds | undefined): HeadGate {
+    const { daemon, monotonic, agentSocket, onBroken } = this.#options
+    const onRefused = (why: string): void => this.#refusals.add('request', why)
+    if (entrance.tokens?.agent !== undefined && agentSocket !== undefined)
+      this.#relay = new AgentRelay({ socket: agentSocket, onRefused })
+    const relay = entrance.via === 'port' ? this.#relay : undefined
+    return new HeadGate({
+      entrance,
+      bounds,
+      monotonic,
+      shared: this.#shared,
+      isReady: () => daemon.readiness().isReady,
+      relay: relay && ((incoming, outgoing) => relay.pass(incoming, outgoing)),
+      serve: this.#createListener(entrance),
+      onRefused,
+      onBroken: (error) => onBroken(messageOf(error)),
+    })
   }
 
   /** Without control clients a daemon starts sooner and is smaller. */
@@ -189,6 +215,7 @@ export class ControlServer {
       ...this.#options,
       entrance,
       refusals,
+      shared: this.#shared,
       address: () => this.newAddress(),
     }
     let loading: Promise<RequestListener> | undefined

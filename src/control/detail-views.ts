@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { EXIT_REASONS, type ExitReason } from '../domain/closed-trade.ts'
-import { amount, instant } from './views.ts'
+import { amount, instant, journalPlaceSchema } from './views.ts'
 
 export const CANDLE_INTERVALS_MS = [5000, 60_000, 900_000] as const
 
@@ -91,6 +91,7 @@ const closedTradeSchema = z.strictObject({
 })
 
 export const closedTradesSchema = z.strictObject({
+  journal: journalPlaceSchema,
   trades: z.array(closedTradeSchema).meta({ description: 'the oldest first, by their ends' }),
   unexplained: z.array(z.tuple([z.string(), z.string()])).meta({
     description:

@@ -101,10 +101,6 @@ export const METRICS = {
     type: 'gauge',
     help: 'Those of them that this daemon may make; label: limit.',
   },
-  intentd_shared_tickers_total: {
-    type: 'counter',
-    help: 'Readings of tickers; label: how, which is taken (another daemon had read them), own (this one has), refused (handed on, but no answer of the exchange at that time) or failed (Redis did not answer). Only where exchange.shared.marketData is set.',
-  },
   intentd_restrictions: {
     type: 'gauge',
     help: 'Restrictions that are held, 0 for none; label: code, each reason of docs/trading-modes.md.',

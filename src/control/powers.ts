@@ -45,9 +45,11 @@ export function isRiskier(order: ControlOrder): order is RiskierOrder {
   return ORDER_POWERS[order.kind] === 'riskier'
 }
 
+export const COMMANDS_PATH = '/v1/commands'
+
 /** The token that a posted path takes at the port; `full` also for paths that are not listed. */
 export const POST_TOKENS: Readonly<Record<string, 'full' | 'agent' | 'open'>> = {
-  '/v1/commands': 'full',
+  [COMMANDS_PATH]: 'full',
   '/v1/proposals': 'full',
   // Beside the token it needs a one-time code.
   '/v1/confirmations': 'full',
@@ -86,6 +88,7 @@ export const VERB_POWERS = {
   replay: 'research',
   // For an assistant only below the folder that the configuration allows.
   'new-strategy': 'research',
+  // Another name of `mode`, by which chats and assistants never ask for `active`.
   restrict: ORDER_POWERS.restrict,
   pause: ORDER_POWERS.restrict,
   flatten: ORDER_POWERS.flatten,

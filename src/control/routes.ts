@@ -21,6 +21,7 @@ import {
   orderSchema,
   positionSchema,
   profitSchema,
+  journalPlaceSchema,
   statusSchema,
 } from './views.ts'
 import { universeSchema } from './universe-view.ts'
@@ -112,6 +113,7 @@ export const READ_ROUTES: readonly ReadRoute[] = [
     response: z.record(
       z.string(),
       z.object({
+        journal: journalPlaceSchema,
         today: profitSchema,
         week: profitSchema,
         total: profitSchema,
@@ -120,7 +122,9 @@ export const READ_ROUTES: readonly ReadRoute[] = [
       }),
     ),
     read: (daemon) =>
-      Object.fromEntries(daemon.status().accounts.map(({ name, profit }) => [name, profit])),
+      Object.fromEntries(
+        daemon.status().accounts.map(({ name, profit, journal }) => [name, { journal, ...profit }]),
+      ),
   }),
   route({
     path: '/v1/limiter',

@@ -44,7 +44,15 @@ const capitalSchema = z.strictObject({
 
 export type CapitalView = z.infer<typeof capitalSchema>
 
+export const journalPlaceSchema = z
+  .strictObject({
+    run: z.int().meta({ description: 'starts of the daemon are counted, over all of them' }),
+    sequence: z.int().meta({ description: 'of the newest record; 0: there is none' }),
+  })
+  .meta({ description: 'up to where the journal was read for these figures' })
+
 export const positionSchema = z.strictObject({
+  journal: journalPlaceSchema,
   symbol: z.string(),
   side: z.enum(['long', 'short', 'flat']).meta({
     description:
@@ -253,6 +261,7 @@ const agesSchema = z.strictObject({
 
 export const accountSchema = z.strictObject({
   name: z.string(),
+  journal: journalPlaceSchema,
   coin: z.string().meta({ description: 'the margin coin, of all money' }),
   phase: z.enum(['new', 'starting', 'running', 'stopping', 'stopped']),
   mode: z.enum(TRADING_MODES),
@@ -414,21 +423,6 @@ const sharedLimitsSchema = z
   })
   .meta({ description: 'limits of the address, where other daemons share them through Redis' })
 
-const sharedTickersSchema = z
-  .strictObject({
-    taken: z.int().meta({ description: 'that another daemon had read' }),
-    own: z
-      .int()
-      .meta({ description: 'that this one has read, for the others too where Redis answers' }),
-    refused: z
-      .int()
-      .meta({ description: 'that were handed on, and are no answer of the exchange at that time' }),
-    failed: z.int().meta({ description: 'how often Redis did not answer in time' }),
-  })
-  .meta({
-    description: 'readings of tickers since the start, where daemons hand them on through Redis',
-  })
-
 const answeredSchema = z.record(z.string(), z.int()).meta({
   description:
     'requests of this run, by what became of them: taken, repeated, refused, limited, notNow',
@@ -499,7 +493,6 @@ export const statusSchema = z.strictObject({
     .meta({ description: 'the journal is on a server, and `/v1/fleet` says who else uses it' }),
   standby: standbySchema.optional(),
   sharedLimits: sharedLimitsSchema.optional(),
-  sharedTickers: sharedTickersSchema.optional(),
 })
 
 export const eventSchema = z.strictObject({

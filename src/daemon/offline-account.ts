@@ -3,19 +3,17 @@ import type { Credentials } from '../config/secrets.ts'
 import type { Answer } from '../domain/answer.ts'
 import { refusesKeys } from '../domain/answer.ts'
 import { FLAT, type Holding, type PositionReading } from '../domain/position.ts'
-import type { Book } from '../engine/book/book.ts'
 import { rebuildBook } from '../engine/book/book-rows.ts'
-import type { EngineSettings } from '../engine/settings.ts'
 import { TrustedClock } from '../exchange/clock/exchange-clock.ts'
 import type { ExchangeClient } from '../exchange/exchange-client.ts'
 import { PRIORITY } from '../exchange/limiter/grant.ts'
-import type { OpenedJournal } from '../journal/journal.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Timers } from '../lib/timers.ts'
 import type { BatchResult } from '../protocol/values.ts'
+import type { OpenAccount } from '../assembly/account/open-account.ts'
 import { accessTo, keysRefused } from '../assembly/account/account-keys.ts'
 import { holdAccount } from '../assembly/account/account-lock.ts'
 import { toEngineSettings } from '../assembly/settings/engine-settings.ts'
@@ -35,11 +33,10 @@ export interface OfflineOptions {
   readonly configOption: string
 }
 
-export interface OfflineAccount {
-  readonly directory: string
-  readonly journal: OpenedJournal
-  readonly book: Book
-  readonly settings: EngineSettings
+export interface OfflineAccount extends Pick<
+  OpenAccount,
+  'directory' | 'journal' | 'book' | 'settings'
+> {
   readonly own: JournalWriter
   readonly client: ExchangeClient
   readonly clock: Clock

@@ -1,4 +1,3 @@
-import type { ClosedTradeLog } from './reporting/closed-trade-log.ts'
 import type { DaemonConfig, LoadedConfig } from '../config/load-config.ts'
 import type { Credentials } from '../config/secrets.ts'
 import { stateOlder } from '../interpreter/older-state.ts'
@@ -7,17 +6,16 @@ import { type Book, restrictionOf } from '../engine/book/book.ts'
 import { rebuildBook } from '../engine/book/book-rows.ts'
 import type { EngineSettings } from '../engine/settings.ts'
 import type { ExchangeAccess } from '../exchange/client/request-writer.ts'
-import type { TrustedClock } from '../exchange/clock/exchange-clock.ts'
 import type { Limiter } from '../exchange/limiter/limiter.ts'
 import type { OpenedJournal } from '../journal/journal.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
-import type { Secret } from '../lib/secret.ts'
-import type { Timers } from '../lib/timers.ts'
 import { Account } from './account/account.ts'
 import { ServerNews } from './fleet/fleet-news.ts'
 import { OrderedKills, throwStandingKill } from './fleet/ordered-kill.ts'
+import type { AccountSetup, OpenAccount } from '../assembly/account/open-account.ts'
+import type { AccountOptions } from './account/account-ports.ts'
 import { accessTo } from '../assembly/account/account-keys.ts'
 import { holdAccount, type PassedOver } from '../assembly/account/account-lock.ts'
 import { endOfStart, logFatal } from './account/breakdown.ts'
@@ -27,7 +25,6 @@ import { type EmbeddedExchange, startEmbeddedExchange } from './embedded/embedde
 import type { Standby, StandbyFrame } from './standby.ts'
 import { levelOf, type MarketOverride } from '../assembly/simulator/simulated-exchange.ts'
 import { findWorldBefore, setWorldAside } from '../assembly/simulator/simulator-world.ts'
-import type { ProductMarket } from './market-data/product-market.ts'
 import type { DaemonLogger } from '../logging/logger.ts'
 import { isHolder, openJournal } from '../assembly/state/open-journal.ts'
 import { ownWriter } from '../assembly/account/own-writer.ts'
@@ -38,13 +35,7 @@ import { readRunningConfig } from '../assembly/state/running-config.ts'
 import { assertGrids } from '../assembly/settings/assert-grids.ts'
 import { isEmbedded, stateDirectoryOf } from '../assembly/state/state-place.ts'
 import { noteEndings } from './watchdog/hang-note.ts'
-import type { StrategyWatch } from './watchdog/watchdog.ts'
-import {
-  type LoadedStrategy,
-  openRunners,
-  type Runners,
-  showSettingsOf,
-} from '../assembly/strategies/strategies.ts'
+import { openRunners, showSettingsOf } from '../assembly/strategies/strategies.ts'
 
 /** After the checkpoint that contains them. */
 const RECORDS_KEPT_MS = 7 * 86_400_000
@@ -52,27 +43,15 @@ const RECORDS_KEPT_MS = 7 * 86_400_000
 /** A strategy's key names one order at least this long after its use; a key takes some 70 bytes. */
 const KEYS_KEPT_MS = 366 * 86_400_000
 
-export interface AccountInput {
-  readonly loaded: LoadedConfig
-  readonly credentials: Credentials | undefined
-  readonly keysMissing?: Failure | undefined
-  /** Absent for a journal in a file, or if the server identifies its users otherwise. */
-  readonly journalPassword?: Secret | undefined
-  readonly limitsPassword?: Secret | undefined
-  /** Keyed by the names of the signals. */
-  readonly signalSecrets?: ReadonlyMap<string, Secret> | undefined
-}
-
-export interface Opening extends AccountInput {
-  readonly accounts: number
-  readonly strategies: readonly LoadedStrategy[]
+/** The operator's setup, with its code loaded and what a daemon's accounts share. */
+export interface OpeningAccount
+  extends
+    AccountSetup,
+    Pick<OpenAccount, 'accounts' | 'strategies' | 'logger' | 'trusted' | 'timers'> {
   readonly market: MarketOverride
   readonly version: string
-  readonly logger: DaemonLogger
   /** The machine's may jump. */
   readonly clock: Clock
-  readonly trusted: TrustedClock
-  readonly timers: Timers
   /** For what must not outlast a sleep. */
   readonly machineClock: Clock
   /** Waits for the journal's lease. Absent: a held lease is a refusal. */
@@ -80,35 +59,35 @@ export interface Opening extends AccountInput {
   readonly configOption: string
 }
 
-export interface OpenedAccount extends AccountState {
-  readonly opening: Opening
-  readonly access: ExchangeAccess
-  readonly settings: EngineSettings
-  readonly book: Book
-  readonly runners: Runners
+/** An account of a daemon, with what it leaves to others when it closes. */
+export interface DaemonAccount extends OpenAccount {
+  readonly embedded: EmbeddedExchange | undefined
+  readonly news: ServerNews | undefined
+  /** Gives back locks, while the journal is closed by the account itself. */
+  readonly release: () => void
 }
 
 /**
  * Opens state, account, journal, exchange. @throws Failure for missing keys, and a state that is
  * held or unreadable
  */
-export async function openAccount(options: Opening): Promise<OpenedAccount> {
+export async function openAccount(options: OpeningAccount): Promise<DaemonAccount> {
   const { config } = options.loaded
   if (options.keysMissing !== undefined) throw options.keysMissing
   const directory = stateDirectoryOf(config, options.market)
   const before = isEmbedded(config) ? findWorldBefore(directory) : undefined
-  const ground = await openAccountState(options, directory)
+  const state = await openAccountState(options, directory)
   if (before !== undefined)
     options.logger.log('warn', 'simulator.otherAccount', {
       directory,
       before,
       changed: nameChanges(config),
     })
-  const { embedded } = ground
+  const { embedded } = state
   if (embedded?.endsAt === undefined || embedded.endsAt > options.clock.now())
-    return prepare(options, ground)
+    return prepare(options, state)
   // An earlier run played this recording to its end.
-  await ground.close()
+  await state.close()
   options.logger.log('info', 'recording.startsAgain', { before: setWorldAside(directory) })
   return prepare(options, await openAccountState(options, directory))
 }
@@ -122,13 +101,13 @@ function nameChanges(config: DaemonConfig): readonly string[] {
     .map(({ path, was = 'absent', is = 'absent' }) => `${path}: ${was} -> ${is}`)
 }
 
-async function prepare(options: Opening, ground: AccountState): Promise<OpenedAccount> {
-  const { loaded, credentials, logger, strategies, timers, clock } = options
-  const { embedded, journal } = ground
+async function prepare(options: OpeningAccount, state: AccountState): Promise<DaemonAccount> {
+  const { loaded, credentials, logger, strategies, timers, clock, trusted, accounts } = options
+  const { embedded, journal } = state
   try {
     const access = embedded ?? assertAccess(loaded.config, credentials)
     hideSecrets(logger, access)
-    const configured = settingsOf(options, ground)
+    const configured = settingsOf(options, state)
     const book = rebuildBook(journal.load(), configured.positionMode)
     const settings = withStatedRules(configured, book, loaded.contracts)
     assertNotOlder(book)
@@ -138,76 +117,68 @@ async function prepare(options: Opening, ground: AccountState): Promise<OpenedAc
       clock,
       timers,
       logger,
-      onEnding: noteEndings(ground.directory, () => clock.now()),
+      onEnding: noteEndings(state.directory, () => clock.now()),
     })
-    return { ...ground, opening: options, access, settings, book, runners }
+    return {
+      ...state,
+      setup: options,
+      config: loaded.config,
+      access,
+      settings,
+      book,
+      strategies,
+      runners,
+      logger,
+      trusted,
+      timers,
+      accounts,
+    }
   } catch (error) {
     const end = endOfStart(error, journal)
     if (end !== error) logFatal(logger, end)
-    await ground.close()
+    await state.close()
     throw end
   }
 }
 
-interface AccountEnvironment {
-  readonly market: ProductMarket
+type AccountLinks = Pick<AccountOptions, 'market' | 'watchdog' | 'tradeLog'> & {
   readonly limiter: Limiter
-  readonly watchdog: StrategyWatch
-  readonly tradeLog: ClosedTradeLog | undefined
 }
 
-export function createAccount(
-  opened: OpenedAccount,
-  { market, limiter, watchdog, tradeLog }: AccountEnvironment,
-): Account {
-  const { opening, embedded, journal, directory, access, settings, book, runners } = opened
-  const { loaded, strategies, logger, trusted, timers } = opening
-  const { config, given } = loaded
-  const common = { config, isEmbedded: embedded !== undefined, logger, trusted, timers }
+/** @param links to what a daemon's accounts share */
+export function createAccount(open: DaemonAccount, { limiter, ...links }: AccountLinks): Account {
+  const { embedded, journal, config } = open
   const { lease } = journal
   const kills = lease && new OrderedKills({ lease, directory: config.state.directory })
   const account = new Account({
-    ...common,
-    given,
-    settings,
-    strategies,
-    runners,
-    journal,
-    book,
-    directory,
-    access,
-    market,
-    accounts: opening.accounts,
-    watchdog,
+    ...open,
+    ...links,
+    given: open.setup.loaded.given,
     calls: createCalls({
-      ...common,
-      access,
+      ...open,
+      isEmbedded: embedded !== undefined,
       address: limiter,
       signingObjection: lease && (() => lease.objection()),
     }),
     ledger: embedded && (() => embedded.ledger()),
     past: embedded?.past,
-    tradeLog,
     onQuiesced: () => embedded?.pause(),
-    onClosed: opened.release,
+    onClosed: open.release,
     onKillNoted: kills?.note,
   })
   kills?.bind(account)
-  opened.shown?.watch(account)
+  open.news?.watch(account)
   lease?.onLost((failure) => account.fail(failure))
   return account
 }
 
-export interface AccountState {
-  readonly directory: string
-  readonly journal: OpenedJournal
-  readonly embedded: EmbeddedExchange | undefined
-  readonly shown: ServerNews | undefined
-  readonly release: () => void
-  readonly close: () => Promise<void>
-}
+/** Locks and state, before the book is built. */
+type AccountState = Pick<
+  DaemonAccount,
+  'directory' | 'journal' | 'embedded' | 'news' | 'release' | 'close'
+>
 
-async function openAccountState(options: Opening, directory: string): Promise<AccountState> {
+async function openAccountState(options: OpeningAccount, directory: string): Promise<AccountState> {
   const taken: (() => void)[] = []
   const release = (): void => {
     for (const give of taken.splice(0).toReversed()) give()
@@ -215,8 +186,8 @@ async function openAccountState(options: Opening, directory: string): Promise<Ac
   try {
     const { config } = options.loaded
     const holder = describeHolder(config.name, options.clock.now())
-    const state = holdDirectory(directory, holder)
-    taken.push(() => state.release())
+    const lock = holdDirectory(directory, holder)
+    taken.push(() => lock.release())
     const hold = (passedOver?: PassedOver): void => {
       if (isEmbedded(config)) return
       const access = assertAccess(config, options.credentials)
@@ -230,10 +201,10 @@ async function openAccountState(options: Opening, directory: string): Promise<Ac
     }
     // A standby leaves the account to its writer, perhaps on this machine.
     if (!options.standby) hold()
-    const shown = config.journal && new ServerNews({ ...options, config })
-    if (shown) taken.push(() => shown.end())
+    const news = config.journal && new ServerNews({ ...options, config })
+    if (news) taken.push(() => news.end())
     const { journal, whom } = await openAccountJournal(options, directory)
-    if (shown) journal.lease?.show(shown)
+    if (news) journal.lease?.show(news)
     try {
       if (journal.lease) throwStandingKill(journal.lease, config.state.directory)
       // Nothing of the previous writer can reach the exchange any more, but it may hang and never
@@ -245,7 +216,7 @@ async function openAccountState(options: Opening, directory: string): Promise<Ac
         release()
         await embedded?.stop()
       }
-      return { directory, journal, embedded, shown, release, close }
+      return { directory, journal, embedded, news, release, close }
     } catch (error) {
       await journal.close()
       throw error
@@ -260,7 +231,7 @@ function logUnlocked(logger: DaemonLogger): (reason: string) => void {
   return (reason) => logger.log('warn', 'account.notHeld', { reason })
 }
 
-function passOver({ logger, timers }: Opening, whom: string): PassedOver {
+function passOver({ logger, timers }: OpeningAccount, whom: string): PassedOver {
   return {
     is: (by) => isHolder(whom, by),
     timers,
@@ -273,7 +244,7 @@ function passOver({ logger, timers }: Opening, whom: string): PassedOver {
  * here.
  */
 async function openAccountJournal(
-  options: Opening,
+  options: OpeningAccount,
   directory: string,
 ): Promise<{ readonly journal: OpenedJournal; readonly whom: string | undefined }> {
   const { loaded, clock, machineClock, logger, journalPassword: password } = options
@@ -310,12 +281,19 @@ async function openAccountJournal(
   return { journal, whom }
 }
 
-function ownWriterOf({ loaded, credentials, clock }: Opening, directory: string): JournalWriter {
+function ownWriterOf(
+  { loaded, credentials, clock }: OpeningAccount,
+  directory: string,
+): JournalWriter {
   const { config } = loaded
   return ownWriter(config, { directory, access: accessTo(config, credentials), now: clock.now() })
 }
 
-async function standBy(options: Opening, frame: StandbyFrame, directory: string): Promise<Standby> {
+async function standBy(
+  options: OpeningAccount,
+  frame: StandbyFrame,
+  directory: string,
+): Promise<Standby> {
   const { startStandby } = await import('./standby.ts')
   const { loaded, journalPassword: password } = options
   return startStandby({ ...options, config: loaded.config, password, directory, frame })
@@ -328,10 +306,10 @@ function assertNotOlder(book: Book): void {
 }
 
 function settingsOf(
-  { loaded, version, strategies, accounts, logger }: Opening,
-  ground: AccountState,
+  { loaded, version, strategies, accounts, logger }: OpeningAccount,
+  state: AccountState,
 ): EngineSettings {
-  const { directory, journal, embedded } = ground
+  const { directory, journal, embedded } = state
   const configured = toEngineSettings(loaded.config, {
     salt: journal.salt,
     version,
@@ -358,7 +336,10 @@ function withStatedRules(
   return { ...settings, roster: { ...settings.roster, stated } }
 }
 
-async function embed(options: Opening, directory: string): Promise<EmbeddedExchange | undefined> {
+async function embed(
+  options: OpeningAccount,
+  directory: string,
+): Promise<EmbeddedExchange | undefined> {
   const { loaded, market, clock, timers, logger } = options
   const { config } = loaded
   if (!isEmbedded(config)) return undefined

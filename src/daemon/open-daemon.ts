@@ -1,5 +1,5 @@
 import type { ReloadOrder } from '../control/controlled.ts'
-import type { ProductMarket } from './market-data/product-market.ts'
+import { type ProductMarket, type Product, MarketData } from './market-data/market-data.ts'
 import { resolve } from 'node:path'
 import type { DaemonConfig } from '../config/load-config.ts'
 import { listServersInClear } from '../config/clear-text.ts'
@@ -18,41 +18,40 @@ import {
 import { Readings } from './explain/readings.ts'
 import { ClosedTradeLog } from './reporting/closed-trade-log.ts'
 import { wantsTrades } from '../alerts/alerts.ts'
-import type { ClosedTradesView } from '../control/detail-views.ts'
+import type { ClosedTradesView, ReloadView } from '../control/detail-views.ts'
 import { createFleetSource } from './control/fleet-source.ts'
 import type { AlertTargets } from './control/daemon-control.ts'
 import { openSignals } from './control/open-signals.ts'
 import type { SignalCounts } from './control/view-signals.ts'
 import { openControl, type OpenedControl } from './control/open-control.ts'
 import { Daemon } from './daemon.ts'
-import { openSharedLimits } from './market-data/open-shared-limits.ts'
-import { openSharedTickers } from './market-data/open-shared-tickers.ts'
 import type { SharedLimits } from '../exchange/limiter/shared/shared-limits.ts'
-import type { SharedTickers } from '../exchange/shared-tickers/shared-tickers.ts'
 import { feedsOf, loadStrategies } from '../assembly/strategies/strategies.ts'
-import { MarketData } from './market-data/market-data.ts'
-import type { Product } from './market-data/product-market.ts'
 import {
-  type AccountInput,
   createAccount,
   openAccount,
-  type OpenedAccount,
-  type Opening,
+  type DaemonAccount,
+  type OpeningAccount,
 } from './open-account.ts'
 import { accountLogger } from '../logging/account-logger.ts'
-import type { ReloadView } from '../control/detail-views.ts'
 import type { DaemonLogger } from '../logging/logger.ts'
 import { journalPlaceOf, pairingFileOf } from '../assembly/state/state-place.ts'
 import { hangNoteOf } from './watchdog/hang-note.ts'
+import type { AccountSetup } from '../assembly/account/open-account.ts'
 import { Watchdog } from './watchdog/watchdog.ts'
+import { randomHex } from '../lib/entropy.ts'
+import type { Secret } from '../lib/secret.ts'
+import type { Timers } from '../lib/timers.ts'
 
 export interface OpenDaemonOptions
-  extends AccountInput, Pick<Opening, 'market' | 'version' | 'logger' | 'timers' | 'standby'> {
+  extends
+    AccountSetup,
+    Pick<OpeningAccount, 'market' | 'version' | 'logger' | 'timers' | 'standby'> {
   readonly clock: Clock
   /** Default: the machine's (`open-control.ts`). */
   readonly codesClock?: Clock
   readonly processStartedAt?: number
-  readonly others?: readonly AccountInput[]
+  readonly others?: readonly AccountSetup[]
   readonly onReload?: (order: ReloadOrder) => void
   readonly alertTargets?: (() => AlertTargets) | undefined
   readonly tryReload?: () => Promise<ReloadView> | undefined
@@ -67,16 +66,15 @@ export interface OpenedDaemon {
   readonly isHandedOver: () => boolean
 }
 
-interface DaemonParts extends DaemonAccounts {
+interface DaemonParts extends OpenAccounts {
   readonly trusted: TrustedClock
   readonly shared: SharedLimits | undefined
   readonly calls: ExchangeCalls
-  readonly sharedTickers: SharedTickers | undefined
 }
 
-interface DaemonAccounts {
-  readonly main: OpenedAccount
-  readonly all: readonly OpenedAccount[]
+interface OpenAccounts {
+  readonly main: DaemonAccount
+  readonly all: readonly DaemonAccount[]
   readonly off: readonly AccountOff[]
 }
 
@@ -88,7 +86,6 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
   const trusted = new TrustedClock(options.clock)
   const opened = await openAccounts(await listOpenings(options, trusted))
   let shared: SharedLimits | undefined
-  let sharedTickers: SharedTickers | undefined
   try {
     const { loaded, limitsPassword: password, clock, timers, logger } = options
     const { config } = loaded
@@ -96,15 +93,17 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
     const { embedded, access } = opened.main
     const { baseUrl } = access
     const isEmbedded = embedded !== undefined
-    const common = { config, trusted, timers }
-    const calls = createCalls({ ...common, isEmbedded, shared, access: { baseUrl }, logger })
-    // No other daemon uses an embedded exchange.
-    if (!isEmbedded) {
-      sharedTickers = await openSharedTickers({ ...common, ...calls, password, baseUrl })
-    }
-    return assemble(options, { ...opened, trusted, shared, calls, sharedTickers })
+    const calls = createCalls({
+      config,
+      trusted,
+      timers,
+      isEmbedded,
+      shared,
+      access: { baseUrl },
+      logger,
+    })
+    return assemble(options, { ...opened, trusted, shared, calls })
   } catch (error) {
-    sharedTickers?.close()
     await shared?.stop()
     for (const { close } of opened.all) await close()
     throw error
@@ -115,9 +114,9 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
 async function listOpenings(
   options: OpenDaemonOptions,
   trusted: TrustedClock,
-): Promise<readonly Opening[]> {
+): Promise<readonly OpeningAccount[]> {
   const { others = [], logger } = options
-  const openings: Opening[] = []
+  const openings: OpeningAccount[] = []
   for (const given of [options, ...others]) {
     const { loaded, credentials, keysMissing, journalPassword, signalSecrets } = given
     const { config, documents } = loaded
@@ -143,8 +142,8 @@ async function listOpenings(
   return openings
 }
 
-async function openAccounts(openings: readonly Opening[]): Promise<DaemonAccounts> {
-  const all: OpenedAccount[] = []
+async function openAccounts(openings: readonly OpeningAccount[]): Promise<OpenAccounts> {
+  const all: DaemonAccount[] = []
   const off: AccountOff[] = []
   // Accounts are opened one after the other, but standbys wait at the same time.
   const attempts = openings.map((opening) =>
@@ -166,8 +165,8 @@ async function openAccounts(openings: readonly Opening[]): Promise<DaemonAccount
 }
 
 async function settle(
-  opening: Promise<OpenedAccount>,
-): Promise<{ readonly opened?: OpenedAccount; readonly error?: unknown }> {
+  opening: Promise<DaemonAccount>,
+): Promise<{ readonly opened?: DaemonAccount; readonly error?: unknown }> {
   try {
     return { opened: await opening }
   } catch (error) {
@@ -175,58 +174,54 @@ async function settle(
   }
 }
 
-function assemble(options: OpenDaemonOptions, ground: DaemonParts): OpenedDaemon {
-  const { main, all, off, trusted, calls, sharedTickers } = ground
+function assemble(options: OpenDaemonOptions, parts: DaemonParts): OpenedDaemon {
+  const { main, all, off, trusted, calls } = parts
   const { embedded } = main
   const { config } = options.loaded
   const { logger, timers } = options
   for (const account of all) logOpened(account)
-  const strategies = all.flatMap(({ opening }) => opening.strategies)
+  const strategies = all.flatMap((account) => account.strategies)
   const marketData = new MarketData({
     config,
     logger,
     trusted,
     timers,
     ...calls,
-    sharedTickers,
     products: listProducts(all),
     feeds: feedsOf(strategies, 'public'),
   })
-  const watchdog = createWatchdog(options, ground)
+  const watchdog = createWatchdog(options, parts)
   let before = 0
   const accounts: Account[] = []
   const controls: OpenedControl[] = []
   const tradeLogs: ClosedTradeLog[] = []
-  for (const opened of all) {
-    const { loaded, strategies: own } = opened.opening
-    const market = marketData.of(loaded.config.account.productType)
-    const readings = openReadings(opened)
+  for (const open of all) {
+    const { config: own } = open
+    const ids = open.strategies.map(({ id }) => id)
+    const market = marketData.of(own.account.productType)
+    const readings = openReadings(open)
     const tradeLog =
-      config.alerts && wantsTrades(config.alerts) ? openTradeLog(opened, readings) : undefined
+      config.alerts && wantsTrades(config.alerts) ? openTradeLog(open, readings) : undefined
     if (tradeLog) tradeLogs.push(tradeLog)
-    const account = createAccount(opened, {
+    const account = createAccount(open, {
       market,
       limiter: marketData.limiter,
-      watchdog: watchdog.watchOf(
-        own.map(({ id }) => id),
-        before,
-      ),
+      watchdog: watchdog.watchOf(ids, before),
       tradeLog,
     })
-    before += own.length
+    before += ids.length
     accounts.push(account)
     const signals = openSignals({
-      config: loaded.config,
-      secrets: opened.opening.signalSecrets ?? new Map(),
+      config: own,
+      secrets: open.setup.signalSecrets ?? new Map(),
       take: (signal) => account.takeSignal(signal),
-      logger: opened.opening.logger,
+      market,
+      logger: open.logger,
       clock: trusted.clock,
       timers,
     })
     const signalCounts = signals?.counts
-    controls.push(
-      openControlOf(options, ground, { opened, account, market, readings, signalCounts }),
-    )
+    controls.push(openControlOf(options, parts, { open, account, market, readings, signalCounts }))
     if (signals) controls.push(signals)
   }
   const daemon = new Daemon({
@@ -242,7 +237,7 @@ function assemble(options: OpenDaemonOptions, ground: DaemonParts): OpenedDaemon
 }
 
 interface Controlled {
-  readonly opened: OpenedAccount
+  readonly open: DaemonAccount
   readonly account: Account
   readonly market: ProductMarket
   readonly readings: Readings
@@ -251,14 +246,14 @@ interface Controlled {
 
 function openControlOf(
   options: OpenDaemonOptions,
-  { main, off, trusted, shared, sharedTickers }: DaemonParts,
-  { opened, account, market, readings, signalCounts }: Controlled,
+  { main, off, trusted, shared }: DaemonParts,
+  { open, account, market, readings, signalCounts }: Controlled,
 ): OpenedControl {
-  const { loaded, logger, journalPassword } = opened.opening
+  const { config, logger, setup } = open
   const { embedded, access } = main
   return openControl({
-    config: loaded.config,
-    directory: opened.directory,
+    config,
+    directory: open.directory,
     pairingFile: pairingFileOf(options.loaded.config),
     accounts: [account],
     off,
@@ -271,44 +266,41 @@ function openControlOf(
     tryReload: options.tryReload,
     processStartedAt: options.processStartedAt,
     sharedLimits: shared,
-    sharedTickers,
     alertTargets: options.alertTargets,
     signalCounts,
-    name: loaded.config.name,
+    name: config.name,
     environment: options.loaded.config.environment,
     exchange: access.baseUrl,
-    configOption: options.configOptionOf?.(loaded.config) ?? '',
+    configOption: options.configOptionOf?.(config) ?? '',
     speed: embedded?.speed ?? 1,
     timers: options.timers,
     readings,
-    fleet: createFleetSource(loaded.config, journalPassword),
+    fleet: createFleetSource(config, setup.journalPassword),
   })
 }
 
 /** The watchdog knows strategies by index over all accounts. */
 function createWatchdog(
   { loaded, logger, timers }: OpenDaemonOptions,
-  ground: DaemonParts,
+  parts: DaemonParts,
 ): Watchdog {
   const { config } = loaded
   return new Watchdog({
     logger,
     logName: config.name,
     timers,
-    noteFile: hangNoteOf(ground.main.directory),
+    noteFile: hangNoteOf(parts.main.directory),
     requestTimeoutMs: config.exchange.requestTimeoutMs,
-    stopTimeoutMs: Math.max(
-      ...ground.all.map(({ opening }) => stopTimeoutOf(opening.loaded.config)),
-    ),
-    strategies: ground.all.flatMap(({ opening, directory }) =>
-      opening.strategies.map(({ id }) => ({ id, noteFile: hangNoteOf(directory) })),
+    stopTimeoutMs: Math.max(...parts.all.map((open) => stopTimeoutOf(open.config))),
+    strategies: parts.all.flatMap(({ strategies, directory }) =>
+      strategies.map(({ id }) => ({ id, noteFile: hangNoteOf(directory) })),
     ),
     hungAfterMs: config.supervision.hungAfterMs,
   })
 }
 
 function followLeases(
-  accounts: readonly OpenedAccount[],
+  accounts: readonly DaemonAccount[],
   daemon: Pick<Daemon, 'stop'>,
   logger: Pick<DaemonLogger, 'log'>,
 ): Pick<OpenedDaemon, 'keepLeases' | 'isHandedOver'> {
@@ -329,8 +321,8 @@ function followLeases(
   }
 }
 
-function listProducts(accounts: readonly OpenedAccount[]): readonly Product[] {
-  const configs = accounts.map(({ opening }) => opening.loaded.config)
+function listProducts(accounts: readonly DaemonAccount[]): readonly Product[] {
+  const configs = accounts.map(({ config }) => config)
   return [...Map.groupBy(configs, ({ account }) => account.productType)].map(
     ([productType, own]) => ({
       productType,
@@ -340,14 +332,12 @@ function listProducts(accounts: readonly OpenedAccount[]): readonly Product[] {
 }
 
 /** Reports are where `intentd backtest` puts them in this folder. */
-function openReadings({ opening, directory }: OpenedAccount): Readings {
-  const { config } = opening.loaded
+function openReadings({ config, directory }: DaemonAccount): Readings {
   const journal = journalPlaceOf(config, directory).file
   return new Readings({ config, journal, backtests: resolve('backtests') })
 }
 
-function openTradeLog({ opening, book }: OpenedAccount, readings: Readings): ClosedTradeLog {
-  const { logger, timers } = opening
+function openTradeLog({ logger, timers, book }: DaemonAccount, readings: Readings): ClosedTradeLog {
   return new ClosedTradeLog({
     read: (query) => readings.ask({ kind: 'trades', query }) as Promise<ClosedTradesView>,
     logger,
@@ -356,11 +346,17 @@ function openTradeLog({ opening, book }: OpenedAccount, readings: Readings): Clo
   })
 }
 
-function logOpened({ opening, access, embedded, directory }: OpenedAccount): void {
-  const { logger, loaded, version, strategies } = opening
-  const { config } = loaded
+function logOpened({
+  config,
+  settings,
+  strategies,
+  logger,
+  access,
+  embedded,
+  directory,
+}: DaemonAccount): void {
   logger.log('info', 'daemon.opened', {
-    version,
+    version: settings.version,
     environment: config.environment,
     exchange: access.baseUrl,
     embedded: embedded !== undefined,
@@ -369,4 +365,45 @@ function logOpened({ opening, access, embedded, directory }: OpenedAccount): voi
   })
   const { account, others } = countUnlimited(config)
   if (account.length + others > 0) logger.log('info', 'limits.off', { account, others })
+}
+
+export interface OpenSharedLimitsOptions {
+  readonly config: Pick<DaemonConfig, 'exchange'>
+  readonly password: Secret | undefined
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly logger: Pick<DaemonLogger, 'log' | 'hide'>
+}
+
+/** If limits are not shared, no Redis client is loaded. */
+export async function openSharedLimits(
+  options: OpenSharedLimitsOptions,
+): Promise<SharedLimits | undefined> {
+  const { config, password, clock, timers, logger } = options
+  const { shared, requestTimeoutMs } = config.exchange
+  if (shared === undefined) return undefined
+  if (password) logger.hide(password)
+  const limits = await import('../exchange/limiter/shared/shared-limits.ts')
+  const { RedisStore } = await import('../exchange/limiter/shared/redis-store.ts')
+  const { redis: url, group, members } = shared
+  return new limits.SharedLimits({
+    store: new RedisStore({
+      url,
+      password,
+      group,
+      answerMsMax: limits.ANSWER_MS_MAX,
+    }),
+    id: randomHex(8),
+    members,
+    lateMs: requestTimeoutMs,
+    clock,
+    timers,
+    onLost: (reason, without) =>
+      logger.log('warn', 'limits.alone', {
+        reason,
+        without,
+      }),
+    onRefused: (reason) => logger.log('error', 'limits.refused', { reason }),
+    onJoined: (sharing) => logger.log('info', 'limits.shared', { members: sharing }),
+  })
 }

@@ -2,7 +2,7 @@ import { createCore } from '../engine/state/create-core.ts'
 import { takeOverPositions } from '../engine/lifecycle/take-over-positions.ts'
 import type { Holding } from '../domain/position.ts'
 import { showOnGrid } from '../lib/grid.ts'
-import { untilDurable } from '../journal/until-durable.ts'
+import { untilDurable } from '../journal/journal.ts'
 import { noteOwnState } from '../assembly/account/account-keys.ts'
 import {
   cancelResting,

@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
-/** Our files below `page/`; others there are not served. */
+/** Other files below `page/` are not served. */
 const OWN = [
   'style.css',
   'icon.svg',
@@ -47,7 +47,6 @@ const OWN = [
   'screens/fleet.js',
 ] as const
 
-/** Browser builds of packages, by the names that the page imports. */
 const PACKAGES: Readonly<Record<string, string>> = {
   preact: 'preact/dist/preact.mjs',
   'preact/hooks': 'preact/hooks/dist/hooks.mjs',
@@ -63,7 +62,6 @@ export interface Page {
   readonly policy: string
 }
 
-/** On the first request. */
 export async function loadPage(): Promise<Page> {
   const packages = Object.entries(PACKAGES).map(
     ([name, path]) => [name, `/vendor/${fileName(path)}`] as const,
@@ -82,7 +80,6 @@ export async function loadPage(): Promise<Page> {
   return { files: new Map(files), policy: buildPolicy(importMap) }
 }
 
-/** All paths, known without reading files. */
 export const PAGE_PATHS: readonly string[] = [
   '/',
   ...OWN.map((path) => `/${path}`),
@@ -99,7 +96,8 @@ async function buildFile(
 }
 
 /**
- * Only these scripts, the import map by its hash, and requests to this origin; no markup from text.
+ * Scripts come from these files and the import map, requests go to this origin, and no text becomes
+ * markup.
  */
 function buildPolicy(importMap: string): string {
   return [

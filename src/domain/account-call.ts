@@ -18,7 +18,7 @@ export function isAccountCall(intent: Intent): intent is AccountCallIntent {
   return Object.hasOwn(ENDPOINTS, intent.kind)
 }
 
-/** Never held back, and waits behind no other call. */
+/** It waits behind no other call. */
 export function takesAway(endpoint: AccountCallEndpoint): boolean {
   return endpoint === ENDPOINTS.cancelMargin
 }

@@ -11,22 +11,19 @@ export type Move =
       /** A strategy, {@link NOBODY}, or `~` and the orderId of a fill that waits for its order. */
       readonly owner: string
       readonly change: HoldingChange
-      /** Absent in books of earlier versions: the price is unknown. */
+      /** Absent in books of earlier versions. */
       readonly priced?: PricedFill
     }
   | {
       readonly kind: 'adopt'
       readonly holding: Holding
-      /** Lots closed from outside our orders are taken from the strategies. */
       readonly taken: readonly HoldingChange[]
     }
   | {
       readonly kind: 'assign'
       readonly owner: string
-      /** A strategy takes over what no strategy held; the account's position stays. */
       readonly taken: readonly TakenOver[]
     }
-  /** After a release, trades lost in a row count from zero. */
   | { readonly kind: 'streakForgotten'; readonly strategyId: string }
 
 export interface TakenOver extends HoldingChange {
@@ -36,7 +33,7 @@ export interface TakenOver extends HoldingChange {
 export interface PricedFill {
   readonly fill: Fill
   /**
-   * Booked profit less that of the price, margin coin. Undefined where our fills do not explain
+   * Booked profit less that of the price, margin coin; undefined where our fills do not explain
    * what was held.
    */
   readonly beyondPrice?: number
@@ -47,7 +44,7 @@ export interface UnsettledAllocation {
   readonly holdings: readonly (readonly [key: string, Holding])[]
   /** Up to then. Absent in books of earlier versions. */
   readonly trades?: readonly (readonly [key: string, OwnTrades])[]
-  /** The symbol's moves since that fill: from `first` up to, without, `next`. */
+  /** From `first` up to, without, `next`. */
   readonly first: number
   readonly next: number
 }

@@ -1,15 +1,13 @@
 /**
- * - `accepted`: the envelope says success; each item of a batch has its own outcome.
- * - `refused`: the exchange, or our own check, says that it was not done.
- * - `unknown`: a timeout, a lost connection, a 5xx, an unreadable answer, an ambiguous code. It may
- *   have been done, or may still be.
+ * `refused` may also be our own check. `unknown` (a timeout, a lost connection, a 5xx, an
+ * unreadable answer, an ambiguous code) may have been done, or may still be.
  */
 export type Answer<Data> = AcceptedAnswer<Data> | RefusedAnswer | UnknownAnswer
 
 interface AnswerTimes {
   /** Exchange clock, from the envelope. */
   readonly requestTime?: number
-  /** When the last byte arrived or the wait was given up. */
+  /** The last byte arrived, or the wait was given up. */
   readonly receivedAt: number
 }
 
@@ -51,7 +49,7 @@ export interface UnknownAnswer extends AnswerTimes {
   readonly status: number | undefined
 }
 
-/** A proxy's or a firewall's page: whether the exchange has the call is unknown. */
+/** Whether the exchange has the call behind a proxy's page is unknown. */
 export function isForbidden(answer: Answer<unknown>): answer is UnknownAnswer {
   return answer.kind === 'unknown' && (answer.status === 401 || answer.status === 403)
 }
@@ -60,12 +58,12 @@ export function refusesKeys(answer: Answer<unknown>): answer is RefusedAnswer {
   return answer.kind === 'refused' && answer.topic === 'auth' && answer.class === 'definite'
 }
 
-/** Repeating helps only after a person has corrected something. */
+/** A person has to correct something first. */
 export function isRefusedForGood(answer: Answer<unknown>): boolean {
   return isForbidden(answer) || (answer.kind === 'refused' && answer.class === 'definite')
 }
 
-/** "The symbol has been removed", and the older code for it. Platform facts. */
+/** Platform facts: "The symbol has been removed", and the older code for it. */
 const REMOVED_CODES: ReadonlySet<string> = new Set(['40102', '40309'])
 /** "Parameter BTCUSDT does not exist". */
 const UNKNOWN_PARAMETER = '40034'
@@ -87,7 +85,7 @@ export function isUnanswered(answer: Answer<unknown>): answer is RefusedAnswer |
 }
 
 export interface ClockRefusals {
-  /** Refused for their timestamp; calls that create orders do not count. */
+  /** Calls that create orders do not count. */
   readonly inRow: number
   /** Undefined: no time was stated. */
   readonly aheadMs: number | undefined
@@ -95,7 +93,7 @@ export interface ClockRefusals {
 
 export const NO_CLOCK_REFUSALS: ClockRefusals = { inRow: 0, aheadMs: undefined }
 
-/** From here on, every second call is signed with this machine's own time. */
+/** Then every second call is signed with this machine's own time. */
 const OURS_FROM = 3
 
 export function isClockRefused(answer: Answer<unknown>): boolean {
@@ -111,10 +109,7 @@ export function hearOfClock({ inRow }: ClockRefusals, answer: Answer<unknown>): 
   }
 }
 
-/**
- * How far the next signing clock is ahead of ours: the last refusal's, or in turn 0. Undefined: the
- * exchange's as we know it.
- */
+/** Undefined: sign with the exchange's clock as we know it. */
 export function clockAheadAfter({ inRow, aheadMs }: ClockRefusals): number | undefined {
   return inRow >= OURS_FROM && inRow % 2 === 1 ? 0 : aheadMs
 }

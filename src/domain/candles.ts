@@ -19,7 +19,7 @@ export interface CandleColumns {
 
 const CANDLE_COLUMNS = ['openAt', 'open', 'high', 'low', 'close', 'ticks'] as const
 
-/** Closed, without gaps, in a ring buffer over columns. */
+/** Closed candles without gaps. */
 export interface CandleSeries {
   readonly intervalMs: number
   readonly columns: CandleColumns
@@ -36,8 +36,8 @@ const DAY_MS = 86_400_000
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: DAY_MS } as const
 
 /**
- * In ms: `1m`, `15m`, `4h`, `1d`, `90s`, `1500ms`. Undefined for one that does not divide a day, or
- * is below a second.
+ * `1m`, `15m`, `4h`, `1d`, `90s`, `1500ms`. Undefined if it does not divide a day, or is below a
+ * second.
  */
 export function parseInterval(interval: string): number | undefined {
   const [, count = '', unit = ''] = /^([1-9]\d{0,8})(ms|s|m|h|d)$/.exec(interval) ?? []
@@ -94,8 +94,8 @@ export function toRows(series: CandleSeries, from = 0): readonly CandleRow[] {
 }
 
 /**
- * Fills gaps flat at the last close; a gap as long as the series empties it. A candle not later
- * than the last is ignored: what was known at a close never changes.
+ * A gap as long as the series empties it. A candle not later than the last is ignored: what was
+ * known at a close never changes.
  */
 export function appendCandle(series: CandleSeries, row: CandleRow): void {
   const [openAt, , , , , ticks] = row

@@ -1,4 +1,3 @@
-/** A strategy may use this part of its account. */
 export type Capital =
   | { readonly kind: 'share'; readonly share: number }
   | { readonly kind: 'amount'; /** Margin coin. */ readonly amount: number }

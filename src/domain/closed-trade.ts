@@ -39,7 +39,7 @@ export interface ClosedTrade {
   readonly exitPrice: string | null
   readonly gross: string
   readonly fees: string
-  /** As far as known, `fees` include their worth. */
+  /** `fees` include their worth, if known. */
   readonly otherFees: Readonly<Record<string, string>>
   readonly funding: string
   /** gross - fees + funding */
@@ -52,11 +52,9 @@ export interface ClosedTrade {
   /** The strategy's texts on the orders of first and last fill; empty: none. */
   readonly entryTag: string
   readonly exitTag: string
-  /** Unknown amounts, in words. */
   readonly uncounted: string
 }
 
-/** Sums over trades of one kind. */
 export interface TradeFigures {
   readonly coin: string
   readonly trades: number
@@ -71,7 +69,7 @@ export interface TradeSums extends TradeFigures {
   readonly reason: ExitReason
 }
 
-/** Sums over the trades that were entered under a tag; empty: under none. */
+/** An empty tag: under none. */
 export interface TagSums extends TradeFigures {
   readonly tag: string
 }
@@ -83,7 +81,8 @@ export function addToSums(sums: Map<string, TradeSums>, trade: ClosedTrade): voi
 }
 
 /**
- * @param tagsMax further tags are counted together, since a strategy may give each trade its own
+ * @param tagsMax a strategy may give each trade a tag of its own, so further ones are counted
+ * together
  */
 export function addToTags(sums: Map<string, TagSums>, trade: ClosedTrade, tagsMax: number): void {
   const { entryTag, coin } = trade

@@ -9,18 +9,18 @@ export function coinDigits(coin: string): number {
   return MONEY.test(coin) ? MONEY_DIGITS : COIN_DIGITS
 }
 
-/** For people: `1,234.50`. An amount that rounds to zero has no sign. */
+/** An amount that rounds to zero has no sign. */
 export function showCoin(amount: number, coin: string): string {
   return groupThousands(toCoinText(amount, coin))
 }
 
-/** For fields of log lines, which programs read: `1234.50`. */
+/** Programs read log lines: `1234.50`. */
 export function toCoinText(amount: number, coin: string): string {
   const text = amount.toFixed(coinDigits(coin))
   return Number(text) === 0 ? text.replace('-', '') : text
 }
 
-/** @param text a decimal, as are all digits before its point */
+/** @param text a decimal */
 export function groupThousands(text: string): string {
   const [whole = '', ...rest] = text.split('.')
   return [whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ','), ...rest].join('.')

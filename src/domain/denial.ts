@@ -54,7 +54,7 @@ export interface Objection {
   readonly detail: string
 }
 
-/** Most denials are only counted, so their text is built in the same step, or never. */
+/** Most denials are only counted, so their text is built late. */
 export type Undescribed<Any extends Objection> = Omit<Any, 'detail'> & {
   readonly detail: () => string
 }
@@ -72,11 +72,11 @@ export function detailOf({ detail }: Objection | Undescribed<Objection>): string
 /** Only `engine/state/denials.ts` changes it. */
 export interface DenialState {
   readonly counts: ReadonlyMap<DenialCode, number>
-  /** Logged ones by symbol, and then by strategy, code and key; the oldest first. */
+  /** Keyed by symbol, and then by strategy, code and key; the oldest first. */
   readonly logged: ReadonlyMap<string, ReadonlyMap<string, LoggedDenial>>
   /**
-   * Keyed by symbol, strategy and code: keys logged by name in the minute that began at `since`
-   * (Unix ms, our clock).
+   * Keyed by symbol, strategy and code: names logged in the minute that began at `since` (Unix ms,
+   * our clock).
    */
   readonly named: ReadonlyMap<
     string,
@@ -87,8 +87,6 @@ export interface DenialState {
 export interface LoggedDenial {
   /** Unix ms, our clock. */
   readonly loggedAt: number
-  /** The last snapshot for which it was counted. */
   readonly snapshot: number
-  /** How many came since it was logged. */
   readonly unlogged: number
 }

@@ -2,8 +2,7 @@ import type { StrategyId } from './ids.ts'
 import type { HoldSide } from './position.ts'
 
 /**
- * Closes that `exits:` can cause. Of passed protective levels, the one met first names the exit;
- * then time, table, partial exits.
+ * The protective level that was met first names the exit; then come time, table, partial exits.
  */
 export const EXIT_KINDS = {
   stop: 'the stop-loss',
@@ -30,7 +29,7 @@ export interface ExitRules {
   readonly stopAtExchange?: number
   /** From the best price, once that has brought `after`. */
   readonly trailing?: { readonly after: number; readonly distance: ExitDistance }
-  /** At entry plus `offset`, once the best price has brought `after`. */
+  /** The stop moves to entry plus `offset`, once the best price has brought `after`. */
   readonly breakEven?: { readonly after: number; readonly offset: number }
   /** The last row begun counts: a profit of `least` closes. Sorted by time, from 0. */
   readonly profitTable?: readonly { readonly fromMs: number; readonly least: number }[]
@@ -43,7 +42,7 @@ export interface ExitRules {
   readonly atr?: { readonly intervalMs: number; readonly period: number }
 }
 
-/** Pauses of entries, which end by themselves. */
+/** They end by themselves. */
 export interface ExitProtections {
   /** After so many trades that a stop ended at a loss. */
   readonly stops?: { readonly count: number; readonly withinMs: number; readonly pauseMs: number }
@@ -75,9 +74,8 @@ export interface ExitTrade {
   readonly bestTicks: number | null
   /** Null: not known yet, or not needed. */
   readonly atrTicks: number | null
-  /** Partial take-profits done or due. */
   readonly taken: number
-  /** After a partial exit a target counts up to these; null: no bound. */
+  /** A target counts up to these after a partial exit; null: no bound. */
   readonly capLots: number | null
   readonly due: DueExit | null
   /** The last exit that was due for all of it. */
@@ -86,7 +84,6 @@ export interface ExitTrade {
   readonly netBefore: number
 }
 
-/** For the protections. */
 export interface EndedTrade {
   /** Exchange clock. */
   readonly at: number
@@ -104,25 +101,23 @@ export const PAUSE_CAUSES = {
 
 export type PauseCause = keyof typeof PAUSE_CAUSES
 
-/** Nothing that adds leaves until then. */
 export interface EntryPause {
   readonly cause: PauseCause
   /** Exchange clock. */
   readonly untilAt: number
 }
 
-/** As the journal keeps them. */
 export interface ExitState {
   readonly long: ExitTrade | null
   readonly short: ExitTrade | null
-  /** A target on this side was exited: it counts again when the strategy wants something else. */
+  /** An exited target counts again when the strategy wants something else. */
   readonly lock: HoldSide | null
   readonly pause: EntryPause | null
   /** The oldest first, as many as protections look at. */
   readonly ended: readonly EndedTrade[]
   /**
-   * While less is held than can be closed: what was realised less fees when that began, margin
-   * coin. Absent: nothing, as in older journals.
+   * Margin coin: realised less fees when less was held than can be closed. Absent: nothing, as in
+   * older journals.
    */
   readonly rests?: Readonly<Partial<Record<HoldSide, number>>>
 }
@@ -135,31 +130,22 @@ export interface BelievedTicks {
 
 /** Not in the book. Only `exits.ts` changes it. */
 export interface ExitWatch {
-  /**
-   * Keyed by strategy and symbol: with the newest best prices, and when last recorded; Unix ms, our
-   * clock.
-   */
+  /** Keyed by strategy and symbol. */
   readonly states: ReadonlyMap<string, WatchedExits>
-  /** Keyed by symbol. */
   readonly prices: ReadonlyMap<string, WatchedPrice>
 }
 
-/**
- * For exits that the exchange keeps, where they may be listed. Our clock, 0: never. Only
- * `kept-exits.ts` changes it.
- */
+/** Our clock, 0: never. Only `exits.ts` changes it. */
 export interface KeptExitsWatch {
-  /** Exits and positions listed last: others must be listed anew. */
+  /** Other exits or positions must be listed anew. */
   readonly listedFor: string
   readonly listedAt: number
   readonly askedAt: number
   readonly isListing: boolean
-  /** Since when the exchange lists no stop although one was set. */
   readonly missingSince: number | undefined
-  /** A move on the wire. */
   readonly move: StopMove | undefined
   readonly moveNotBefore: number
-  /** Logged as not working, and has not worked since. */
+  /** It has not worked since this was logged. */
   readonly failing: 'list' | 'missing' | 'move' | undefined
 }
 
@@ -179,7 +165,7 @@ interface WatchedExits {
 interface WatchedPrice {
   /** Exchange clock, of the tickers' answer. */
   readonly answeredAt: number
-  /** This answer and the one before; undefined: not believed. */
+  /** Undefined: not believed. */
   readonly last: BelievedTicks | undefined
   readonly before: BelievedTicks | undefined
   /** Our clock: since when prices of the answers contradict each other. */
@@ -188,7 +174,6 @@ interface WatchedPrice {
 
 export const NO_EXITS: ExitState = { long: null, short: null, lock: null, pause: null, ended: [] }
 
-/** The long side first. */
 export function dueExitOf(
   state: ExitState | undefined,
 ): (DueExit & { readonly holdSide: HoldSide }) | undefined {

@@ -3,7 +3,6 @@ import type { CoinFee, Fill } from './fill.ts'
 
 /** Margin coin, as far as known (MON2). An absent field is zero. */
 export interface Money {
-  /** As the exchange states it in each fill. */
   readonly profit: Decimal
   /** With fees in other coins as far as their worth is known; negative when received. */
   readonly fees: Decimal
@@ -11,7 +10,6 @@ export interface Money {
   readonly otherFees?: Readonly<Record<string, OtherFees>>
   readonly feesMissing?: number
   readonly profitsMissing?: number
-  /** The exchange has not stated them. */
   readonly profitsOurs?: number
 }
 
@@ -25,7 +23,6 @@ export interface OtherFees {
   readonly worth: string
 }
 
-/** Amounts missing from a sum, or in it without being stated. */
 export interface Uncounted {
   readonly coins: Readonly<Record<string, string>>
   readonly feesMissing: number
@@ -99,7 +96,6 @@ export function moneySince(money: Money, before: Money): Money {
   return sumMoney([money, negated])
 }
 
-/** Undefined if everything is counted, as stated. */
 export function uncountedOf(money: Money): Uncounted | undefined {
   const { otherFees = {}, feesMissing = 0, profitsMissing = 0, profitsOurs = 0 } = money
   const coins = Object.entries(otherFees)
@@ -129,7 +125,7 @@ export function marginFeesOf({ fees, otherFees = {} }: Money): Decimal {
   return Object.values(otherFees).reduce((sum, { worth }) => sum.minus(decimal(worth)), fees)
 }
 
-/** `BGB 0.011 at 4.2;BNB 0.2`, as in the journal. A fee without a price is not counted. */
+/** `BGB 0.011 at 4.2;BNB 0.2`. A fee without a price is not counted. */
 export function toFeesText(otherFees: readonly CoinFee[] = []): string {
   return otherFees
     .map(

@@ -49,7 +49,6 @@ export interface Fill {
   readonly lots: number
   /** Absent: written by an earlier version. */
   readonly fillKind?: FillKind
-  /** The order that set a take-profit or stop-loss last, and the price. */
   readonly exit?: {
     readonly clientOid: ClientOid
     readonly strategyId: StrategyId
@@ -66,7 +65,6 @@ export interface Fill {
   readonly scope: 'taker' | 'maker'
   /** `API`: our orders; `SYS`: liquidation and delivery; others: made by hand. */
   readonly source: string
-  /** Exchange clock. */
   readonly filledAt: number
 }
 
@@ -78,7 +76,7 @@ export function fillKey({
   return `${tradeId}|${orderId}`
 }
 
-/** The exchange's apps and website, or itself; never an order of the daemon. */
+/** The exchange's apps and website are never an order of the daemon. */
 const OTHER_SOURCES: ReadonlySet<string> = new Set(['WEB', 'ANDROID', 'IOS', 'APP', 'SYS'])
 
 /** Other sources prove nothing: the order may be ours. */
@@ -89,20 +87,20 @@ export function isOfOthers({ source }: Pick<Fill, 'source'>): boolean {
 export interface UnreadableFill {
   readonly tradeId: string
   readonly orderId: string
-  /** `*` without a symbol: it may be of any instrument. */
+  /** `*`: it may be of any instrument. */
   readonly symbol: string
   readonly problem: string
 }
 
-/** Every fill of the product type since `sinceAt`, oldest first. */
+/** Oldest first, from `sinceAt`. */
 export interface FillsReading {
   readonly fills: readonly Fill[]
-  /** The reading is incomplete for their instruments (MKT4). */
+  /** Their instruments' reading is incomplete (MKT4). */
   readonly unreadable?: readonly UnreadableFill[]
   /** Exchange clock: the start of the range. */
   readonly sinceAt: number
   /** The first page's: later fills may be missing. */
   readonly requestedAt: number
-  /** Exchange clock: the same moment (`requestTime` of the first page). */
+  /** Exchange clock: `requestTime` of the first page. */
   readonly exchangeTime: number
 }

@@ -17,7 +17,7 @@ export type MarginMode = 'isolated' | 'crossed'
 
 export type PositionMode = 'one_way_mode' | 'hedge_mode'
 
-/** Prices count in ticks, sizes in lots, both whole. */
+/** Both are whole numbers. */
 export interface Instrument {
   readonly symbol: string
   readonly productType: ProductType
@@ -28,13 +28,13 @@ export interface Instrument {
   readonly lotsMin: number
   /** Order value, quote coin. */
   readonly notionalMin: Decimal
-  /** Positions must have it. Absent: any. */
+  /** Absent: any. */
   readonly leverage?: number
   /** After midnight UTC, rising. Absent: the account's. */
   readonly fundingMinutes?: readonly number[]
 }
 
-/** Profit is in the base coin: a gain in quote coin divided by the price at which it is made. */
+/** A gain in quote coin is divided by the price at which it is made. */
 export function isInverse({ productType }: Pick<Instrument, 'productType'>): boolean {
   return productType === 'COIN-FUTURES' || productType === 'SCOIN-FUTURES'
 }
@@ -46,7 +46,6 @@ type TradingRules = Pick<ContractRules, 'tickSize' | 'lotSize' | 'minSize' | 'mi
   readonly fundingHours?: number | undefined
 }
 
-/** All instruments of an account have it in common. */
 export type InstrumentFrame = Pick<Instrument, 'productType' | 'marginCoin' | 'leverage'>
 
 export function buildInstrument(
@@ -73,7 +72,7 @@ const DAY_MINUTES = 1440
 const HOUR_MINUTES = 60
 const DAY_HOURS = 24
 
-/** They divide a day; others have no fixed minutes. */
+/** These divide a day. */
 export function isFundingInterval(hours: number): boolean {
   return Number.isInteger(hours) && hours > 0 && DAY_HOURS % hours === 0
 }

@@ -7,13 +7,10 @@ import type { OrderAction } from './order-action.ts'
  */
 export type Intent = PlaceIntent | QuoteIntent | TargetIntent | CancelAllIntent | AccountCallIntent
 
-/** These place no order. Each is made once for its key, and repeated until answered. */
+/** Each is made once for its key, and repeated until answered. */
 export type AccountCallIntent = ModifyTriggerIntent | CancelMarginIntent | CopySettingsIntent
 
-/**
- * Says what an order is for, such as `breakout`; only shown, with its order, fills and closed
- * trade.
- */
+/** Only shown, with its order, fills and closed trade; such as `breakout`. */
 export type Tag = string
 
 export const TAG_LENGTH_MAX = 40
@@ -35,7 +32,7 @@ export interface PlaceIntent {
   readonly force?: Force
   readonly takeProfitTicks?: number
   readonly stopLossTicks?: number
-  /** The order may be sent for so long. Default: while the data of the decision are fresh. */
+  /** Default: as long as the data of the decision are fresh. */
   readonly ttlMs?: number
   readonly tag?: Tag
 }
@@ -65,7 +62,7 @@ export interface TargetIntent {
   readonly kind: 'target'
   readonly symbol: string
   readonly lots: number
-  /** For the orders that lead to it. While the lots stay the same, the first tag counts. */
+  /** While the lots stay the same, the first tag counts. */
   readonly tag?: Tag
 }
 
@@ -104,7 +101,7 @@ export interface CopySettingsIntent {
   readonly stopLossRatio?: number | null
 }
 
-/** Decides when the order is stale and what replaces it. */
+/** It decides when the order is stale and what replaces it. */
 export type OrderPurpose = 'place' | 'quote' | 'target' | 'flatten'
 
 export interface OrderIntent {

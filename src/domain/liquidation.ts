@@ -1,6 +1,6 @@
 import type { HoldSide } from './position.ts'
 
-/** Shares of the mark price, the mildest first. */
+/** The mildest first. */
 export const LIQUIDATION_STEPS = ['warn', 'reduce', 'flatten'] as const
 export type LiquidationStep = (typeof LIQUIDATION_STEPS)[number]
 export type LiquidationSteps = Readonly<Record<LiquidationStep, number>>
@@ -28,18 +28,17 @@ export const LIQUIDATION_DISPUTE_MS = 600_000
 
 /** Only `engine/state/liquidations.ts` changes it. */
 export interface LiquidationState {
-  /** Keyed by symbol, when reading and book last agreed on the positions. */
+  /** The last agreement of reading and book on the positions. */
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
   readonly warned: ReadonlySet<string>
-  /** Keyed by symbol and step: a reading that awaits confirmation. */
+  /** Keyed by symbol and step. */
   readonly awaited: ReadonlyMap<string, AwaitedReading>
-  /** Symbol and side for which it was logged that only our own figure counts. */
+  /** For these symbols and sides it was logged that only our own figure counts. */
   readonly alone: ReadonlySet<string>
-  /** Keyed by symbol, the smallest of this run. */
+  /** Keyed by symbol. */
   readonly nearest: ReadonlyMap<string, NearestDistance>
 }
 
-/** When the position was requested, and the prices stated. */
 export interface AwaitedReading {
   readonly positionAt: number
   readonly tickersAt: number
@@ -65,7 +64,7 @@ export interface LiquidationDistance {
   /** Shares of the price; Infinity without a liquidation price. */
   readonly ours: number
   readonly stated: number
-  /** The smaller known distance; only ours if `trust` is `alone`. */
+  /** `alone` counts only ours. */
   readonly nearest: number
   /** In typical hourly moves; NaN with fewer than three hours. */
   readonly moves: number
@@ -82,7 +81,7 @@ export interface LiquidationDistance {
 
 export interface HourlyCloses {
   readonly hour: number
-  /** The last price of each hour, the oldest first; NaN where none was read. */
+  /** The oldest first; NaN where none was read. */
   readonly closes: readonly number[]
   /** Median of the hourly moves, shares; NaN with fewer than three. */
   readonly typical: number

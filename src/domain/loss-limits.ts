@@ -12,22 +12,18 @@ export interface LossLimits {
 export const DRAWDOWN_STEPS = ['warn', 'reducing', 'flatten'] as const
 export type DrawdownStep = (typeof DRAWDOWN_STEPS)[number]
 
-/**
- * Losses of a scope count from these. Net profit is realised less fees, with funding and
- * unrealised.
- */
+/** Net profit is realised less fees, with funding and unrealised. */
 export interface Watermark {
   readonly scope: Scope
   readonly dayFrom: number
-  /** At the day's first judgement, or the last release; null: not yet. */
+  /** Null: no judgement yet. */
   readonly dayNet: number | null
-  /** The highest net profit; null: not yet. */
   readonly peak: number | null
   /** The last step's, kept over a release of an earlier step while above `peak`. */
   readonly lastPeak?: number
 }
 
-/** Margin coin, by our own figure. */
+/** Margin coin. */
 export interface UsedLoss {
   readonly scope: Scope
   readonly net: number
@@ -54,7 +50,7 @@ export interface Equity {
   readonly drawdown: number
 }
 
-/** As the exchange stated it when last read. Margin coin. */
+/** Margin coin. */
 export interface PositionStatement extends Holding {
   readonly unrealised: number
   readonly markPrice: number
@@ -74,17 +70,14 @@ export interface PositionStatement extends Holding {
  */
 export type Trust = 'flat' | 'agreed' | 'disputed' | 'alone'
 
-/** When the position was asked for, and the answer of the tickers. */
 export interface AnswerTimes {
   readonly positionAt: number
   readonly tickersAt: number
 }
 
-/** With the times of the answers behind it. */
 export interface WitnessedNet extends AnswerTimes {
   readonly trust: Trust
   readonly net: number
-  /** Our own figure, whichever one counted. */
   readonly ours: number
 }
 
@@ -97,7 +90,6 @@ export interface Worth {
   readonly trust: Trust
   readonly ours: number
   readonly theirs: number
-  /** The best, and the worst, of all figures that count. */
   readonly believed: number
   readonly least: number
   /**
@@ -110,7 +102,6 @@ export interface Worth {
    * The median of three own readings, so that no single one decides where a day or a peak begins.
    */
   readonly basis: number
-  /** The next reading from other answers is compared with this. */
   readonly base: WitnessedNet
   readonly earlier: number
 }
@@ -118,29 +109,29 @@ export interface Worth {
 /** Only `engine/state/losses.ts` changes it. */
 export interface LossState {
   readonly statements: ReadonlyMap<string, PositionStatement>
-  /** Keyed by symbol and side: stated once, to be confirmed. */
+  /** Keyed by symbol and side; awaits confirmation. */
   readonly statedCounters: ReadonlyMap<
     string,
     { readonly counter: string; readonly requestedAt: number }
   >
-  /** Keyed by symbol and side: average entry, stated once, of lots that no fill explains. */
+  /**
+   * Keyed by symbol and side: average entry of lots that no fill explains, awaiting confirmation.
+   */
   readonly statedEntries: ReadonlyMap<
     string,
     { readonly ticks: number; readonly requestedAt: number }
   >
-  /** Keyed by symbol, and by strategy and symbol: when reading and book last agreed. */
+  /** Keyed by symbol, and by strategy and symbol. */
   readonly worths: ReadonlyMap<string, Worth>
   /** Keyed by scope. The book lags by a small rise at most. */
   readonly peaks: ReadonlyMap<string, number>
   readonly used: ReadonlyMap<string, UsedLoss>
   readonly warned: ReadonlySet<string>
-  /** Their flatten waits for a second reading. */
   readonly awaited: ReadonlySet<string>
-  /** Keyed by symbol: last requested for a dispute or a flatten. */
+  /** Keyed by symbol: a dispute or a flatten needed it. */
   readonly askedAt: ReadonlyMap<string, number>
 }
 
-/** How far two figures of one amount may differ, and for how long. */
 export interface FigureSettings {
   readonly toleranceRatio: number
   readonly toleranceMin: number
@@ -186,9 +177,7 @@ export interface Dispute {
   readonly comparisons: number
   /** The last reading by which the figures agreed, until another confirms that. */
   readonly agreedBy: number | undefined
-  /**
-   * Until both were known and differed, one was only missing, and one reading that agrees ends it.
-   */
+  /** If one was only missing, a single reading that agrees ends it. */
   readonly hasDiffered: boolean
   readonly isLogged: boolean
 }
@@ -196,6 +185,6 @@ export interface Dispute {
 /** Changed only by `disputes.ts`. */
 export interface DisputeState {
   readonly open: ReadonlyMap<string, Dispute>
-  /** Only reducing is allowed: the worse figure has reached a limit. */
+  /** The worse figure has reached a limit. */
   readonly reduced: ReadonlyMap<Scope, { readonly reason: string; readonly since: number }>
 }

@@ -1,6 +1,5 @@
 import type { PositionMode } from './instrument.ts'
 
-/** The wire's side, trade side and reduce-only follow from it. */
 export type OrderAction = 'openLong' | 'closeLong' | 'openShort' | 'closeShort'
 
 export interface WireDirection {
@@ -30,7 +29,6 @@ export const WIRE_DIRECTIONS: Readonly<
   },
 }
 
-/** A close of a long sells, whatever the wire calls it. */
 export function tradesAs(action: OrderAction): 'buy' | 'sell' {
   return action === 'openLong' || action === 'closeShort' ? 'buy' : 'sell'
 }

@@ -19,7 +19,6 @@ export const TERMINAL_STATES = ['filled', 'done', 'rejected', 'expired', 'absent
 
 const TERMINAL: ReadonlySet<OrderState> = new Set(TERMINAL_STATES)
 
-/** Every request for the order sends exactly this. */
 export interface OrderTerms {
   readonly clientOid: ClientOid
   readonly strategyId: StrategyId
@@ -49,7 +48,7 @@ export interface Order {
   /** Exchange clock: signatures of the first and last such request. */
   readonly firstSentAt: number
   readonly lastSentAt: number
-  /** The last request without an answer, whose copy may be on its way; 0: none. */
+  /** Its copy may still be on its way; 0: none. */
   readonly unansweredAt: number
   readonly acceptedAt: number
   readonly endedAt: number
@@ -64,7 +63,6 @@ export function openLots(order: Order): number {
   return isTerminal(order) ? 0 : Math.max(0, order.terms.lots - order.filledLots)
 }
 
-/** Once accepted. */
 export function canRest(terms: {
   readonly ticks?: number | undefined
   readonly force: Force

@@ -7,7 +7,6 @@ export interface OwnFill {
   readonly lots: number
   /** Margin coin; paid is positive. Other coins are included as far as their worth is known. */
   readonly fee?: string
-  /** Absent, like the fee: not known. */
   readonly profit?: string
   readonly isMaker: boolean
 }
@@ -21,7 +20,7 @@ export interface Entry {
 
 /** Lots that no fill explains are missing until their price is stated. */
 export interface AccountEntry extends Entry {
-  /** At the exchange's average entry price, confirmed by two readings. */
+  /** Confirmed by two readings. */
   readonly statedLongLots: number
   readonly statedShortLots: number
 }
@@ -38,7 +37,7 @@ export interface OwnTrades {
    */
   readonly profit?: string
   readonly fees?: string
-  /** Exchange clock: the UTC day of the last fill, with profit and fees of its fills. */
+  /** Exchange clock: the UTC day of the last fill. */
   readonly dayAt: number
   readonly dayProfit: string
   readonly dayFees: string
@@ -50,7 +49,7 @@ export interface OwnTrades {
 
 export const OWN_FILLS_MAX = 50
 
-/** The exchange's valuation when last read. Margin coin. */
+/** Margin coin, when last read. */
 export interface PositionMark {
   readonly markPrice: number
   /** Our own: entry against the last price inside bid and ask. NaN: not known. */

@@ -1,15 +1,14 @@
-/** A value that a strategy shows beside the price of an instrument. No order depends on it. */
+/** No order depends on it. */
 export interface PlotPoint {
   readonly symbol: string
   readonly name: string
   readonly value: number
 }
 
-/** Names of one strategy on one instrument. */
 export const PLOT_NAMES_MAX = 8
 const PLOT_NAME_LENGTH_MAX = 24
 
-/** Printable, without blanks at the ends, for a legend. */
+/** A legend shows it. */
 export function isPlotName(name: unknown): name is string {
   return (
     typeof name === 'string' &&

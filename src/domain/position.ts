@@ -47,7 +47,7 @@ export function applyToHolding(
     : { longLots: holding.longLots, shortLots: holding.shortLots + lots }
 }
 
-/** As the exchange states it. Money in the margin coin. */
+/** Money in the margin coin. */
 export interface PositionRow {
   readonly holdSide: HoldSide
   readonly lots: number
@@ -79,24 +79,22 @@ export interface PositionReading {
 }
 
 /**
- * As our orders set them. They stay until the next position begins, so that the fill that closed
- * this one can be matched.
+ * They stay until the next position begins, so that the fill that closed this one can be matched.
  */
 export interface KeptExits {
   readonly clientOid: ClientOid
   readonly strategyId: StrategyId
   readonly takeProfitTicks?: number
   readonly stopLossTicks?: number
-  /** As the exchange lists them; absent: not read since it was set. */
+  /** Absent: not read since it was set. */
   readonly listed?: readonly ListedExit[]
 }
 
-/** A take-profit or stop-loss that the exchange keeps, with the id by which it is moved. */
 export interface ListedExit {
   readonly kind: 'takeProfit' | 'stopLoss'
   readonly orderId: string
   readonly ticks: number
-  /** A move repeats the following, as the exchange lists them. Absent: the whole position. */
+  /** A move repeats these. Absent: the whole position. */
   readonly size?: string
   readonly triggerType?: 'mark_price'
   /** Absent: at the market. */

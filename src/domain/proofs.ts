@@ -8,5 +8,5 @@ declare const recorded: unique symbol
 /** Only `risk/approve.ts` makes it. */
 export type Approved<Value> = Value & { readonly [approved]: true }
 
-/** The journal has the record. Only `recordBefore` in `engine/state/core.ts` makes it. */
+/** Only `recordBefore` in `engine/state/core.ts` makes it. */
 export type Recorded<Value> = Value & { readonly [recorded]: true }

@@ -20,8 +20,8 @@ import type { OrderTerms } from './order.ts'
 import type { Holding, HoldSide, ListedExit } from './position.ts'
 
 /**
- * The book is a fold over these alone. Plain JSON: no meaningful undefined, no dates, no maps.
- * Instants are Unix ms of our clock, unless the exchange's is named.
+ * The book is a fold over these alone. They are plain JSON: no meaningful undefined, no dates, no
+ * maps. Instants are Unix ms of our clock, unless the exchange's is named.
  */
 export type JournalRecord =
   | BootRecord
@@ -80,7 +80,7 @@ export interface BootRecord extends DatedRecord {
   readonly strategies: readonly StrategyId[]
   /** The book is converted if they changed. Absent in earlier records. */
   readonly grids?: Readonly<Record<string, InstrumentGrids>>
-  /** Keyed by symbol: members whose rules the exchange has changed. */
+  /** The exchange has changed these rules. */
   readonly rules?: Readonly<Record<string, ContractRules>>
 }
 
@@ -95,12 +95,11 @@ export interface DecisionRecord extends DatedRecord {
   readonly places?: readonly OrderIntent[]
   readonly calls?: readonly AccountCall[]
   readonly withdrawn?: readonly ClientOid[]
-  /** A person's; absent: the strategy decided. */
+  /** Absent: the strategy decided. */
   readonly command?: { readonly reason: string; readonly by: string; readonly key?: string }
   /** Absent if no strategy decided. */
   readonly seen?: {
     readonly snapshot: number
-    /** Only changed instruments. */
     readonly markets: Readonly<Record<string, SeenMarket>>
   }
 }
@@ -161,7 +160,7 @@ export interface ItemOutcome {
   readonly orderId?: OrderId
   /** A 429 answered it, so no copy of an unknown item is on its way. */
   readonly isAnswered?: boolean
-  /** An unknown item, alone in its request: the order already existed. */
+  /** The order already existed; the item was alone in its request. */
   readonly isDuplicate?: boolean
   readonly code?: string
   readonly message?: string
@@ -179,7 +178,6 @@ export interface OutcomeRecord extends DatedRecord {
   readonly kind: 'outcome'
   readonly batchId: number
   readonly items: readonly ItemOutcome[]
-  /** Absent if outcomes were determined otherwise. */
   readonly answer?: AnswerFacts
 }
 
@@ -189,17 +187,14 @@ export interface FillsRecord extends DatedRecord {
   readonly fills: readonly Fill[]
   /** Exchange clock: when the fills were read, if one has a later, so wrong, date. */
   readonly throughAt?: number
-  /**
-   * Fills from another source than the API that may belong to a nameless order, for which they
-   * wait.
-   */
+  /** They may belong to an order whose orderId is not known yet. */
   readonly waiting?: readonly OrderId[]
 }
 
 /** Durable before its first byte: afterwards no resting order is certain. */
 export interface CancelRecord extends DatedRecord {
   readonly kind: 'cancel'
-  /** One instrument, or all of ours if only the product type is named. */
+  /** If only the product type is named, all of ours. */
   readonly symbols: readonly string[]
   readonly requestAt: number
   readonly cause: string
@@ -224,14 +219,14 @@ export interface SettledOrder {
    * `queued`: to be sent again unchanged · `released`: an operator has looked at a quarantined one.
    */
   readonly state: 'done' | 'absent' | 'quarantined' | 'queued' | 'released'
-  /** If fills have revealed it. */
+  /** Fills may have revealed it. */
   readonly orderId?: OrderId
   readonly reason: string
-  /** The next generation of the key (ORD8). */
+  /** It is the next generation of the key (ORD8). */
   readonly replacement?: OrderIntent
 }
 
-/** Waiting orders that are no longer sent; `unknown` if an earlier copy may exist. */
+/** `unknown` if an earlier copy may exist. */
 export interface ExpireRecord extends DatedRecord {
   readonly kind: 'expire'
   readonly orders: readonly {
@@ -250,7 +245,7 @@ export interface AdoptRecord extends DatedRecord {
   readonly was: Holding
 }
 
-/** After a command, or for a flatten, a strategy takes over what no strategy holds. */
+/** A strategy takes over what none holds, after a command or for a flatten. */
 export interface AssignedRecord extends DatedRecord {
   readonly kind: 'assigned'
   readonly symbol: string
@@ -263,7 +258,10 @@ export interface AssignedRecord extends DatedRecord {
   readonly by: string
 }
 
-/** Average entry, confirmed by two readings: the journal lacks the fills of some lots. */
+/**
+ * The journal lacks the fills of some lots, so the exchange's average counts, confirmed by two
+ * readings.
+ */
 export interface EntryRecord extends DatedRecord {
   readonly kind: 'entry'
   readonly symbol: string
@@ -282,7 +280,7 @@ export interface FundingRecord extends DatedRecord {
   readonly change: string
 }
 
-/** Estimated: the position ended before a reading showed what it paid. */
+/** The position ended before a reading showed what it paid. */
 export interface UnseenFundingRecord extends DatedRecord {
   readonly kind: 'unseenFunding'
   readonly symbol: string
@@ -306,8 +304,8 @@ export interface ReleasedRecord extends DatedRecord {
   readonly reason: string
   readonly by: string
   /**
-   * `kept`: the last drawdown step keeps its peak, others take a new one. `new`: all take a new
-   * peak. Absent, as in older journals: all of a held drawdown.
+   * `kept`: the last drawdown step keeps its peak, others take a new one. Absent, as in older
+   * journals: all of a held drawdown.
    */
   readonly peak?: 'kept' | 'new'
 }
@@ -327,7 +325,6 @@ export interface PruneRecord extends DatedRecord {
   readonly keysBefore: number
 }
 
-/** Every possible owner of ours was ruled out. */
 export interface ForeignRecord extends DatedRecord {
   readonly kind: 'foreign'
   readonly symbol: string
@@ -348,10 +345,7 @@ export interface CallEndedRecord extends DatedRecord {
   readonly reason: string
 }
 
-/**
- * For records lost with a damaged journal: any order may have been sent, filled or cancelled in
- * them.
- */
+/** Any order may have been sent, filled or cancelled in the lost records. */
 export interface RepairedRecord extends DatedRecord {
   readonly kind: 'repaired'
   readonly strategies: readonly string[]
@@ -372,9 +366,8 @@ export interface CandlesRecord extends DatedRecord {
   readonly symbol: string
   readonly intervalMs: number
   readonly capacity: number
-  /** The oldest first. Gaps are filled flat. */
+  /** The oldest first. */
   readonly candles: readonly CandleRow[]
-  /** They replace the stored candles. */
   readonly isAnew?: boolean
 }
 
@@ -387,11 +380,10 @@ export interface ExitsRecord extends DatedRecord {
   readonly kind: 'exits'
   readonly strategyId: StrategyId
   readonly symbol: string
-  /** Null: not configured any more. */
+  /** Null: no longer configured. */
   readonly state: ExitState | null
 }
 
-/** The exits that the exchange keeps for a position, as it lists them or is asked to move them. */
 export interface ExitsListedRecord extends DatedRecord {
   readonly kind: 'exitsListed'
   readonly symbol: string
@@ -399,13 +391,11 @@ export interface ExitsListedRecord extends DatedRecord {
   readonly listed: readonly ListedExit[]
 }
 
-/** A rule was evaluated; its decision holds from now on. */
 export interface UniverseRecord extends DatedRecord {
   readonly kind: 'universe'
   readonly strategyId: StrategyId
   /** Exchange clock, of the evaluated tickers. */
   readonly marketAt: number
-  /** As JSON. */
   readonly rule: string
   /** Their rules count as long as they are members. */
   readonly joined: readonly {
@@ -414,20 +404,20 @@ export interface UniverseRecord extends DatedRecord {
     readonly grids: InstrumentGrids
   }[]
   readonly left: readonly { readonly symbol: string; readonly policy: LeavingPolicy }[]
-  /** New ones, or with another reason. Null: nothing lists the symbol. */
+  /** Null: nothing lists the symbol. */
   readonly verdicts: Readonly<Record<string, UniverseVerdict | null>>
   readonly seen: readonly string[]
   readonly forgotten: readonly string[]
 }
 
-/** A member that left: nothing of its strategy is open on it. */
+/** Nothing of its strategy is open on it. */
 export interface DepartedRecord extends DatedRecord {
   readonly kind: 'departed'
   readonly strategyId: StrategyId
   readonly symbol: string
-  /** Its strategy still holds so much of it, in lots. */
+  /** Lots that its strategy still holds. */
   readonly holding: Holding
-  /** The strategy trades it in any case: nothing else changes. */
+  /** The strategy trades it in any case. */
   readonly isFixed?: true
 }
 
@@ -440,17 +430,17 @@ export interface SignalRecord extends DatedRecord {
   readonly untilAt: number
   /** As its sender says, Unix ms: a later one is not replaced by an earlier one. */
   readonly sentAt?: number
-  /** Earlier ids of this feed are forgotten; Unix ms, our clock. */
+  /** Earlier ids are forgotten; Unix ms, our clock. */
   readonly idsBefore: number
 }
 
-/** A person has entered money that was moved from outside. Its `at` is when it was entered. */
+/** `at` is when it was entered. */
 export interface DepositRecord extends DatedRecord {
   readonly kind: 'deposit'
   readonly deposit: Deposit
 }
 
-/** The run that wrote it ends; the next one begins with what was changed. */
+/** The next run begins with what was changed. */
 export interface ReloadRecord extends DatedRecord {
   readonly kind: 'reload'
   /** In words, as the plan showed them, and the digest of the files. */

@@ -1,4 +1,4 @@
-/** At a decision or a request. Quote coin. */
+/** Quote coin. */
 export interface SeenMarket {
   readonly bid: number
   readonly ask: number

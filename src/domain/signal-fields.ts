@@ -6,7 +6,6 @@ interface Optional {
   readonly optional: boolean
 }
 
-/** As `signals.accept.NAME.fields` of the configuration has them. */
 export type SignalField =
   | ({
       readonly type: 'number'
@@ -20,8 +19,8 @@ export type SignalField =
 export type SignalFields = Readonly<Record<string, SignalField>>
 
 /**
- * Exactly the schema's fields, in its order, so that equal contents are equal text. A problem
- * repeats nothing of what was sent.
+ * Equal contents are equal text, so the fields are in the schema's order. A problem repeats nothing
+ * of what was sent.
  */
 export function readSignalFields(
   fields: SignalFields,

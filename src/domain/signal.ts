@@ -1,9 +1,9 @@
 import type { FeedId } from './feed.ts'
 
-/** Fields by name, as its schema has them. Its texts are data that others have written. */
+/** Its texts are data that others have written. */
 export type SignalValue = Readonly<Record<string, string | number | boolean>>
 
-/** Sent under a name of `signals:`; a feed for strategies. */
+/** Strategies read it as a feed. */
 export interface Signal {
   readonly feed: FeedId
   /** The sender's, or a digest of the contents. */
@@ -14,9 +14,7 @@ export interface Signal {
 }
 
 export interface SignalTerms {
-  /** A strategy is shown a signal so long. */
   readonly maxAgeMs: number
-  /** So long an id stays taken. */
   readonly idsKeptMs: number
 }
 
@@ -30,7 +28,6 @@ export function feedOfSignal(name: string): FeedId {
   return `${SIGNAL_FEED}${name}`
 }
 
-/** Undefined for a feed that is read. */
 export function nameOfSignal(feed: FeedId): string | undefined {
   return feed.startsWith(SIGNAL_FEED) ? feed.slice(SIGNAL_FEED.length) : undefined
 }

@@ -1,6 +1,6 @@
 import { type MarketAggregates, TICKER_COLUMNS, TickerTable } from './ticker-table.ts'
 
-/** Not overwritten, unlike a ticker table. */
+/** Unlike a ticker table, it is not overwritten. */
 export interface TickerRows {
   readonly readAt: number
   readonly requestTime: number

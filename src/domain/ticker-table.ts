@@ -1,4 +1,4 @@
-/** The latest tickers of a product type, as columns of float64. A missing value is NaN. */
+/** A missing value is NaN. */
 
 /**
  * In the order of the document (Futures ticker). Prices in quote coin, sizes and volumes in coins.
@@ -55,15 +55,13 @@ export function isOvertaken(
   return requestTime < latestAt && latestAt <= exchangeNow + CLOCK_ERROR_MS
 }
 
-/** Counts over all instruments of the product type, from one answer. */
 export interface MarketAggregates {
   /** Unix ms, exchange clock, of the answer. */
   readonly at: number
   readonly count: number
-  /** Risen, and fallen. */
   readonly advance: number
   readonly decline: number
-  /** The median of the changes of 24 hours: 0.01 is one per cent. */
+  /** Over 24 hours: 0.01 is one per cent. */
   readonly medianChange: number
 }
 
@@ -74,13 +72,13 @@ export class TickerTable {
   readonly columns: Readonly<Record<TickerColumn, Float64Array>>
   readonly #rows = new Map<string, number>()
   #symbols: string[] = []
-  /** The answer's last byte; for another daemon's answer, its request. 0 before the first. */
+  /** For another daemon's answer it is the request. 0 before the first. */
   readAt = 0
-  /** Exchange clock, at receipt of the request; else our `readAt`. */
+  /** At receipt of the request; else our `readAt`. */
   requestTime = 0
-  /** Rows that do not match the document, with the reason: their values are NaN. */
+  /** Their values are NaN; each has a reason. */
   unreadable: ReadonlyMap<string, string> = new Map()
-  /** Undefined where the rows are not those of the whole market. */
+  /** Undefined where the rows are not the whole market's. */
   market: MarketAggregates | undefined
 
   constructor(capacity: number = TICKER_ROWS_MAX) {
@@ -113,7 +111,7 @@ export class TickerTable {
   }
 
   clear(): void {
-    // Rows of symbols no longer listed would be kept for ever.
+    // The table is full of symbols that are no longer listed.
     if (this.#rows.size > this.columns.lastPr.length) this.#rows.clear()
     this.#symbols = []
     this.market = undefined
@@ -144,8 +142,8 @@ export class TickerBuffers {
   }
 
   /**
-   * The same until published. An older answer keeps rows in their places; a reader must leave its
-   * own answer in it, or nothing.
+   * A reader must leave its own answer in it, or nothing; an older answer keeps rows in their
+   * places.
    */
   spare(): TickerTable {
     const [one, other] = this.#tables

@@ -13,7 +13,7 @@ import type { StrategyId } from './ids.ts'
  *
  * Account, strategy and instrument have one each; the strictest counts. Open orders that may add
  * risk are cancelled, unless the restriction is volatile
- * (`engine/resolution/restricted-orders.ts`).
+ * (`engine/state/trading-mode.ts`).
  */
 export const TRADING_MODES = ['active', 'reducing', 'halted', 'killed'] as const
 
@@ -22,8 +22,8 @@ export type TradingMode = (typeof TRADING_MODES)[number]
 export type RestrictedMode = Exclude<TradingMode, 'active'>
 
 /**
- * Recorded, over restarts until a release, except the last five, which follow a measurement. Also
- * volatile: the flatten of a stop, `unreadable` until it has lasted, `olderState` until proved.
+ * The last five follow a measurement, others last until a release. Also volatile: the flatten of a
+ * stop, `unreadable` until it has lasted, `olderState` until proved.
  */
 export const MODE_REASONS = {
   operator: { mode: 'halted', ends: 'an operator releases it' },
@@ -143,15 +143,14 @@ export interface Restriction {
   readonly reason: string
   readonly by: string
   readonly at: number
-  /** Follows a measurement, although others with its code are recorded. */
+  /** Others with its code are recorded. */
   readonly isVolatile?: true
   /** In a partial close, what is kept. Absent: none, or done. */
   readonly keeps?: readonly KeptLots[]
-  /** So that the same close is not carried out twice. */
+  /** The same close must not be carried out twice. */
   readonly key?: string
 }
 
-/** A strategy keeps so many lots while a part is closed. */
 export interface KeptLots {
   readonly strategyId: string
   readonly symbol: string
@@ -169,14 +168,13 @@ export function toTradingState(restrictions: readonly Restriction[]): TradingSta
   return { mode: sorted[0]?.mode ?? 'active', restrictions: sorted }
 }
 
-/** Orders depend on the exchange's clock, so an unsynchronised one is the strictest halt. */
+/** An unsynchronised clock is the strictest halt, because orders depend on it. */
 function strictnessOf({ mode, code }: Restriction): number {
   return TRADING_MODES.indexOf(mode) + (code === 'clockUnsynchronised' ? 0.5 : 0)
 }
 
 export interface LeavingOrder {
   readonly isFlatten: boolean
-  /** It can only make the strategy's position smaller. */
   readonly reduces: () => boolean
 }
 

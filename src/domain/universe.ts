@@ -1,4 +1,3 @@
-/** A strategy's instruments, where a rule chooses them among all listed ones. */
 import type { ContractRules } from './contract-rules.ts'
 
 /**
@@ -35,7 +34,6 @@ export interface UniverseRule {
   readonly ageMinMs?: number | undefined
   readonly volatility?: ValueRange | undefined
   readonly price?: ValueRange | undefined
-  /** Always chosen first, while they can be traded. */
   readonly include: readonly string[]
   readonly exclude: readonly string[]
   readonly top: {
@@ -45,10 +43,7 @@ export interface UniverseRule {
   }
   /** A member stays at least so long, unless excluded or no longer listed. */
   readonly stickyMs: number
-  /**
-   * Leaving within 24 h at most. Those excluded or no longer listed always leave. Absent: any
-   * number.
-   */
+  /** Members that are excluded or no longer listed always leave. Absent: any number. */
   readonly changesPerDay?: number | undefined
   readonly leaving: LeavingPolicy
 }
@@ -94,30 +89,27 @@ export type UniverseReason = (typeof UNIVERSE_REASONS)[number]
 export interface UniverseVerdict {
   readonly isIn: boolean
   readonly reason: UniverseReason
-  /** The value that was judged: a measure, an age in ms, a rank, an instant, a count. */
+  /** A measure, an age in ms, a rank, an instant, or a count. */
   readonly value?: number
   readonly limit?: number
-  /** Counted from its first sight, since the exchange states no listing. */
+  /** The exchange states no listing. */
   readonly isSeenOnly?: true
-  /** Word of the exchange, for `notTradable`. */
   readonly text?: string
-  /** Why one that is `unconfirmed` would leave. */
   readonly objection?: UniverseReason
 }
 
 export interface UniverseMember {
-  /** Unix ms, exchange clock, when it joined. */
+  /** Unix ms, exchange clock. */
   readonly since: number
-  /** Unix ms, exchange clock. Absent: it is not leaving. */
+  /** Absent: it is not leaving. */
   readonly leavingSince?: number
   readonly rules: ContractRules
 }
 
 /** As the book keeps it: plain JSON. */
 export interface KeptUniverse {
-  /** Unix ms, exchange clock, of the last evaluation. */
+  /** Unix ms, exchange clock. */
   readonly evaluatedAt: number
-  /** The rule that was evaluated, as JSON. */
   readonly rule: string
   readonly members: Readonly<Record<string, UniverseMember>>
   readonly departures: readonly number[]
@@ -133,25 +125,22 @@ export interface UniverseLeaving {
   readonly verdict: UniverseVerdict
 }
 
-/** An evaluation that was not carried out, since most of the exchange's list was missing. */
+/** Most of the exchange's list was missing. */
 export interface UniverseRefusal {
-  /** Exchange clock: of the first one in a row, and of the last. */
+  /** Exchange clock: the first and the last one in a row. */
   readonly since: number
   readonly at: number
-  /** Instruments of the evaluation before, and how many of them the answer lacks. */
   readonly known: number
   readonly missing: number
 }
 
-/** One evaluation hands it to the next. Unix ms, exchange clock. */
+/** Unix ms, exchange clock. */
 export interface UniverseMemory {
   readonly evaluatedAt: number
   readonly members: ReadonlyMap<string, UniverseMember>
-  /** When members left, within the last 24 h. */
   readonly departures: readonly number[]
-  /** Keyed by symbol, where the exchange states no listing. */
+  /** The exchange states no listing of these. */
   readonly firstSeen: ReadonlyMap<string, number>
-  /** Members that the last evaluation would have let go. */
   readonly unconfirmed: ReadonlySet<string>
 }
 
@@ -163,20 +152,18 @@ export const NO_UNIVERSE: UniverseMemory = {
   unconfirmed: new Set(),
 }
 
-/** One evaluation. Lists are sorted by symbol. */
+/** Lists are sorted by symbol. */
 export interface UniverseChoice {
   readonly joined: readonly string[]
   readonly left: readonly string[]
   readonly verdicts: ReadonlyMap<string, UniverseVerdict>
-  /** Seen for the first time, without a stated time of the listing. */
   readonly seen: readonly string[]
-  /** Nothing lists them, so their first sight is forgotten. */
   readonly forgotten: readonly string[]
 }
 
 /**
- * Whether a rule is to be evaluated at this instant. Times of evaluations are multiples of the
- * interval; what is unconfirmed is judged again in the next minute.
+ * Times of evaluations are multiples of the interval; what is unconfirmed is judged again in the
+ * next minute.
  */
 export function isUniverseDue(
   { everyMs }: Pick<UniverseRule, 'everyMs'>,
@@ -190,7 +177,7 @@ export function isUniverseDue(
   return Math.floor(at / stepMs) > Math.floor(evaluatedAt / stepMs)
 }
 
-/** The first answer of each minute is kept for replays (`recordUniverse`), so none between counts. */
+/** Replays have only the first answer of each minute (`recordUniverse`). */
 function judgedAgainMs({ everyMs }: Pick<UniverseRule, 'everyMs'>): number {
   return Math.min(everyMs, 60_000)
 }

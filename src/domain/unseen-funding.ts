@@ -1,6 +1,5 @@
 /**
- * Estimates funding that no reading of a position shows. The exchange shows what open positions
- * have paid, so the payment of one that ended before its next reading is in no answer.
+ * The payment of a position that ended before its next reading is in no answer, so it is estimated.
  */
 import type { PositionMode } from './instrument.ts'
 import {
@@ -16,7 +15,7 @@ const DAY_MS = 1440 * MINUTE_MS
 /** Exchanges cap the rate of one payment below this share of the value. */
 const RATE_MAX = 0.01
 
-/** Keyed by symbol in the book: paid by positions that ended unread, as estimated. */
+/** Keyed by symbol. */
 export interface UnseenFunding {
   /** Decimal, margin coin, negative. */
   readonly amount: string
@@ -25,16 +24,13 @@ export interface UnseenFunding {
   readonly lastAt: number
 }
 
-/** One instrument's next payment that no reading has shown. */
 export interface FundingWatch {
   /** Exchange clock. */
   readonly nextAt: number
   /** The last two answers before it; NaN: unknown. */
   readonly rates: readonly [number, number]
   readonly markPrice: number
-  /** The answer of the tickers that gave the last rate. */
   readonly answeredAt: number
-  /** Sides whose payment is recorded as estimated. */
   readonly ended: readonly HoldSide[]
 }
 
@@ -52,10 +48,7 @@ export interface DatedChange {
   readonly filledAt: number
 }
 
-/**
- * The position at an instant, and its sides that were gone since, if only for a moment.
- * @param before held before all changes, which are in their order
- */
+/** @param before held before all changes, which are in their order */
 export function holdingSince(
   mode: PositionMode,
   before: Holding,
@@ -83,13 +76,13 @@ export interface HeldAtPayment {
   /** Quote coin. */
   readonly price: number
   readonly isInverse: boolean
-  /** Two answers from before it; positive: longs pay. */
+  /** Positive: longs pay. */
   readonly rates: readonly [number, number]
 }
 
 /**
- * Margin coin; zero where the side receives, or a rate is not known. What both rates agree on
- * counts, so that one wrong answer is no loss (MON1).
+ * Margin coin; zero where the side receives, or a rate is not known. Only what both rates
+ * agree on counts, so one wrong answer is no loss (MON1).
  */
 export function estimatePayment(held: HeldAtPayment): number {
   const { holdSide, size, price, isInverse, rates } = held

@@ -6,7 +6,7 @@ import type { ModeReason } from './trading-mode.ts'
 /** `risk.survives`: shares of the price, by symbol. */
 export interface SurvivalSettings {
   readonly moves: ReadonlyMap<string, number>
-  /** All instruments move at once, each against us. */
+  /** Each instrument moves against us at once. */
   readonly jointMoves: ReadonlyMap<string, number>
   /** Resting orders fill at the current price, and lose the whole move. */
   readonly isGap: boolean
@@ -25,30 +25,29 @@ export type Scenario =
 
 export interface WorstCase {
   readonly scenario: Scenario
-  /** Margin coin: loss with fees, next funding, and the margin needed after the move. */
+  /** Loss with fees, next funding, and the margin needed after the move. */
   readonly need: number
   readonly equity: number
   readonly used: number
 }
 
-/** Share of the budget that warns; a need beyond the budget is reduced to it. */
 export const WORST_CASE_WARN = 0.8
 
 /** Only `engine/state/worst-case.ts` changes it. */
 export interface WorstCaseState {
-  /** Counted by the worse figures; undefined: unknown, or no move must be survived. */
+  /** Counted by the worse figures; undefined: unknown or not needed. */
   readonly last: WorstCase | undefined
   readonly equity: number | undefined
   readonly isWarned: boolean
-  /** These answers have exceeded the budget once: others have to confirm it. */
+  /** Other answers have to confirm it. */
   readonly awaited: AnswerTimes | undefined
 }
 
-/** The daemon closes a part. Only `engine/state/trading-mode.ts` changes it. */
+/** Only `engine/state/trading-mode.ts` changes it. */
 export interface Reduction {
   readonly code: ModeReason
   readonly holdSide: HoldSide
-  /** Lots by strategy that stay; absent: everything stays. */
+  /** Absent: everything stays. */
   readonly keeps: ReadonlyMap<StrategyId, number>
   readonly adopts: boolean
   readonly reason: string

@@ -25,6 +25,8 @@ import {
   releaseKill,
   startKill,
   stopWhenKilled,
+  type Ending,
+  listEndings,
 } from './lifecycle/kill.ts'
 import { pruneBook } from './lifecycle/prune-book.ts'
 import { advanceStart, isRetreatSettled, startRun, unprovedOf } from './lifecycle/start.ts'
@@ -55,14 +57,7 @@ import {
   record,
   type SilentCalls,
 } from './state/core.ts'
-import {
-  beginLook,
-  beginMoment,
-  forgetSatisfied,
-  mayDependOnTime,
-  needsLook,
-  noteChanged,
-} from './state/changes.ts'
+import { beginLook, beginMoment, mayDependOnTime, needsLook, noteChanged } from './state/changes.ts'
 import { createCore } from './state/create-core.ts'
 import { noteGranted } from './state/open-calls.ts'
 import { accountEquityOf } from './state/losses.ts'
@@ -84,7 +79,7 @@ import {
   adoptUnclaimed,
   objectToAdoption,
 } from './lifecycle/adopt.ts'
-import { advanceFlatten } from './lifecycle/flatten.ts'
+import { advanceFlatten, holdScope } from './lifecycle/flatten.ts'
 import { advanceCloses } from './lifecycle/close-part.ts'
 import { obeyByHand, planByHand } from './lifecycle/hand-commands.ts'
 import type { HandPlan } from './lifecycle/trade-by-hand.ts'
@@ -95,19 +90,20 @@ import { judgeExits } from './lifecycle/judge-exits.ts'
 import { hearOfExits, isMoveHeldBack, moveStops, takeMoveAnswer } from './lifecycle/move-stops.ts'
 import { judgeLiquidation } from './lifecycle/judge-liquidation.ts'
 import { judgeLosses } from './lifecycle/judge-losses.ts'
-import { findOrderedAgain } from './lifecycle/ordered-again.ts'
-import { type PeakRelease, planPeakRelease, releaseDrawdown } from './lifecycle/release-drawdown.ts'
+import {
+  type PeakRelease,
+  planPeakRelease,
+  releaseDrawdown,
+  findOrderedAgain,
+} from './lifecycle/release-drawdown.ts'
 import { judgePace } from './state/limit-pace.ts'
 import { judgeDisputes } from './lifecycle/judge-disputes.ts'
-import { holdScope } from './lifecycle/hold-scope.ts'
 import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/account-calls.ts'
-import { type Ending, listEndings } from './lifecycle/ending.ts'
 import { expirePlaces, recordDueStates, takeDecision } from './strategies/take-decision.ts'
 import { haltStrategy, takeDecisionFailure } from './lifecycle/strategy-failures.ts'
 import { advanceLeavings, whyNotGone } from './lifecycle/advance-leavings.ts'
-import { whyNotEvaluated } from './state/universe-refusals.ts'
-import { takeSignal } from './strategies/take-signal.ts'
-import { takeSnapshot } from './strategies/take-snapshot.ts'
+import { whyNotEvaluated } from './state/roster.ts'
+import { takeSnapshot, takeSignal } from './strategies/take-snapshot.ts'
 
 export interface Engine {
   /** @param now Unix ms, our clock @returns the effects, in order */
@@ -284,8 +280,9 @@ function applyEvent(core: Core, event: EngineEvent, now: number): readonly strin
     beginMoment(core.changes)
   beginStep(core, now)
   const touched = touchedBy(core, event)
-  if (!isOfDeparted(core, event)) handleEvent(core, event)
-  return core.settings.roster ? touched?.filter((symbol) => core.instruments.has(symbol)) : touched
+  const { roster } = core.settings
+  if (!roster || !isOfDeparted(core, event)) handleEvent(core, event)
+  return roster ? touched?.filter((symbol) => core.instruments.has(symbol)) : touched
 }
 
 /** Deadlines move by the time in which the process stood still. */
@@ -331,8 +328,8 @@ function judgeMoney(core: Core, event: EngineEvent): void {
   const compared = judgeDisputes(core, event)
   judgeLosses(core, event, compared)
   if (compared.length === 0) return
-  judgeLiquidation(core, compared)
-  judgeWorstCase(core, compared)
+  if (core.settings.liquidation) judgeLiquidation(core, compared)
+  if (core.settings.survives) judgeWorstCase(core, compared)
 }
 
 function doFillsWait({ book, readings }: Core): boolean {
@@ -340,9 +337,7 @@ function doFillsWait({ book, readings }: Core): boolean {
 }
 
 function planDirty(core: Core, event: EngineEvent, touched: readonly string[] | undefined): void {
-  const { changed, unsettled } = core.changes
-  const isAnyDirty = changed.size > 0 || unsettled.size > 0
-  if (isAnyDirty || !isTrading(core))
+  if (core.changes.looks.size > 0 || !isTrading(core))
     lookAtInstruments(core, event.kind === 'snapshotTaken' ? waitingForPrices(core) : touched)
   // Again: a resolution that has just ended may have found the order.
   if (doFillsWait(core)) settleWaitingFills(core)
@@ -365,8 +360,7 @@ function advanceProcedures(core: Core, event: EngineEvent): void {
 }
 
 /** The instrument of a position reading may have left. */
-function isOfDeparted({ instruments, settings }: Core, event: EngineEvent): boolean {
-  if (!settings.roster) return false
+function isOfDeparted({ instruments }: Core, event: EngineEvent): boolean {
   const { kind } = event
   if (kind === 'positionRead') return !instruments.has(event.reading.symbol)
   if (kind === 'positionUnreadable') return !instruments.has(event.symbol)
@@ -403,12 +397,10 @@ function handleEvent(core: Core, event: EngineEvent): void {
     case 'callAnswered':
       return hearOfCall(core, event)
     case 'fillsRead':
-      hearAnswer(core, event)
-      noteReadFailure(core, 'fills', undefined)
+      noteRead(core, event, 'fills')
       return takeFills(core, event.reading)
     case 'positionRead':
-      hearAnswer(core, event)
-      noteReadFailure(core, `position ${event.reading.symbol}`, undefined)
+      noteRead(core, event, `position ${event.reading.symbol}`)
       return takePosition(core, event.reading)
     case 'positionUnreadable':
       hearAnswer(core, event)
@@ -440,6 +432,12 @@ function handleEvent(core: Core, event: EngineEvent): void {
     default:
       return unreachable(event)
   }
+}
+
+/** Neither silence nor a refusal of this reading goes on. */
+function noteRead(core: Core, event: EngineEvent, what: string): void {
+  if (core.silence.calls.size > 0) hearAnswer(core, event)
+  if (core.readings.failures.size > 0) noteReadFailure(core, what, undefined)
 }
 
 type EventOf<Kind extends EngineEvent['kind']> = Extract<EngineEvent, { readonly kind: Kind }>
@@ -510,15 +508,16 @@ function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefine
  * decision, a later event, plans them.
  */
 function waitingForPrices({
-  changes: { unsettled },
+  changes: { looks },
   effects,
   instruments,
   settings,
 }: Core): readonly string[] {
-  if (unsettled.size === 0) return NONE
   const asked = effects.flatMap((effect) => (effect.kind === 'decide' ? [effect.strategyId] : []))
   const decided = new Set(asked.flatMap((id) => settings.strategies.get(id)?.symbols ?? NONE))
-  return [...instruments.keys()].filter((symbol) => unsettled.has(symbol) && !decided.has(symbol))
+  return [...instruments.keys()].filter(
+    (symbol) => looks.get(symbol)?.lookedAt !== undefined && !decided.has(symbol),
+  )
 }
 
 const NONE: readonly string[] = []
@@ -539,13 +538,13 @@ function lookAtInstruments(core: Core, touched: readonly string[] | undefined): 
   }
   for (const symbol of touched ?? core.instruments.keys()) {
     if (!needsLook(changes, symbol)) continue
-    if (!changes.denied.has(symbol) || !isStillDenied(core, symbol)) advanceInstrument(core, symbol)
+    const isDenied = changes.looks.get(symbol)?.denied !== undefined
+    if (!isDenied || !isStillDenied(core, symbol)) advanceInstrument(core, symbol)
   }
 }
 
 function advanceInstrument(core: Core, symbol: string): void {
   const instrument = instrumentOf(core, symbol)
-  if (core.changes.changed.has(symbol)) forgetSatisfied(core, symbol)
   beginLook(core.changes, symbol)
   if (instrument.resolution) advanceResolution(core, instrument)
   scheduleInstrument(core, instrument)

@@ -76,10 +76,6 @@ export interface ExchangeClientOptions {
 
 export type Carrier = Pick<Transport, 'send' | 'close'>
 
-export interface ReadTickersOptions extends CallOptions {
-  readonly onAccepted?: ((wire: WireAnswer) => void) | undefined
-}
-
 /**
  * Expected outcomes never throw. Only a read or a cancel-all whose time was refused is repeated,
  * signed with the time that the refusal states.
@@ -160,24 +156,16 @@ export class ExchangeClient implements EndpointCaller {
   async readTickers(
     table: TickerTable,
     productType: ProductType,
-    { onAccepted, ...options }: ReadTickersOptions = {},
+    options: CallOptions = {},
   ): Promise<Answer<TickerTable>> {
     const request = { endpoint: 'tickers', body: '', query: `productType=${productType}` } as const
-    const answer = await this.#sendTracked(request, options, (wire) => {
-      const read = this.takeTickers(table, wire)
-      if (read.kind === 'accepted') onAccepted?.(wire)
-      return read
-    })
+    const into = { table, scanner: this.#scanner }
+    const rules = answerRulesOf('tickers', this.#answerLimits)
+    const answer = await this.#sendTracked(request, options, (wire) =>
+      readTickerAnswer(wire, into, rules),
+    )
     if (answer.kind !== 'accepted') forgetTickers(table)
     return answer
-  }
-
-  takeTickers(table: TickerTable, wire: WireAnswer): Answer<TickerTable> {
-    return readTickerAnswer(
-      wire,
-      { table, scanner: this.#scanner },
-      answerRulesOf('tickers', this.#answerLimits),
-    )
   }
 
   /** Document: GET /api/v2/mix/order/fills. */

@@ -1,13 +1,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { ArchivedRecord, JournalRecord, StrategyKey, UsedKey } from '../domain/record.ts'
 import { BookTable } from './tables/book-table.ts'
-import type { CurvePoint, CurveQuery } from './curves.ts'
-import { CurveTable, type PlacedPoint, readCurve } from './tables/curve-table.ts'
-import type { BookedRow, Booking, BookingSpan } from './booking.ts'
+import { CurveTable, type PlacedPoint } from './tables/curve-table.ts'
+import type { Booking } from './booking.ts'
 import { BookingTable, totalToText } from './tables/booking-table.ts'
 import { type Mark, nextLink } from './durable-mark.ts'
 import type { JournalNature } from './journal-layout.ts'
-import { putBlock, type RecordBlock, takeBlock } from './packed-records.ts'
 import type { JournalContents, RowChange } from './journal.ts'
 import { KeyTable, NO_KEYS } from './tables/key-table.ts'
 import { sumToText } from './tables/rows-sum.ts'
@@ -48,12 +46,12 @@ type SealedPlace = Mark & Pick<StoredCheckpoint, 'booked'>
  */
 export class JournalTables {
   readonly #parts: Pick<TablesParts, 'database' | 'keepSince' | 'keepKeysSince'>
-  readonly #first: string
   readonly #insert: StatementSync
   readonly #book: BookTable
-  readonly #keys: KeyTable
-  readonly #bookings: BookingTable
-  readonly #curves: CurveTable
+  readonly keys: KeyTable
+  readonly bookings: BookingTable
+  /** Neither a record nor a checkpoint knows of their points. */
+  readonly curves: CurveTable
   readonly #old: OldRecords
   /** A new journal's, until they are written. */
   #carried: Required<Pick<TableSettings, 'bookings' | 'curves'>>
@@ -64,17 +62,16 @@ export class JournalTables {
   constructor({ nature, prefix, records, ...parts }: TablesParts) {
     const { database, usedKeys = [], bookings = [], curves = [] } = parts
     this.#parts = parts
-    this.#first = nature.first
     this.#last = prefix.last
     this.#sealed = prefix.checkpoint && toPlace(prefix.checkpoint)
     this.#book = new BookTable(database, nature.first, prefix.checkpoint)
-    this.#keys = new KeyTable(database, nature.first, prefix.checkpoint?.keys ?? NO_KEYS)
-    this.#bookings = new BookingTable(database, nature.first, prefix.days)
+    this.keys = new KeyTable(database, nature.first, prefix.checkpoint?.keys ?? NO_KEYS)
+    this.bookings = new BookingTable(database, nature.first, prefix.days)
     this.#old = new OldRecords(database)
-    this.#curves = new CurveTable(database, nature.first)
+    this.curves = new CurveTable(database, nature.first)
     this.#carried = { bookings, curves }
-    this.#keys.put(usedKeys)
-    for (const record of records) this.#keys.add(record)
+    this.keys.put(usedKeys)
+    for (const record of records) this.keys.add(record)
     this.#insert = database.prepare(
       'INSERT INTO records (sequence, at, kind, body, booked, link) VALUES (?, ?, ?, ?, ?, ?)',
     )
@@ -84,59 +81,44 @@ export class JournalTables {
     return this.#last
   }
 
-  /** Used from now on. */
-  noteKeys(record: JournalRecord): void {
-    this.#keys.add(record)
-  }
-
   /** @throws RangeError if what is stored is not what was written */
   usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[] {
-    return keys.flatMap((key) => this.#keys.find(key) ?? [])
+    return keys.flatMap((key) => this.keys.find(key) ?? [])
   }
 
   /** A record that books something holds the sum of all booked rows. */
   putRecord(record: JournalRecord, bookings: readonly Booking[]): void {
-    this.#bookings.apply(bookings)
+    this.bookings.apply(bookings)
     this.#insertRecord(record, bookings.length > 0)
   }
 
   putCheckpoint(changes: Iterable<RowChange>): void {
     const { keepSince, keepKeysSince } = this.#parts
     this.#book.apply(changes)
-    this.#keys.save(keepKeysSince?.() ?? 0)
-    this.#bookings.apply(this.#carried.bookings)
-    this.#curves.carry(this.#carried.curves)
+    this.keys.save(keepKeysSince?.() ?? 0)
+    this.bookings.apply(this.#carried.bookings)
+    this.curves.carry(this.#carried.curves)
     this.#carried = { bookings: [], curves: [] }
-    this.#putSeal({ ...this.#last, booked: totalToText(this.#bookings.sum) })
+    this.#putSeal({ ...this.#last, booked: totalToText(this.bookings.sum) })
     this.#old.drop(keepSince())
-  }
-
-  /** Adds points to curves. Neither a record nor a checkpoint knows of them. */
-  putPoints(points: readonly CurvePoint[], over: readonly string[] = []): void {
-    this.#curves.put(points, over)
-  }
-
-  /** @throws RangeError for a point that is not as it was written */
-  curve(query: CurveQuery): Generator<CurvePoint> {
-    return readCurve(this.#parts.database, this.#first, query)
   }
 
   /** Part of them is then stored before the next checkpoint. */
   get hasKeysAhead(): boolean {
-    return this.#sealed !== undefined && this.#keys.waiting > KEYS_MAX
+    return this.#sealed !== undefined && this.keys.waiting > KEYS_MAX
   }
 
   /** The checkpoint stays: a start finds these keys in the records behind it too. */
   putKeysAhead(): void {
     if (this.#sealed === undefined) return
-    this.#keys.save(this.#parts.keepKeysSince?.() ?? 0, KEYS_MAX)
+    this.keys.save(this.#parts.keepKeysSince?.() ?? 0, KEYS_MAX)
     this.#putSeal(this.#sealed)
   }
 
   #putSeal(sealed: SealedPlace): void {
     const { database } = this.#parts
     const { sequence, link, booked } = sealed
-    const [{ sum: book }, { sum: keys }] = [this.#book, this.#keys]
+    const [{ sum: book }, { sum: keys }] = [this.#book, this.keys]
     const seal = sealOf(sealed, { book, keys, booked })
     database.prepare('DELETE FROM checkpoints').run()
     database
@@ -148,29 +130,15 @@ export class JournalTables {
     this.#sealed = sealed
   }
 
-  /** For {@link putBlock}; undefined: they do not fill one. */
-  takeBlock(upTo: number): RecordBlock | undefined {
-    return takeBlock(this.#parts.database, upTo)
-  }
-
-  putBlock(block: RecordBlock): void {
-    putBlock(this.#parts.database, block)
-  }
-
   dropBookings(record: ArchivedRecord): void {
-    this.#bookings.drop(record.before)
+    this.bookings.drop(record.before)
     this.#insertRecord(record, true)
-  }
-
-  /** @throws RangeError if they are not as they were written */
-  bookings(kind: BookedRow['kind'], span?: BookingSpan): Generator<BookedRow> {
-    return this.#bookings.read(kind, span)
   }
 
   #insertRecord(record: JournalRecord, hasBooked: boolean): void {
     const sequence = this.#last.sequence + 1
     const parts = [sequence, Math.round(record.at), record.kind, JSON.stringify(record)] as const
-    const booked = hasBooked ? totalToText(this.#bookings.sum) : undefined
+    const booked = hasBooked ? totalToText(this.bookings.sum) : undefined
     const link = nextLink(this.#last.link, ...parts, booked ?? '')
     this.#insert.run(...parts, booked ?? null, link)
     this.#last = { sequence, link }

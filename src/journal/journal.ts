@@ -1,5 +1,5 @@
 import type { ArchivedRecord, JournalRecord, StrategyKey, UsedKey } from '../domain/record.ts'
-import type { Failure } from '../lib/failure.ts'
+import { type Failure, messageOf } from '../lib/failure.ts'
 import type { BookedRow, Booking, BookingSpan } from './booking.ts'
 import type { CurvePoint, CurveQuery } from './curves.ts'
 import type { JournalWriter } from './journal-writer.ts'
@@ -153,6 +153,8 @@ export interface OpenedJournal
   extends Omit<Journal, 'close'>, BookingStore, CurveStore, WriterStore {
   /** Absent if a lock of this machine suffices. */
   readonly lease?: WriterLease
+  /** Of the record that was appended last; 0: none. */
+  readonly lastSequence: number
   /** Why nothing can be written now, if that may end by itself. */
   readonly trouble?: string | undefined
   /**
@@ -161,4 +163,14 @@ export interface OpenedJournal
    * way
    */
   close(isWhole?: boolean): void | Promise<void>
+}
+
+/** @throws the reason of a failed commit */
+export function untilDurable(journal: Pick<Journal, 'commit'>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    journal.commit((failure) => {
+      if (failure === undefined) resolve()
+      else reject(failure instanceof Error ? failure : new Error(messageOf(failure)))
+    })
+  })
 }

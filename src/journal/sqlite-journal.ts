@@ -31,8 +31,8 @@ import type {
 } from './journal.ts'
 import type { CurvePoint, CurveQuery } from './curves.ts'
 import { type JournalWriter, putWriter } from './journal-writer.ts'
-import type { RecordBlock } from './packed-records.ts'
-import { areCurvesWhole } from './tables/curve-table.ts'
+import { putBlock, type RecordBlock, takeBlock } from './packed-records.ts'
+import { areCurvesWhole, readCurve } from './tables/curve-table.ts'
 import { areKeysWhole } from './tables/key-table.ts'
 import { areOldRecordsWhole, readVerified, type VerifiedPrefix } from './verify-journal.ts'
 import { makeDirectory } from '../lib/durable-file.ts'
@@ -65,7 +65,7 @@ export interface SqliteJournalOptions extends TableSettings {
  */
 export function openSqliteJournal(
   options: SqliteJournalOptions,
-): Journal & BookingStore & CurveStore & WriterStore<void> {
+): Journal & BookingStore & CurveStore & WriterStore<void> & { readonly lastSequence: number } {
   const { file } = options
   try {
     makeDirectory(dirname(file), 0o700)
@@ -224,7 +224,7 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   append(record: JournalRecord, bookings: readonly Booking[] = []): void {
     this.#assertSound()
     this.#waiting.push({ record, bookings })
-    this.#tables.noteKeys(record)
+    this.#tables.keys.add(record)
     if (this.#waiting.length >= WAITING_MAX) this.#writeWaiting()
   }
 
@@ -255,10 +255,10 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
 
   #writeWaiting(block?: RecordBlock): void {
     if (this.#waiting.length + this.#points.length === 0 && block === undefined) return
-    this.#write(() => {
+    this.#write(({ database }) => {
       for (const { record, bookings } of this.#waiting) this.#tables.putRecord(record, bookings)
-      this.#tables.putPoints(this.#points, this.#curvesOver)
-      if (block) this.#tables.putBlock(block)
+      this.#tables.curves.put(this.#points, this.#curvesOver)
+      if (block) putBlock(database, block)
     })
     this.#waiting = []
     this.#points = []
@@ -272,7 +272,7 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
     if (!this.#isPackable || this.#poisonedBy !== undefined) return undefined
     let block: RecordBlock | undefined
     try {
-      block = this.#tables.takeBlock(this.#checkpointed)
+      block = takeBlock(this.#parts.database, this.#checkpointed)
     } catch (error) {
       if (!failures.isDamage(error)) {
         this.#poisonedBy = error
@@ -296,7 +296,11 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   }
 
   get recordsSinceCheckpoint(): number {
-    return this.#tables.last.sequence + this.#waiting.length - this.#checkpointed
+    return this.lastSequence - this.#checkpointed
+  }
+
+  get lastSequence(): number {
+    return this.#tables.last.sequence + this.#waiting.length
   }
 
   prepareCheckpoint(): boolean {
@@ -320,7 +324,7 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   *bookings(kind: BookedRow['kind'], span?: BookingSpan): Generator<BookedRow> {
     this.#writeWaiting()
     try {
-      yield* this.#tables.bookings(kind, span)
+      yield* this.#tables.bookings.read(kind, span)
     } catch (error) {
       throw failures.translateJournalError(error, this.#parts.file)
     }
@@ -333,10 +337,11 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   }
 
   *curve(query: CurveQuery): Generator<CurvePoint> {
+    const { database, nature, file } = this.#parts
     try {
-      yield* this.#tables.curve(query)
+      yield* readCurve(database, nature.first, query)
     } catch (error) {
-      throw failures.translateJournalError(error, this.#parts.file)
+      throw failures.translateJournalError(error, file)
     }
   }
 
@@ -360,7 +365,7 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   }
 
   /** After a failed write the state of the disk is unknown, so none is tried again. */
-  #write(work: (parts: Pick<JournalParts, 'mark'>) => void): void {
+  #write(work: (parts: Pick<JournalParts, 'database' | 'mark'>) => void): void {
     this.#assertSound()
     const { database, mark } = this.#parts
     try {

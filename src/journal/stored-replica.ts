@@ -10,6 +10,8 @@ import { readVerified } from './verify-journal.ts'
 export interface StoredReplica {
   readonly salt: string
   readonly contents: JournalContents
+  /** 0: there is no record. */
+  readonly lastSequence: number
   bookings(kind: BookedRow['kind'], span?: BookingSpan): Iterable<BookedRow>
   close(): void
 }
@@ -25,6 +27,7 @@ export function openStoredReplica(file: string): StoredReplica {
       return {
         salt: nature.salt,
         contents,
+        lastSequence: reader.lastSequence(),
         bookings: (kind, span) => reader.bookings(kind, span),
         close: () => reader.close(),
       }

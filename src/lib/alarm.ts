@@ -4,7 +4,6 @@ import { systemTimers } from './timers.ts'
 /** Node fires a timer of more than 24.8 days at once. */
 const STEP_MS = 86_400_000
 
-/** @returns cancels it */
 export function atInstant(at: number, callback: () => void): () => void {
   let cancel = (): void => undefined
   const wait = (): void => {

@@ -1,4 +1,4 @@
-/** Instants are Unix milliseconds; nothing below the daemon reads a clock. */
+/** Unix ms; nothing below the daemon reads a clock. */
 export interface Clock {
   now(): number
   /** Fractional ms since an arbitrary origin; never steps. */
@@ -6,8 +6,8 @@ export interface Clock {
 }
 
 /**
- * May be set at any time, so what lasts uses a `SteadyClock`. `Date.now` is looked up at each call,
- * so that a test's preload can set it.
+ * It may be set at any time, so what lasts uses a `SteadyClock`. `Date.now` is looked up at each
+ * call, so that a test's preload can set it.
  */
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -27,19 +27,14 @@ export function threadCpuMs(): number | undefined {
 const STEP_MS = 250
 
 /**
- * Time of day without jumps: the machine's clock at the start, then the monotonic one. Most
- * monotonic clocks stop in a sleep, which only another clock can tell from a step, so both are
+ * Most monotonic clocks stop in a sleep, which only another clock can tell from a step. Both are
  * reported, and {@link advance} makes up for a sleep.
  */
 export class SteadyClock implements Clock {
-  /**
-   * Called within {@link now}, with the ms that the machine's clock has gained since the last look.
-   */
+  /** `movedMs`: gained by the machine's clock since the last look. */
   onStep: (movedMs: number) => void = () => undefined
   readonly #source: Clock
-  /** Unix ms at the origin of the monotonic clock. */
   #originAt: number
-  /** How far the machine's clock is ahead. */
   #gapMs = 0
 
   constructor(source: Clock) {
@@ -59,7 +54,7 @@ export class SteadyClock implements Clock {
     return now
   }
 
-  /** A hold-up between the readings compares two instants: the next look decides. */
+  /** After a hold-up between the readings, the next look decides. */
   #isSameInstant(before: number): boolean {
     return this.#source.monotonic() - before < STEP_MS / 2
   }
@@ -68,7 +63,6 @@ export class SteadyClock implements Clock {
     return this.#source.monotonic()
   }
 
-  /** For time that the monotonic clock did not count. */
   advance(ms: number): void {
     this.#originAt += Math.max(0, ms)
     this.#gapMs -= Math.max(0, ms)

@@ -40,7 +40,7 @@ export function quotient(
     rounding = 'halfUp',
   }: { readonly decimals: number; readonly rounding?: 'halfUp' | 'up' },
 ): Decimal {
-  // big.js takes both only from the constructor; nothing runs in between.
+  // big.js takes both only from the constructor.
   StrictBig.DP = decimals
   if (rounding === 'up') StrictBig.RM = 3
   try {

@@ -3,7 +3,6 @@ const DISTANCE_MAX = 3
 /** The table grows with the product of the lengths. */
 const LENGTH_MAX = 64
 
-/** Ignores case. */
 export function didYouMean(word: string, known: readonly string[]): string | undefined {
   if (word.length > LENGTH_MAX) return undefined
   const wanted = word.toLowerCase()
@@ -24,7 +23,6 @@ export function didYouMeanEnd(word: string, known: readonly string[]): string {
   return guess === undefined ? '' : `; did you mean ${guess}?`
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: to.length + 1 }, (_, column) => column)

@@ -3,12 +3,11 @@ import { hash } from 'node:crypto'
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
 
-/** Lengths precede parts, so that ('ab','c') and ('a','bc') differ. */
+/** Lengths come first, so that ('ab','c') and ('a','bc') differ. */
 export function sha256(parts: readonly string[]): Buffer {
   return hash('sha256', toText(parts), 'buffer')
 }
 
-/** Takes half the time of turning the bytes into hexadecimal. */
 export function sha256Hex(parts: readonly string[]): string {
   return hash('sha256', toText(parts), 'hex')
 }

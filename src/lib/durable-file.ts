@@ -12,13 +12,13 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Survives a power cut, and only the owner may read it. It has another name until complete. */
+/** It survives a power cut, and has another name until complete. Only the owner may read it. */
 export function writeDurably(file: string, contents: string | Uint8Array): void {
   const unfinished = `${file}.new`
   const bytes = typeof contents === 'string' ? Buffer.from(contents) : contents
   const descriptor = openSync(unfinished, 'w', 0o600)
   try {
-    // A nearly full disk may take a part.
+    // A nearly full disk may take only a part.
     for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes.subarray(at))
     fsyncSync(descriptor)
   } finally {
@@ -44,7 +44,6 @@ export function makeDirectory(directory: string, mode = 0o777): void {
   }
 }
 
-/** Everything written to the file then survives a power cut. */
 export function syncFile(file: string): void {
   syncOpened(openSync(file, 'r+'))
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** For salts and tokens; decisions draw no random number. */
+/** Decisions draw no random number. */
 export function randomHex(bytes: number): string {
   return randomBytes(bytes).toString('hex')
 }

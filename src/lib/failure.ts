@@ -1,9 +1,7 @@
 import { cleanLines } from './text/clean-text.ts'
 
 export interface FailureDetails {
-  /** `CATEGORY_CONDITION`, from the module's table. */
   readonly code: string
-  /** Lower case: what is wrong. */
   readonly sentence: string
   /** Never a secret. */
   readonly facts?: Readonly<Record<string, string | number>>
@@ -45,7 +43,6 @@ export function headlineOf(error: unknown): string {
   return messageOf(error).split('\n', 1).join('')
 }
 
-/** Also of the cause, if it is not contained already. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const message = error.message || error.name

@@ -1,7 +1,4 @@
-/**
- * Whether untrusted users can replace a file or a directory on its way, links followed. Modes and
- * owners count; an access list's mask stands for the group.
- */
+/** Links are followed. Modes and owners count; an access list's mask stands for the group. */
 import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
 import { dirname, join, parse, relative, resolve, sep } from 'node:path'
 
@@ -13,27 +10,22 @@ const ROOT_USER = 0
 /** As many as Linux follows. */
 const LINKS_MAX = 40
 
-/** May change what is read. */
 export interface Trust {
   readonly users: ReadonlySet<number>
-  /** They have no other members. */
   readonly groups: ReadonlySet<number>
 }
 
 export interface FileFault {
   readonly place: string
   readonly fault: string
-  /** A command. */
   readonly remedy: string
 }
 
-/** Root and this user, each with its private group. */
 export function trustIn(user: number): Trust {
   const users = new Set([ROOT_USER, user])
   return { users, groups: listPrivateGroups(users) }
 }
 
-/** From the root down. */
 export function findFileFault(file: string, trust: Trust): FileFault | undefined {
   for (const place of listPlaces(resolve(file))) {
     const stats = lstatSync(place, { throwIfNoEntry: false })
@@ -59,7 +51,6 @@ function judge(place: string, stats: Stats, { users, groups }: Trust): FileFault
   return { place, fault: `may be changed by others (mode ${mode})`, remedy: `chmod go-w ${place}` }
 }
 
-/** A missing part ends the way. */
 function listPlaces(file: string): ReadonlySet<string> {
   const places = new Set<string>()
   const follow = (path: string, links: number): void => {
@@ -82,10 +73,7 @@ function listPlaces(file: string): ReadonlySet<string> {
   return places
 }
 
-/**
- * Most Linux systems give each user a group without other members. A user missing in `/etc/passwd`
- * is unknown, so no group is trusted then.
- */
+/** A user missing in `/etc/passwd` is unknown, so no group is trusted then. */
 function listPrivateGroups(users: ReadonlySet<number>): ReadonlySet<number> {
   if (process.platform !== 'linux') return new Set()
   const accounts = readRows('/etc/passwd').map(([name, , user, group]) => ({ name, user, group }))

@@ -1,15 +1,9 @@
-/**
- * Multiples of one step, such as 0.1. A value is the count of steps: exact, and a dozen times
- * faster than decimals.
- */
+/** Counts of steps are exact, and a dozen times faster than decimals. */
 export interface Grid {
-  /** As written, such as `0.5`. */
   readonly step: string
   /** For `0.5`: 1. */
   readonly decimals: number
-  /** The step times 10^decimals. */
   readonly units: number
-  /** 10^decimals. */
   readonly scale: number
 }
 
@@ -26,7 +20,7 @@ export function createGrid(step: string): Grid {
   return { step, decimals: fraction.length, units, scale: 10 ** fraction.length }
 }
 
-/** Exact, without trailing zeros: `1234.5`. */
+/** Without trailing zeros: `1234.5`. */
 export function formatOnGrid(grid: Grid, steps: number): string {
   const units = Math.abs(steps) * grid.units
   if (!Number.isSafeInteger(units))
@@ -38,7 +32,7 @@ export function formatOnGrid(grid: Grid, steps: number): string {
   return sign + whole + (fraction === '' ? '' : `.${fraction}`)
 }
 
-/** The most that {@link formatOnGrid} writes, and for which products with the step are exact. */
+/** Products with the step are exact up to here. */
 export function stepsMax(grid: Grid): number {
   return Math.floor(Number.MAX_SAFE_INTEGER / grid.units)
 }
@@ -49,7 +43,7 @@ export function showOnGrid(grid: Grid, steps: number): string {
   return isWritable ? formatOnGrid(grid, steps) : `${steps} times ${grid.step}`
 }
 
-/** Exact; undefined off the grid, or for no number. */
+/** Undefined off the grid, or for no number. */
 export function parseOnGrid(grid: Grid, text: string): number | undefined {
   const match = PLAIN_DECIMAL.exec(text)
   if (!match) return undefined
@@ -73,12 +67,12 @@ export function nearestStep(grid: Grid, value: number): number {
 /** A float this near to a grid line counts as on it. */
 const GRID_NOISE_STEPS = 1e-6
 
-/** Rounds down, unless within 1e-6 step of a grid line. */
+/** A value within 1e-6 step of a line is on it. */
 export function stepBelow(grid: Grid, value: number): number {
   return Math.floor((value * grid.scale) / grid.units + GRID_NOISE_STEPS)
 }
 
-/** Rounds up, unless within 1e-6 step of a grid line. */
+/** A value within 1e-6 step of a line is on it. */
 export function stepAbove(grid: Grid, value: number): number {
   return Math.ceil((value * grid.scale) / grid.units - GRID_NOISE_STEPS)
 }

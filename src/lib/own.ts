@@ -7,7 +7,7 @@ type WritableValue<Value> =
         ? { -readonly [Index in keyof Value]: Value[Index] }
         : Value
 
-/** A state's owner can set its properties, and change its maps, sets and arrays, but no deeper. */
+/** The owner cannot change anything deeper. */
 export type Own<State> = State extends
   | ReadonlyMap<unknown, unknown>
   | ReadonlySet<unknown>
@@ -15,7 +15,7 @@ export type Own<State> = State extends
   ? WritableValue<State>
   : { -readonly [Name in keyof State]: WritableValue<State[Name]> }
 
-/** Only the state's owner, a file, calls this; `test/tidy.test.ts` knows the owners. */
+/** `test/tidy.test.ts` knows the owner, a file, of each state. */
 export function own<State extends object>(state: State): Own<State> {
   return state as Own<State>
 }

@@ -11,7 +11,7 @@ export type PackedError =
   | { readonly error: Error }
   | { readonly text: string }
 
-/** A failure keeps class and cause; any other error loses its class. */
+/** Only a failure keeps class and cause. */
 export const FAILURES_CROSSING: ErrorCrossing<PackedError> = {
   pack(error) {
     if (!(error instanceof Error)) return { text: String(error) }
@@ -33,7 +33,7 @@ export const FAILURES_CROSSING: ErrorCrossing<PackedError> = {
   },
 }
 
-/** An error whose cause is a function, for instance, cannot cross. */
+/** A cause may be a function, which cannot cross. */
 function toPlain(error: Error): Error {
   try {
     return structuredClone(error)

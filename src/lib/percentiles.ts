@@ -2,14 +2,14 @@ import { createHistogram } from 'node:perf_hooks'
 
 const MICROSECONDS_PER_MS = 1000
 
-/** Longer durations count as an hour: each doubling costs 1 KB. */
+/** Each doubling costs 1 KB. */
 const MICROSECONDS_MAX = 3_600_000_000
 
-/** Node's histogram of whole microseconds: at most 0.8 % above the truth. */
+/** Values are at most 0.8 % above the truth. */
 export class Percentiles {
   readonly #histogram = createHistogram({ highest: MICROSECONDS_MAX, figures: 2 })
 
-  /** A negative duration (a clock that stepped back) counts as the least. */
+  /** A clock may step back. */
   record(durationMs: number): void {
     const micros = Math.round(durationMs * MICROSECONDS_PER_MS)
     this.#histogram.record(micros >= 1 ? Math.min(micros, MICROSECONDS_MAX) : 1)

@@ -1,4 +1,3 @@
-/** Neither null nor a list. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -10,10 +9,7 @@ export function deepFreeze<Value>(value: Value): Value {
   return value
 }
 
-/**
- * Same parts in the same order. Each property of `other` is read once at most. @param one plain
- * data
- */
+/** Each property of `other` is read once at most. @param one plain data */
 export function isSameData(one: unknown, other: unknown): boolean {
   if (one === other) return true
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null)

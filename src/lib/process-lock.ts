@@ -10,21 +10,21 @@ export interface LockHolder {
   readonly command: string
 }
 
-/** Held until released, or its process ends in any way. */
+/** The process's end releases it in any way. */
 export interface ProcessLock {
   release(): void
 }
 
 export type LockAttempt =
   | { readonly kind: 'held'; readonly lock: ProcessLock }
-  /** Undefined if the holder has not written its name within two seconds. */
+  /** Undefined if the holder has not written its name in time. */
   | { readonly kind: 'refused'; readonly by: LockHolder | undefined }
 
-/** Limits the wait of two that start at once. */
+/** Two may start at once. */
 const WRITING_MS_MAX = 2000
 
 const LOOK_AGAIN_MS = 50
-/** Nothing wakes it, so a wait is a pause. */
+/** Nothing wakes it: a wait is a pause. */
 const NOBODY = new Int32Array(new SharedArrayBuffer(4))
 
 /** SQLITE_BUSY, without the extension in its higher bits. */
@@ -50,8 +50,7 @@ export function takeProcessLock(file: string, holder: LockHolder): LockAttempt {
 }
 
 /**
- * For a moment's work on a file that several processes change. It does not wait: undefined if
- * another process is at it.
+ * It does not wait: undefined if another process is at it.
  * @throws what the work throws, and the error of SQLite when the file cannot be made
  */
 export function runAlone<Result>(
@@ -70,7 +69,7 @@ export function runAlone<Result>(
   }
 }
 
-/** Undefined if it is free. The lock is not taken. */
+/** Undefined if it is free. */
 export function readLockHolder(file: string): LockHolder | undefined {
   if (!existsSync(file)) return undefined
   try {
@@ -88,7 +87,6 @@ export function readLockHolder(file: string): LockHolder | undefined {
   }
 }
 
-/** A holder that just started writes its name a moment later. */
 function awaitHolder(database: DatabaseSync): LockHolder | undefined {
   for (let waitedMs = 0; waitedMs < WRITING_MS_MAX; waitedMs += LOOK_AGAIN_MS) {
     const holder = readHolder(database)
@@ -100,8 +98,7 @@ function awaitHolder(database: DatabaseSync): LockHolder | undefined {
 
 function hold(database: DatabaseSync, holder: LockHolder): boolean {
   try {
-    // A holder keeps the lock for long, so it is asked without waiting; only the name is waited
-    // for.
+    // A holder keeps the lock for long, so only its name is waited for.
     database.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE')
     database.exec(`
       PRAGMA busy_timeout = ${WRITING_MS_MAX};
@@ -121,7 +118,7 @@ function readHolder(database: DatabaseSync): LockHolder | undefined {
     const body = database.prepare('SELECT body FROM holder').get()?.['body']
     return body === undefined ? undefined : (parseBoundedJson(String(body)) as LockHolder)
   } catch {
-    return undefined // Being made just now: the refusal says enough.
+    return undefined
   }
 }
 

@@ -16,7 +16,6 @@ export interface Random {
   pick(values: Float64Array): number
   /** Depends on seed and name, not on how much was drawn. */
   fork(name: string): Random
-  /** {@link restoreRandom} goes on from this JSON. */
   state(): RandomState
 }
 
@@ -125,7 +124,6 @@ class Xoshiro implements Random {
   }
 }
 
-/** cyrb128: four 32-bit words over the text's UTF-16 units. */
 function hashSeed(text: string): [number, number, number, number] {
   let [a, b, c, d] = [1779033703, 3144134277, 1013904242, 2773480762]
   for (let index = 0; index < text.length; index++) {
@@ -153,7 +151,6 @@ const POWERS_OF_TWO = Array.from({ length: 129 }, (_, index) => {
   return power
 })
 
-/** Looks up most of the result, and adds a short series. */
 const PARTS = 128
 const PART = LN2 / PARTS
 const ROOTS_OF_TWO = Float64Array.from({ length: PARTS }, (_, part) => {
@@ -162,7 +159,7 @@ const ROOTS_OF_TWO = Float64Array.from({ length: PARTS }, (_, part) => {
   return sum
 })
 
-/** |x| <= 44 (clamped beyond), relative error below 1e-14, the same bits everywhere. */
+/** Clamped beyond |x| = 44, relative error below 1e-14, the same bits everywhere. */
 export function exponential(x: number): number {
   const clamped = x > 44 ? 44 : x < -44 ? -44 : x
   const parts = Math.round(clamped / PART)
@@ -180,7 +177,7 @@ const LOGARITHMS = Float64Array.from({ length: PARTS }, (_, part) => {
   return 2 * z * sum
 })
 const INVERSES = Float64Array.from({ length: PARTS }, (_, part) => PARTS / (PARTS + part))
-/** Little-endian, like every machine of Node: the exponent's word is second. */
+/** All machines of Node are little-endian: the exponent's word is second. */
 const FLOAT = new Float64Array(1)
 const WORDS = new Uint32Array(FLOAT.buffer)
 
@@ -212,7 +209,6 @@ export function normalQuantile(share: number): number {
   return (q * polynomial(CENTRE, q * q)) / (q * q * polynomial(CENTRE_BELOW, q * q) + 1)
 }
 
-/** For {@link Random.pick}, where speed matters. */
 export function likelyValues(count: number, quantile: (share: number) => number): Float64Array {
   return Float64Array.from({ length: count }, (_, index) => quantile((index + 0.5) / count))
 }
@@ -234,7 +230,7 @@ const TAIL = [
 ]
 const TAIL_BELOW = [0.007784695709041462, 0.3224671290700398, 2.445134137142996, 3.754408661907416]
 
-/** Doornik's table for 128 layers: where the tail begins, and a layer's area. */
+/** Doornik's table for 128 layers. */
 const BASE = 3.442619855899
 const LAYER_AREA = 9.91256303526217e-3
 const EDGES = ziggurat()

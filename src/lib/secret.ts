@@ -2,7 +2,6 @@ import { inspect } from 'node:util'
 
 const HIDDEN = '[hidden]'
 
-/** Every way of showing it gives `[hidden]`. */
 export class Secret {
   readonly #value: string
 
@@ -30,7 +29,7 @@ export class Secret {
 /** Shorter texts stand in every log by chance. */
 const SECRET_LENGTH_MIN = 4
 
-/** Never written, wherever they came from: the last defence behind `Secret` (SEC1). */
+/** The last defence behind `Secret` (SEC1). */
 export class HiddenTexts {
   readonly #texts = new Set<string>()
 
@@ -38,7 +37,6 @@ export class HiddenTexts {
     const text = secret.reveal()
     if (text.length < SECRET_LENGTH_MIN) return
     this.#texts.add(text)
-    // As it stands inside JSON.
     this.#texts.add(JSON.stringify(text).slice(1, -1))
   }
 

@@ -1,10 +1,8 @@
-/** A table of this size is made anew in a millisecond. */
 const SEGMENT_SIZE = 16_384
 
 /**
  * A map's table doubles at once (14 ms at 131,072 entries on a small machine), which delays an
- * order; a segment never grows so large. Entries keep their order. Lookups begin with the youngest,
- * since most are of young orders.
+ * order; a segment never grows so large. Entries keep their order. Lookups begin with the youngest.
  */
 export class SegmentedMap<Key, Value> extends Map<Key, Value> {
   readonly #segmentSize: number

@@ -6,10 +6,10 @@ const DAY_MS = 24 * HOUR_MS
 const formats = new Map<string, Intl.DateTimeFormat>()
 const dates = new Map<string, Intl.DateTimeFormat>()
 
-/** The first instant after midnight, where that is left out. */
+/** Where midnight is left out, the day begins after it. */
 export function startOfDay(at: number, timeZone: string): number {
   const begin = at - sinceMidnight(at, timeZone)
-  // The clocks were changed since.
+  // The clocks were changed since midnight.
   const beyond = sinceMidnight(begin, timeZone)
   if (beyond === 0) return begin
   return beyond < DAY_MS / 2 ? begin - beyond : begin + (DAY_MS - beyond)
@@ -32,7 +32,7 @@ export function dateOf(at: number, timeZone: string): string {
   return format.format(at)
 }
 
-/** `2025-W23` (ISO 8601): begins on Monday, and belongs to its Thursday's year. */
+/** ISO 8601: a week belongs to its Thursday's year. */
 export function weekOf(date: string): string {
   const at = Date.parse(date)
   const weekday = (new Date(at).getUTCDay() + 6) % 7
@@ -42,7 +42,6 @@ export function weekOf(date: string): string {
   return `${year}-W${String(week).padStart(2, '0')}`
 }
 
-/** On the wall clock, ms since midnight. */
 function sinceMidnight(at: number, timeZone: string): number {
   let format = formats.get(timeZone)
   if (format === undefined) {

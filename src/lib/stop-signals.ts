@@ -1,13 +1,13 @@
 import process from 'node:process'
 import { systemClock } from './clock.ts'
 
-/** Within this time a signal was sent once: to the process, and to its group or launcher. */
+/** A signal may reach the process, and its group or launcher. */
 const SAME_SIGNAL_MS = 250
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
 /**
- * A later signal ends the process at once: the journal has what was sent. @returns how to stop
+ * A second signal ends the process at once: the journal has what was sent. @returns how to stop
  * listening
  */
 export function onStopSignals(stop: (why: string) => void): () => void {

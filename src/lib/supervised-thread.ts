@@ -11,7 +11,6 @@ import { systemTimers } from './timers.ts'
  * is far above what any thread keeps.
  */
 const HEAP_MB_MAX = 4096
-/** For threads with a deadline, or a limit of growth. */
 const LOOK_MS = 50
 /** The process's growth that is not the thread's. */
 const OWN_GROWTH_MB = 64
@@ -27,25 +26,22 @@ export type ThreadEnd =
   | { readonly kind: 'stopped' }
 
 export interface SupervisedThreadOptions<News> {
-  /** Beside the asking file, without the ending (`.ts` here, `.js` when built). */
+  /** The ending is left out: `.ts` here, `.js` when built. */
   readonly file: string
   readonly askedBy: string
   readonly task: object
   readonly transfer?: readonly Transferable[]
   readonly onNews?: (news: News) => void
-  /** Ended after so long without a sign of life; absent: waited for. */
+  /** Absent: it is waited for. */
   readonly patienceMs?: number | (() => number)
-  /** Signs of life in shared memory, beside its news. */
   readonly beats?: () => number
   /** A thread that gets no processor is not late. */
   readonly isByCpu?: boolean
   readonly heapMb?: number
   readonly youngHeapMb?: number
-  /**
-   * Space for young objects, although the process began with little. Later threads have the same.
-   */
+  /** Later threads have the same. */
   readonly semiSpaceMb?: number
-  /** Growth of the process that it may cause: no limit of V8 counts everything. */
+  /** No limit of V8 counts everything. */
   readonly growthMb?: number
   readonly isBackground?: boolean
   readonly isSilent?: boolean
@@ -81,7 +77,6 @@ export class SupervisedThread<News = never> {
   readonly #isGrown: () => boolean
   #patienceMs: number | (() => number) | undefined
   #threadId: number | undefined
-  /** Given by the thread itself. */
   #signs = 0
   #isLookedAt = false
   #isEnding = false
@@ -123,7 +118,6 @@ export class SupervisedThread<News = never> {
     this.#worker.postMessage(message)
   }
 
-  /** Undefined: the thread is waited for. */
   wait(patienceMs: number | (() => number) | undefined): void {
     this.#patienceMs = patienceMs
     this.#signs += 1
@@ -131,7 +125,7 @@ export class SupervisedThread<News = never> {
     if (isToBeLookedAt && !this.#isLookedAt && !this.#isEnding) this.#look()
   }
 
-  /** Resolves when it has exited. @param end unless it has ended before */
+  /** @param end unless it has ended before */
   end(end: ThreadEnd = { kind: 'stopped' }): Promise<void> {
     if (this.#isEnding) return this.gone
     this.#isEnding = true
@@ -150,7 +144,7 @@ export class SupervisedThread<News = never> {
     else void this.end({ kind: 'failed', error: this.#unpack(message.error) })
   }
 
-  /** Code that is not ours may have written it. */
+  /** Foreign code may have written it. */
   #unpack(packed: unknown): Error {
     try {
       return (this.#options.errors ?? FAILURES_CROSSING).unpack(packed)
@@ -173,7 +167,7 @@ export class SupervisedThread<News = never> {
   }
 }
 
-/** Runs in the thread, before strategies, which may replace what it calls. */
+/** Strategies may replace what it calls, so it runs before them. */
 export async function runTask<Task, News>(
   work: (task: Task, report: (news: News) => void) => Promise<void> | void,
   errors: ErrorCrossing = FAILURES_CROSSING,
@@ -204,7 +198,6 @@ export async function endThreads(): Promise<boolean> {
   return running.size === 0
 }
 
-/** Compares with the first look. */
 export function watchGrowth(maxMb: number): () => boolean {
   let rssBefore: number | undefined
   return () => {
@@ -222,7 +215,6 @@ export function isOutOfMemory(error: Error): boolean {
 function openWorker<News>(options: SupervisedThreadOptions<News>): Worker {
   const { file, askedBy, task, transfer = [], isSilent = false, isBackground = false } = options
   const { heapMb = HEAP_MB_MAX, youngHeapMb, semiSpaceMb } = options
-  // The process's flag counts more than a thread's limits.
   if (semiSpaceMb !== undefined) setFlagsFromString(`--max-semi-space-size=${semiSpaceMb}`)
   const ofThisVersion = getCompileCacheDir()
   const worker = new Worker(new URL(`${file}${askedBy.slice(askedBy.lastIndexOf('.'))}`, askedBy), {
@@ -246,7 +238,6 @@ function openWorker<News>(options: SupervisedThreadOptions<News>): Worker {
   return worker
 }
 
-/** The kernel's id; undefined where it gives none. */
 function readThreadId(): number | undefined {
   try {
     return Number(readlinkSync('/proc/thread-self').split('/').at(-1))
@@ -260,10 +251,7 @@ function toError(thrown: unknown): Error {
 }
 
 interface ThreadTime {
-  /**
-   * It runs, or waits for a processor; false: it waits for something else, such as the reader of
-   * its log.
-   */
+  /** Otherwise it waits for something else than a processor, such as the reader of its log. */
   readonly isRunnable: boolean
   readonly cpuMs: number
 }
@@ -283,10 +271,7 @@ export function readThreadTime(threadId: number): ThreadTime | undefined {
   }
 }
 
-/**
- * `/proc/PID/stat` after the name, which may hold spaces and brackets: state, and later utime and
- * stime.
- */
+/** The name before may hold spaces and brackets. */
 export function parseStat(stat: string): ThreadTime | undefined {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const cpuMs = (Number(fields[11]) + Number(fields[12])) * TICK_MS
@@ -306,7 +291,7 @@ export function silentMsOf(
   return Math.min(checkMs, now.cpuMs - before.cpuMs)
 }
 
-/** Counts checks, not time: after a sleep or a stop, patience is whole. */
+/** After a sleep or a stop, patience is whole. */
 export class Patience {
   readonly #checkMs: number
   readonly #readTime: () => ThreadTime | undefined
@@ -320,10 +305,7 @@ export class Patience {
     this.#readTime = readTime
   }
 
-  /**
-   * Called every `checkMs`. @param signs differs after each sign of life; undefined where none is
-   * due @returns the time without one
-   */
+  /** @param signs undefined where none is due @returns the time without one */
   check(signs: number | undefined): number {
     const time = this.#readTime()
     const isAlive = signs === undefined || signs !== this.#signs

@@ -1,4 +1,4 @@
-/** The one place that sleeps: tests and backtests move time. */
+/** Tests and backtests move time, so nothing else sleeps. */
 export interface Timers {
   /** @returns cancels it */
   after(delayMs: number, callback: () => void): () => void
@@ -12,4 +12,9 @@ export const systemTimers: Timers = {
     const timer = setTimeout(callback, Math.min(Math.max(0, delayMs), DELAY_MS_MAX))
     return () => clearTimeout(timer)
   },
+}
+
+/** After what the sockets have brought until now, before the next look at them. */
+export function inNextTurn(callback: () => void): void {
+  setImmediate(callback)
 }

@@ -2,7 +2,7 @@ import { decimal, isDecimal } from './decimal.ts'
 import { parseBoundedJson } from './text/bounded-json.ts'
 
 /**
- * Plain values as text and back, without loss: JSON with marks. Equal values give equal texts.
+ * Plain values become JSON with marks, without loss. Equal values give equal texts.
  *
  *     {"$map":[[key,value],…]}   {"$set":[…]}   {"$decimal":"1.5"}   {"$floats":[…]}   {"$":"NaN"}
  *
@@ -51,7 +51,6 @@ function writeOdd(value: number | undefined): string {
 }
 
 function writeObject(value: object): string {
-  // JSON is many times faster.
   if (isJson(value)) return JSON.stringify(value)
   if (Array.isArray(value)) return writeList(value)
   if (value instanceof Map) return `{"$map":${writeValue([...value])}}`
@@ -68,7 +67,7 @@ function writeObject(value: object): string {
   return `{${parts.join(',')}}`
 }
 
-/** Nothing is lost in JSON, and no name looks like a mark. */
+/** No name looks like a mark. */
 function isJson(value: unknown): boolean {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0)
@@ -95,7 +94,7 @@ function revive(value: unknown): unknown {
   const entries = Object.entries(value)
   const [first] = entries
   if (first !== undefined && isMark(first[0])) return reviveMark(first[0], first[1])
-  // As own properties, since `__proto__` is a name like any other here.
+  // `__proto__` is a name like any other here.
   return Object.fromEntries(entries.map(([name, part]) => [readName(name), revive(part)]))
 }
 

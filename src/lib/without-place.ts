@@ -2,14 +2,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const PROGRAM = fileURLToPath(new URL('../', import.meta.url))
 
-/**
- * Shows files relative to the folder, and the program's by its name. @param folder absolute, where
- * the process was started
- */
+/** Texts are then equal on every machine. @param folder absolute, where the process was started */
 export function withoutPlace(text: string, folder: string): string {
   // The program may lie in the folder on one machine only.
   const withoutProgram = replacePlace(text, PROGRAM, 'intentd/')
-  // All absolute paths lie in the root.
   return folder === '/' ? withoutProgram : replacePlace(withoutProgram, `${folder}/`, '')
 }
 

@@ -1,6 +1,6 @@
 import { cleanLines } from './text/clean-text.ts'
 
-/** Cleaned, so that no terminal obeys what others have put into it. */
+/** Others may have put in what a terminal obeys. */
 export function writeOut(text: string): void {
   process.stdout.write(cleanLines(text))
 }

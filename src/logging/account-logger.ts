@@ -1,9 +1,6 @@
 import type { DaemonLogger } from './logger.ts'
 
-/**
- * The log of one account among several: each line names it, and listeners hear their own and what
- * is said of all.
- */
+/** Listeners hear their own account and what is said of all. */
 export function accountLogger(logger: DaemonLogger, account: string): DaemonLogger {
   return {
     ...logger,

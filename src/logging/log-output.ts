@@ -3,9 +3,8 @@ import { Writable } from 'node:stream'
 import { isatty } from 'node:tty'
 import { systemTimers } from '../lib/timers.ts'
 
-/** Characters that wait for a reader; more is left out, and trading goes on. */
+/** Characters beyond this are left out, and trading goes on. */
 const WAITING_MAX = 1_000_000
-/** How long the end of the process waits for a reader, ms. */
 const END_MS = 1000
 
 /** A terminal or another program must read before more can be written. */
@@ -14,10 +13,7 @@ export function hasReader(descriptor: 1 | 2): boolean {
   return isatty(descriptor) || place.isFIFO() || place.isSocket()
 }
 
-/**
- * At once where there is room, so the last line before an end is there; nothing waits for a reader
- * that has stopped.
- */
+/** The last line before an end is written at once; nothing waits for a reader that has stopped. */
 export class LogOutput {
   readonly #stream: NodeJS.WriteStream
   readonly #onMissing: (lines: number) => void
@@ -25,7 +21,7 @@ export class LogOutput {
   /** The reader has gone (`| head`), or the terminal was closed. */
   #isGone = false
 
-  /** @param onMissing told how many lines were left out, once it is read again */
+  /** @param onMissing gets the number of lines that were left out */
   constructor(descriptor: 1 | 2, onMissing: (lines: number) => void) {
     this.#stream = descriptor === 1 ? process.stdout : process.stderr
     this.#onMissing = onMissing
@@ -65,12 +61,11 @@ export class LogOutput {
 
 const unread = new Set<NodeJS.WriteStream>()
 
-/** The end of the process has waited for it already, in vain. */
+/** The end of the process has waited in vain already. */
 export function isUnread(stream: NodeJS.WriteStream): boolean {
   return unread.has(stream)
 }
 
-/** Before the process ends; gives readers a second. */
 export async function endOutputs(): Promise<void> {
   await Promise.all([process.stdout, process.stderr].map(endOutput))
 }

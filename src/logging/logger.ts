@@ -12,7 +12,6 @@ import { hasReader, LogOutput } from './log-output.ts'
 export interface LoggerOptions {
   readonly level: string
   readonly name: string
-  /** 1 is standard output, 2 standard error. */
   readonly descriptor: 1 | 2
   /** For people at a terminal; undefined for one JSON object a line. */
   readonly terminal: Terminal | undefined
@@ -20,19 +19,15 @@ export interface LoggerOptions {
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
 
-/**
- * One fact a line: its name under `event`, and its fields. Never waits for a reader
- * (`log-output.ts`).
- */
+/** It never waits for a reader (`log-output.ts`). */
 export interface DaemonLogger {
-  /** Whether people read along as it happens. */
+  /** A person may be reading along. */
   readonly isTerminal: boolean
-  /** Where it goes: 1 is standard output, 2 standard error. */
   readonly descriptor: 1 | 2
   log(level: LogLevel, event: LogEvent, fields?: Readonly<Record<string, unknown>>): void
   /** The last line of defence behind `Secret` (SEC1). */
   hide(secret: Secret): void
-  /** Whatever level is written; hidden texts are removed. */
+  /** Every level is heard; hidden texts are removed. */
   listen(hear: (fact: LoggedFact) => void): void
   setLevel(level: LogLevel): void
 }
@@ -90,17 +85,14 @@ export function createLogger({ level, name, descriptor, terminal }: LoggerOption
   return logger
 }
 
-// One fact for people, in one line where it fits: time, level if not ordinary, event, telling
-// fields first.
+// One line where it fits: time, level if not ordinary, event, telling fields first.
 
 /** Fields left out on a terminal: shown by position, or ids too long to read. */
 const FRAME: ReadonlySet<string> = new Set(['level', 'time', 'name', 'event', 'orderId', 'tradeId'])
 
-/** Others stand between, as they were logged. */
 const FIRST = ['strategy', 'symbol', 'side', 'size', 'price', 'profit', 'state']
 const LAST = ['scope', 'batchId', 'fee', 'clientOid']
 
-/** Shown only where a start found something. */
 const COUNTING = /^(?:recovery|daemon)\./
 
 const LAST_RANK = 1000
@@ -129,7 +121,6 @@ const SENTENCES: ReadonlySet<string> = new Set(['detail', 'hint', 'message', 're
 const ROUTINE =
   /^(?:batch|call|cancel|cancelAll|funding|instrument|order|quote|read|simulator(?!\.(?:opened|listening))|stop|target)\./
 
-/** Stands where something was left out. */
 const CUT = ' …'
 
 /** Further rows begin below the event. */
@@ -145,9 +136,8 @@ interface TerminalLine {
   /** Empty at the ordinary level. */
   readonly level: string
   readonly event: string
-  /** One, unless more was told than fits and all of it is to be read. */
   readonly rows: readonly (readonly TerminalField[])[]
-  /** Whether more was told than fits; what comes last is left out without a word. */
+  /** The last fields are left out. */
   readonly isCut: boolean
 }
 
@@ -174,7 +164,7 @@ export function toTerminalLine(
   return { time, level, event, rows: [fields.slice(0, fitting)], isCut }
 }
 
-/** How it stands on the screen; `paint` colours a part and adds no width. */
+/** `paint` colours a part and adds no width. */
 export function printTerminalLine(
   { time, level, event, rows, isCut }: TerminalLine,
   paint: (part: 'time' | 'level' | 'event' | 'name', text: string) => string = (_, text) => text,
@@ -223,7 +213,6 @@ function rankFields(
   )
 }
 
-/** With a sign behind them if there are more. */
 function countFitting(fields: readonly RankedField[], headWidth: number, columns: number): number {
   let width = headWidth
   const tooWide = fields.findIndex((field, index) => {
@@ -234,7 +223,7 @@ function countFitting(fields: readonly RankedField[], headWidth: number, columns
   return tooWide < 0 ? fields.length : tooWide
 }
 
-/** A field without room begins a row; a wider one is broken between words. */
+/** A wider field is broken between words. */
 function wrapFields(
   fields: readonly TerminalField[],
   headWidth: number,
@@ -281,13 +270,11 @@ function rankOf(key: string, index: number, event: string): number {
   return LAST.includes(key) ? LAST_RANK + LAST.indexOf(key) : FIRST.length + index
 }
 
-/** `16:53:54.123`, as the clock on the wall shows it. */
 function toClockTime(iso: string): string {
   const at = new Date(iso)
   return `${at.toTimeString().slice(0, 8)}.${String(at.getMilliseconds()).padStart(3, '0')}`
 }
 
-/** Without JSON's punctuation: `BTCUSDT 0.012, ETHUSDT -0.5`. */
 function toWords(value: unknown, directory: string): string {
   const inner = (one: unknown): string => toWords(one, directory)
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(inner).join(', ')
@@ -298,7 +285,7 @@ function toWords(value: unknown, directory: string): string {
     : entries.map(([key, one]) => `${key} ${inner(one)}`).join(', ')
 }
 
-/** `BTCUSDT halted (odd prices; since 20:08)`, with the day if it is another. */
+/** The day is added if it is another. */
 function toHeld(restrictions: unknown, loggedAt: unknown): string {
   const held = restrictions as readonly (Restriction | string)[]
   const today = new Date(String(loggedAt)).toDateString()
@@ -312,7 +299,6 @@ function toHeld(restrictions: unknown, loggedAt: unknown): string {
   return words.join(', ') || 'none'
 }
 
-/** `2026-01-02`, on the clock of the wall. */
 function toDay(at: Date): string {
   const parts = [at.getFullYear(), at.getMonth() + 1, at.getDate()]
   return parts.map((part) => String(part).padStart(2, '0')).join('-')
@@ -327,11 +313,11 @@ const COLUMNS = 80
 
 interface Terminal {
   readonly colour: boolean
-  /** How wide it is now; a person may pull it wider. */
+  /** A person may widen it. */
   readonly columns: () => number | undefined
 }
 
-/** Log lines for people, as wide as the terminal. What prints them is read only where there is one. */
+/** The printer is only read where there is a terminal. */
 function openTerminal(output: Writable, { colour, columns }: Terminal): DestinationStream {
   const pretty = createRequire(import.meta.url)('pino-pretty') as typeof pinoPretty
   return pretty({

@@ -4,14 +4,13 @@ import { isSameData } from '../lib/plain-data.ts'
 type Contracts = ReadonlyMap<string, ContractRules>
 
 export interface HeardContracts {
-  /** The last answer. */
   readonly heard: Contracts
   readonly believed: Contracts
 }
 
 /**
- * One answer may lack contracts, or state them wrongly. So a contract counts as two answers in a row
- * state it alike, and until then as before; one that was not known counts at once. Pure.
+ * One answer may lack contracts, or state them wrongly, so a contract counts as two answers in a
+ * row state it; a new one counts at once.
  */
 export function believeContracts(
   { heard, believed }: HeardContracts,

@@ -3,14 +3,11 @@ import { systemClock } from '../lib/clock.ts'
 
 export interface CalendarJob {
   readonly name: string
-  /** Five fields, or six with seconds first; checked by the configuration. */
+  /** Five fields, or six with seconds first. */
   readonly pattern: string
   readonly timeZone: string
   readonly run: () => void
-  /**
-   * A run threw, or was left out because the process was blocked. The next one happens all the
-   * same.
-   */
+  /** The process may have been blocked. The next run happens all the same. */
   readonly onError: (error: unknown) => void
 }
 
@@ -48,7 +45,6 @@ const MINUTE_MS = 60_000
 /** A machine that slept longer missed more than a skipped hour. */
 const LOOKED_BACK_MS = 86_400_000
 
-/** Runs the jobs within time that the zone has skipped, each minute. */
 function createSkippedTask({ name, pattern, timeZone, run, onError }: CalendarJob): ScheduledTask {
   const wallTime = createWallTime(timeZone)
   // Local times count as UTC, which skips none. Any second matches, since whole minutes are
@@ -68,7 +64,6 @@ function createSkippedTask({ name, pattern, timeZone, run, onError }: CalendarJo
       { length: (skipped.to - skipped.from) / MINUTE_MS },
       (_, index) => skipped.from + index * MINUTE_MS,
     )
-    // A job due in the very next minute runs by itself.
     if (!minutes.some(isDueAt) || isDueAt(skipped.to)) return
     try {
       run()
@@ -79,7 +74,7 @@ function createSkippedTask({ name, pattern, timeZone, run, onError }: CalendarJo
   return createTask('* * * * *', look, { name: `${name}, skipped`, timezone: 'UTC', logger: QUIET })
 }
 
-/** As UTC. Zones change at whole minutes. */
+/** Zones change at whole minutes. */
 function findSkipped(
   before: number,
   now: number,
@@ -96,7 +91,6 @@ function findSkipped(
   return { from: later + offset, to: wallTime(later) }
 }
 
-/** The local time of an instant, in ms as if it were UTC. */
 function createWallTime(timeZone: string): (at: number) => number {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,

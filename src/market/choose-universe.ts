@@ -21,24 +21,20 @@ export interface UniverseInput {
   readonly memory: UniverseMemory
   /** Unix ms, exchange clock. */
   readonly at: number
-  /** Instruments that the strategy trades in any case: never chosen. */
+  /** They are never chosen. */
   readonly fixed: ReadonlySet<string>
   readonly room: UniverseRoom
 }
 
-/** Needed besides an instrument's merits. */
 export interface UniverseRoom {
-  /** Already read, so they need no room. */
   readonly read: ReadonlySet<string>
-  /** Most instruments that can be read in time. */
   readonly readMax: number
-  /** Says what else keeps an instrument from joining. */
   readonly objectTo?:
     | ((symbol: string, rules: ContractRules) => UniverseVerdict | undefined)
     | undefined
 }
 
-/** Pure: the order of rows does not matter, names break ties, and a missing value is never zero. */
+/** The order of rows does not matter, names break ties, and a missing value is never zero. */
 export function chooseUniverse(input: UniverseInput): UniverseChoice {
   const { memory, rule, at } = input
   const verdicts = new Map<string, UniverseVerdict>()
@@ -76,10 +72,8 @@ function listSymbols({ tickers, memory }: UniverseInput): readonly string[] {
   return [...new Set([...tickers.symbols, ...memory.members.keys()])].toSorted()
 }
 
-/** Reasons of instruments that an evaluation did not see. */
 const UNSEEN: ReadonlySet<UniverseReason> = new Set(['notListed', 'noTicker', 'noRule'])
 
-/** Counts instruments that the last evaluation saw, and those without a row or a contract now. */
 export function countMissing(
   verdicts: Readonly<Record<string, UniverseVerdict>>,
   {
@@ -104,7 +98,6 @@ interface Ages {
   readonly forgotten: readonly string[]
 }
 
-/** Only where the rule asks for an age and the exchange states none. */
 function noteAges({ rule, tickers, contracts, memory, at }: UniverseInput): Ages {
   const { firstSeen } = memory
   const needsAge = rule.ageMinMs !== undefined
@@ -151,7 +144,6 @@ function out(
   return { isIn: false, reason, ...facts }
 }
 
-/** Reasons that wait for neither `sticky` nor `changesPerDay`. */
 const AT_ONCE: ReadonlySet<UniverseReason> = new Set([
   'excluded',
   'otherQuote',
@@ -183,7 +175,6 @@ function isQuotedIn(symbol: string, quote: string, { quoteCoin }: ContractRules)
   return quoteCoin === undefined ? symbol.endsWith(quote) : quoteCoin === quote
 }
 
-/** `*` stands for any text. */
 export function matchesPattern(pattern: string, symbol: string): boolean {
   const parts = pattern.split('*')
   const first = parts[0] ?? ''
@@ -241,7 +232,7 @@ function judgeRange(
   return undefined
 }
 
-/** NaN for a value that is not stated, or cannot be right. */
+/** NaN: not stated, or cannot be right. */
 function measureOf(
   tickers: Pick<TickerTable, 'read'>,
   symbol: string,
@@ -267,7 +258,7 @@ function measureOf(
 interface Candidate {
   readonly symbol: string
   readonly isIncluded: boolean
-  /** NaN for an included one, which needs none. */
+  /** NaN for an included one. */
   readonly value: number
 }
 
@@ -285,7 +276,7 @@ interface LeavingInput extends Pick<UniverseInput, 'rule' | 'memory' | 'at'> {
 }
 
 /**
- * One answer makes no member leave: two evaluations in a row must say so. Members that stay although
+ * Two evaluations in a row must say so before a member leaves. Members that stay although
  * not chosen get their verdict changed.
  */
 function chooseLeaving(input: LeavingInput): string[] {
@@ -314,7 +305,7 @@ function listUnwanted({ rule, memory, at, verdicts }: LeavingInput): string[] {
   const most = rule.changesPerDay ?? Number.POSITIVE_INFINITY
   const waitOf = ({ symbol }: { readonly symbol: string }): number =>
     memory.unconfirmed.has(symbol) ? 1 : 0
-  // Those no longer admitted leave before those overtaken, the lowest rank first.
+  // Members no longer admitted leave first.
   others.sort(
     (one, other) =>
       waitOf(other) - waitOf(one) ||
@@ -350,7 +341,7 @@ interface JoiningInput {
   readonly verdicts: Map<string, UniverseVerdict>
 }
 
-/** Places go by rank. One that is leaving and wanted again stays, without a place of its own. */
+/** A leaving one that is wanted again stays, without a place of its own. */
 function chooseJoining(
   { rule, memory, room }: UniverseInput,
   { ranks, chosen, left, verdicts }: JoiningInput,

@@ -3,10 +3,7 @@ import type { MarketAggregates, TickerTable } from '../domain/ticker-table.ts'
 /** Recorded tickers have a minute between them. */
 const PERIOD_MS = 60_000
 
-/**
- * Held through a minute of the exchange's clock, so that answers kept each minute give the same as
- * four a second.
- */
+/** Answers kept each minute must give the same as four a second. */
 export class MarketWatch {
   #minute = Number.NaN
   #last: MarketAggregates | undefined

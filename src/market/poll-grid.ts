@@ -4,9 +4,9 @@ import type { Timers } from '../lib/timers.ts'
 
 export interface PollGridOptions {
   readonly intervalMs: number
-  /** Awaited, once a slot. `slotAt`: Unix ms, our clock, when it was due. */
+  /** `slotAt`: Unix ms, our clock, when it was due. */
   poll(slotAt: number): Promise<void>
-  /** A poll failed. The next slot is polled all the same. */
+  /** The next slot is polled all the same. */
   onError(error: unknown): void
   readonly clock: Clock
   readonly timers: Timers
@@ -14,7 +14,6 @@ export interface PollGridOptions {
 
 export interface PollGridStats {
   readonly polls: number
-  /** How long after its slot each poll began. */
   readonly lateness: DurationSummary
 }
 
@@ -41,15 +40,15 @@ export class PollGrid {
     this.#options = options
   }
 
-  /** Waits for the next slot; does nothing when it runs already. */
+  /** It does nothing when it runs already. */
   start(): void {
     if (this.#isRunning) return
     this.#isRunning = true
-    // A poll from before a quick stop waits for the next slot itself.
+    // An earlier poll may still be running, and waits for the next slot itself.
     if (this.#inFlight === undefined) this.#waitFor(this.#firstSlotFrom(this.#options.clock.now()))
   }
 
-  /** Prevents further polls; resolves when the running one has ended. */
+  /** Resolves when the running poll has ended. */
   async stop(): Promise<void> {
     this.#isRunning = false
     this.#cancelWait?.()
@@ -57,7 +56,7 @@ export class PollGrid {
     await this.#inFlight
   }
 
-  /** Changes with each slot, for the watchdog; undefined while stopped. */
+  /** The watchdog looks at it; undefined while stopped. */
   get turn(): number | undefined {
     return this.#isRunning ? this.#polls : undefined
   }
@@ -105,7 +104,7 @@ export class PollGrid {
   }
 
   #slotAfter(dueAt: number): number {
-    // After the clock was set back, slots come once more and are polled again.
+    // Slots come once more after the clock was set back.
     const next = this.#firstSlotFrom(this.#options.clock.now())
     return next === dueAt ? dueAt + this.#options.intervalMs : next
   }

@@ -6,20 +6,18 @@ import { PollGrid } from './poll-grid.ts'
 export interface PollGridsOptions {
   readonly clock: Clock
   readonly timers: Timers
-  /** The poll `what` failed; it is repeated at its next slot. */
   readonly onError: (what: string, reason: string) => void
 }
 
 export interface PollLoop {
   readonly name: string
   readonly intervalMs: number
-  /** A number that changes with each slot; undefined while the grid is stopped. */
+  /** Undefined while the grid is stopped. */
   readonly turn: () => number | undefined
 }
 
-/** A loop of the daemon. It hangs when its turn stays the same for too long. */
+/** A loop hangs when its turn stays the same for too long. */
 export interface WatchedLoop extends PollLoop {
-  /** For its grant or its answer. */
   readonly isCalling: boolean
 }
 
@@ -46,7 +44,6 @@ export class PollGrids {
     return grid
   }
 
-  /** The grids by name, for the watchdog, which checks that they keep running. */
   get loops(): readonly PollLoop[] {
     return [...this.#grids].map(([name, { intervalMs, grid }]) => ({
       name,

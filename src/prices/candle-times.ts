@@ -2,9 +2,9 @@ import { Failure } from '../lib/failure.ts'
 import { nameInterval } from './times.ts'
 
 const [SECOND_MS, DAY_MS] = [1000, 86_400_000]
-/** Months differ in length, so their candles are on no grid. */
+/** Months differ in length. */
 export const MONTH_MS_MIN = 28 * DAY_MS
-/** So many steps of another length change the interval: gaps are less regular. */
+/** Fewer steps of another length are gaps. */
 export const STEPS_OF_OTHER = 20
 
 /** @throws Failure RECORDING_INTERVAL_CHANGES */

@@ -3,10 +3,7 @@ import type { CandleRows, QuoteRows } from './recording.ts'
 
 export type RowLocator = (row: number) => string
 
-/**
- * A bitcoin costs some 3,000,000,000 dong. A higher price is a wrong column, and no grid can count
- * it.
- */
+/** A bitcoin costs some 3,000,000,000 dong; a higher price is a wrong column. */
 export const PRICE_MAX = 1e12
 
 /**

@@ -26,7 +26,6 @@ const ARRAYS = {
   float64: Float64Array,
 } as const
 
-/** The next column begins at a multiple of eight. */
 export function columnBytes(type: ElementType, rows: number): number {
   return Math.ceil((ELEMENT_BYTES[type] * rows) / 8) * 8
 }
@@ -84,7 +83,6 @@ function toDifferences(numbers: Float64Array, unit: string): Float64Array {
   return differences
 }
 
-/** The header holds the first difference. */
 function typeFor(differences: Float64Array): ElementType {
   let largest = 0
   for (let row = 1; row < differences.length; row++)

@@ -8,7 +8,7 @@ const [LINE_FEED, CARRIAGE_RETURN, DOT, ZERO, NINE] = [10, 13, 46, 48, 57] as co
 
 const PLAIN_NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
 
-/** A float holds integers and powers of ten of so many digits. */
+/** A float holds so many digits exactly. */
 const DIGITS_MAX = 15
 const POWERS_OF_TEN = Float64Array.from({ length: DIGITS_MAX + 1 }, (_, power) => 10 ** power)
 
@@ -21,7 +21,7 @@ const SEP_LINE = /^\uFEFF?"?sep=.?"?\r?$/i
 const ADDRESS_LINE = /^\uFEFF?"?https?:\/\/[^\s,;]+"?,*\r?$/i
 const ABOVE_LINE_BYTES_MAX = 200
 
-/** In order of preference: the first in a line, since no field contains another. */
+/** The first one that a line has is its separator. */
 const SEPARATORS = [';', '\t', ','] as const
 export type Separator = (typeof SEPARATORS)[number]
 
@@ -33,7 +33,7 @@ export function splitCells(line: string, separator: Separator): readonly string[
   return line.split(separator).map(unquote)
 }
 
-/** A comma in a number would end its field. @throws Failure RECORDING_NOT_NUMERIC */
+/** @throws Failure RECORDING_NOT_NUMERIC */
 export function assertNoCommaInNumber(line: string, where: string): void {
   const [, found] = COMMA_IN_NUMBER.exec(line) ?? []
   if (separatorOf(line) !== ',' || found === undefined) return
@@ -71,8 +71,8 @@ export interface CsvColumns {
 }
 
 /**
- * Empty lines at the end are skipped. @returns an empty map without rows. @throws Failure
- * RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC, naming file:line.
+ * @returns an empty map without rows @throws Failure RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC,
+ * naming file:line
  */
 export function readCsvColumns(
   bytes: Buffer,
@@ -119,7 +119,7 @@ function hasOpenQuote(cell: string): boolean {
   return cell.replaceAll(/[^"]/g, '').length % 2 === 1
 }
 
-/** So many rows establish how the last field of a row is written. */
+/** So many rows show how the last field of a row is written. */
 const ROWS_LIKE_MIN = 10
 
 /**
@@ -135,7 +135,6 @@ function assertWholeEnd(
   const beginAt = Math.max(from, end - END_BYTES)
   const lines = bytes.toString('utf8', beginAt, end).split('\n')
   const last = lines.at(-1)
-  // The first line may be partial.
   const before = lines.slice(beginAt === from ? 0 : 1, -1)
   if (last === undefined || before.length < ROWS_LIKE_MIN) return
   const decimals = new Set(before.map((line) => /\.(\d+)"?\r?$/.exec(line)?.[1]?.length ?? 0))
@@ -162,7 +161,7 @@ function quoteLeftOpen(cell: string, options: CsvColumns, row: number): Failure 
   })
 }
 
-/** A spreadsheet that shows 1.74882E+12 has saved only these digits. */
+/** A spreadsheet that shows 1.74882E+12 has saved no more digits. */
 function roundedTime(cell: string, options: CsvColumns, row: number): Failure {
   return new Failure({
     code: 'RECORDING_NOT_NUMERIC',

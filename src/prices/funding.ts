@@ -1,4 +1,3 @@
-/** From a file of their own, or a column `fundingRate` that is empty between payments. */
 import { sha256 } from '../lib/digest.ts'
 import { Failure } from '../lib/failure.ts'
 import type { CandleRows, QuoteRows, RecordedFunding, Recording } from './recording.ts'
@@ -87,10 +86,7 @@ export function takeOutPayments(
   }
 }
 
-/**
- * Hours (UTC) at which a rate in every row changes, besides `minutes` after midnight. Undefined if
- * none, or too many to tell.
- */
+/** Hours are UTC. Undefined if none, or too many to tell. */
 export function describeOtherTimes(
   { at, fundingRate }: Recording['rows'],
   minutes: readonly number[],
@@ -117,7 +113,6 @@ export function describeOtherTimes(
 
 const DAY_MINUTES = 1440
 
-/** `00:00, 08:00 and 16:00` */
 export function showMinutes(minutes: readonly number[]): string {
   const texts = minutes.map((minute) => new Date(minute * MINUTE_MS).toISOString().slice(11, 16))
   const last = texts.at(-1) ?? ''

@@ -1,13 +1,9 @@
 /**
- * An instrument named by a file, a zip entry or a cell: `BTCUSDT-1m-2025-01.zip`,
- * `ETH-USDT-SWAP-trades-2025-06-01.zip`, `BINANCE_BTCUSDT.P, 1.csv`, `BTC/USDT:USDT`. An ambiguous
- * name gives a reason instead.
+ * `BTCUSDT-1m-2025-01.zip`, `ETH-USDT-SWAP-trades-2025-06-01.zip`, `BINANCE_BTCUSDT.P, 1.csv`,
+ * `BTC/USDT:USDT`. An ambiguous name gives a reason instead.
  */
 
-/**
- * Lower case without spaces, underscores and brackets; the first one found is used. The last may
- * also name a kind of market.
- */
+/** Lower case without spaces, underscores and brackets. The last may also name a kind of market. */
 export const INSTRUMENT_COLUMNS: readonly string[] = [
   'symbol',
   'instrumentname',
@@ -57,15 +53,13 @@ export interface InstrumentName {
   /** In capitals, with a delivery date if there is one: `BTCUSDT_250627`. */
   readonly symbol?: string
   readonly why?: string
-  /** If the name says it. */
   readonly market?: 'spot' | 'futures'
-  /** In lower case, if the name says it. */
+  /** In lower case. */
   readonly exchange?: string
   /** Binance's coin-margined contracts (`BTCUSD_PERP`), OKX's swaps. */
   readonly countsContracts: boolean
 }
 
-/** Ends a one-word symbol, or is the second of two words. */
 const QUOTES = new Set(
   'USDT USDC USD EUR GBP BTC ETH BNB JPY KRW BRL AUD FDUSD TUSD BUSD USDE USD1 PERP'.split(' '),
 )
@@ -78,7 +72,6 @@ const RARE_QUOTES = new Set(
     ' ',
   ),
 )
-/** Recognised in lower case too. */
 const COINS = new Set([
   ...QUOTES,
   ...RARE_QUOTES,
@@ -110,7 +103,6 @@ const EXCHANGES: ReadonlyMap<string, string> = new Map([
   ['stmp', 'bitstamp'],
 ])
 
-/** Words of file names that are not coins. */
 const WORDS =
   /^(?:(?:agg|my|all)?(?:trades?|candles?|candlesticks?|klines?|ohlcv?t?|bars?|quotes?|ticks?|data|prices?|histor(?:y|ical)|dump|export|file|fund(?:ing)?|rates?|fundingrates?|markets?|index|mark|premium|book|orderbook|spot|futures?|swap|perp(?:etual)?s?|linear|inverse|options?|crypto|test|new|old|backup|copy|from|to|in|vs|total|volume|minute|min|hour|hourly|day|daily|week|month|year)|\d+|[smhdwSMHDW]\d{1,4}|\d{1,4}(?:ms|mo|min|sec|hour|day|[smhdwSMHDW]))$/i
 
@@ -155,7 +147,7 @@ export function readInstrumentName(name: string): InstrumentName {
   }
 }
 
-/** Such as `spot` or `Binance Futures`: a kind of market or an exchange. */
+/** `spot` or `Binance Futures` names a market or an exchange. */
 export function isOfNoInstrument(cell: string): boolean {
   const words = wordsOf(cell)
   const isPlain = ({ text }: Word) =>
@@ -204,7 +196,7 @@ function findPairs(words: readonly Word[]): readonly FoundPair[] {
   return found
 }
 
-/** `WBTC USDT` is a pair of WBTC: before a quote coin stands a base coin, whatever it ends in. */
+/** `WBTC USDT` is a pair of WBTC: a base coin stands before a quote coin. */
 function pairAt(words: readonly Word[], at: number): Pair | undefined {
   const [one, next] = [words[at], words[at + 1]]
   if (one === undefined) return undefined
@@ -221,10 +213,7 @@ function pairAt(words: readonly Word[], at: number): Pair | undefined {
 
 const isSameCase = (one: string, other: string) => /[a-z]/.test(one) === /[a-z]/.test(other)
 
-/**
- * In capitals any word may be a coin unless it is a known other word; in lower case only known
- * coins.
- */
+/** In lower case only known coins count. */
 function coinIn(text: string): string | undefined {
   const coin = text.toUpperCase()
   if (COINS.has(coin)) return coin
@@ -240,7 +229,6 @@ function pairInWord(named: string): Pair | undefined {
   const word = text.toUpperCase()
   const [, front = word, code = ''] = text === word ? (MONTH_CODE.exec(word) ?? []) : []
   if (COINS.has(word)) return undefined
-  // FDUSD before USD.
   const quotes = [...QUOTES, ...RARE_QUOTES].toSorted((one, other) => other.length - one.length)
   for (const quote of quotes) {
     const base = front.slice(0, -quote.length)

@@ -15,7 +15,6 @@ import { candleLength, type Field, FIELDS, type Recording, toRows } from './reco
 
 const LINE_FEED = 10
 
-/** Lower case, where they differ from the fields. */
 const CSV_NAMES: Readonly<Partial<Record<Field, string>>> = {
   at: 'ts_ms',
   bidSize: 'bidsz',

@@ -25,7 +25,7 @@ const MAGIC = Buffer.from([0x89, ...Buffer.from('PRICES', 'latin1')])
 const HEADER_AT = 16
 const SUM_BYTES = 32
 
-/** Thirty-eight years of one-minute candles; a gigabyte and a half as floats. */
+/** Thirty-eight years of one-minute candles are a gigabyte and a half as floats. */
 const ROWS_MAX = 20_000_000
 
 const headerSchema = z.object({
@@ -74,7 +74,7 @@ export type PriceFileContent = Pick<
   readonly sources: readonly string[]
 }
 
-/** The rows must pass {@link assertRows}. @throws Failure RECORDING_TOO_LARGE. */
+/** @throws Failure RECORDING_TOO_LARGE */
 export function buildPriceFile({
   symbol,
   market,
@@ -120,7 +120,7 @@ export function buildPriceFile({
 }
 
 /**
- * @param symbol The expected one. @throws Failure RECORDING_SYMBOLS_DIFFER, PRICES_VERSION_UNKNOWN,
+ * @param symbol the expected one @throws Failure RECORDING_SYMBOLS_DIFFER, PRICES_VERSION_UNKNOWN,
  * PRICES_TRUNCATED, PRICES_DAMAGED, and those of {@link assertRows}.
  */
 export function parsePriceFile(input: {
@@ -166,12 +166,12 @@ function parseFunding(
   return buildFunding(columns, (row) => `${source}, payment ${row + 1}`)
 }
 
-/** @throws Failure as {@link parsePriceFile}, but the rows are not checked. */
+/** The rows are not checked. @throws Failure as {@link parsePriceFile} */
 export function symbolOfPriceFile({ bytes, source }: { bytes: Buffer; source: string }): string {
   return openPriceFile(bytes, source).header.symbol
 }
 
-/** Header and checksum are checked, not the columns. */
+/** The columns are not checked. */
 function openPriceFile(bytes: Buffer, source: string) {
   const version = bytes[MAGIC.length]
   if (version !== undefined && version !== VERSION) {

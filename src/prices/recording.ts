@@ -4,7 +4,6 @@ export interface ReferenceRows {
   readonly fundingRate?: Float64Array
 }
 
-/** As written; `at` in Unix ms. */
 export interface CandleRows extends ReferenceRows {
   readonly kind: 'candles'
   readonly at: Float64Array
@@ -31,18 +30,17 @@ export interface QuoteRows extends ReferenceRows {
 export interface Recording {
   readonly symbol: string
   readonly market?: 'spot' | 'futures'
-  /** Distance of candles without gaps; absent if unknown. */
+  /** Absent if unknown. */
   readonly intervalMs?: number
   readonly source: string
   /**
-   * The digest of the unpacked CSV, or a price file's checksum: a gzipped copy is the same
-   * recording.
+   * It covers the unpacked CSV, so a gzipped copy is the same recording; a price file has its
+   * checksum.
    */
   readonly sha256: string
   readonly rows: CandleRows | QuoteRows
   /** A simulator made its prices, so they are of no market. */
   readonly madeUp?: true
-  /** Absent if none were recorded. */
   readonly funding?: RecordedFunding
 }
 
@@ -54,7 +52,6 @@ export interface RecordedFunding {
   readonly sha256: string
 }
 
-/** In the order of the file. */
 export const FIELDS = {
   candles: {
     required: ['at', 'open', 'high', 'low', 'close', 'volume'],
@@ -76,7 +73,6 @@ export function toRows(
   return { kind, ...Object.fromEntries(columns) } as unknown as CandleRows | QuoteRows
 }
 
-/** Columns in the order of {@link FIELDS}. */
 export function toColumns(rows: CandleRows | QuoteRows) {
   const { required, optional } = FIELDS[rows.kind]
   const columns = rows as unknown as Readonly<Partial<Record<Field, Float64Array>>>
@@ -96,7 +92,7 @@ export function indexFrom(at: Float64Array, instant: number): number {
   return low
 }
 
-/** The stated length, else the shortest step, because thin markets leave candles out. */
+/** Thin markets leave candles out, so without a stated length the shortest step counts. */
 export function candleLength(at: Float64Array, statedMs?: number): number {
   if (statedMs !== undefined) return statedMs
   let length = Number.POSITIVE_INFINITY

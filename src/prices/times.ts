@@ -1,4 +1,3 @@
-/** Files write Unix seconds, milliseconds, microseconds or nanoseconds, or a date. */
 import { Failure } from '../lib/failure.ts'
 import { EARLIEST_AT } from './check-rows.ts'
 
@@ -7,7 +6,6 @@ const DAY_MS = 86_400_000
 export const TIME_HINT =
   'times are Unix seconds, milliseconds, microseconds or nanoseconds, or dates such as 2025-06-02 13:00:00, 2025.06.02 13:00 or 20250602130000, in UTC or with +02:00 behind them'
 
-/** Milliseconds in each unit: second, millisecond, microsecond, nanosecond. */
 const UNITS_MS = [1000, 1, 0.001, 0.000_001] as const
 
 const COMPACT = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(?:(\d\d)(\d\d)?)?)?$/
@@ -68,8 +66,7 @@ const DAY_FIRST = /^(\d\d)\.(\d\d)\.(\d{4})(?= \d\d:)/
 
 /**
  * `2025-06-02 13:00:00+00:00`, `2025.06.02 13:00`, `02.06.2025 13:00 GMT+0100` or `20250602
- * 130000`; UTC without a zone. @returns undefined for other text, such as 30 February or another
- * century
+ * 130000`; UTC without a zone. @returns undefined for other text
  */
 export function parseDate(text: string): number | undefined {
   const match = DATE.exec(text.replace(DAY_FIRST, '$3.$2.$1'))
@@ -97,7 +94,6 @@ export function parseZone(text: string): number | undefined {
   return sign === '-' ? -zoneMs : zoneMs
 }
 
-/** `13:00` or `13:00:00.250`, in a column beside the day. */
 export function parseClock(text: string): number | undefined {
   const [, hour, minute, second = '0', fraction = ''] =
     /^(\d\d?):(\d\d)(?::(\d\d)(\.\d{1,9})?)?$/.exec(text) ?? []
@@ -109,14 +105,13 @@ export function parseClock(text: string): number | undefined {
 
 const SPANS_MS = { w: 604_800_000, d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const
 
-/** As exchanges do: `1m`, `4h`, `1d`. */
+/** `1m`, `4h`, `1d`. */
 export function nameInterval(intervalMs: number): string {
   const [unit = 'ms', ms = 1] =
     Object.entries(SPANS_MS).find(([, span]) => intervalMs % span === 0) ?? []
   return `${intervalMs / ms}${unit}`
 }
 
-/** `M` alone is a month. */
 const SPAN_NAMES: Readonly<Record<string, number>> = {
   ...SPANS_MS,
   sec: SPANS_MS.s,

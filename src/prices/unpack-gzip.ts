@@ -38,7 +38,7 @@ export async function unpackGzip(
   })
 }
 
-/** @param bytesMax Limit of the unpacked bytes. */
+/** @param bytesMax unpacked */
 export function tooLarge(path: string, bytesMax: number): Failure {
   return new Failure({
     code: 'RECORDING_TOO_LARGE',

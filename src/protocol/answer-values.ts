@@ -2,10 +2,8 @@ import { z } from 'zod'
 
 /** Document: Resources and their fields. */
 
-/** Null where the exchange leaves the value out. */
 export const textOrNull = z.string().nullish()
 
-/** Null, empty and missing become `undefined`. */
 export const textIfAny = z.string().nullish().transform(presentText)
 
 /** The document's values; real answers contain others too, so they pass. */
@@ -18,7 +16,7 @@ export function knownTextOrNull(...knownValues: readonly string[]) {
   return z.string().nullish().meta({ knownValues })
 }
 
-/** Empty if it came as null or not at all. */
+/** Null and empty are kept. */
 export function arrayOrNull<Item extends z.ZodType>(item: Item) {
   return z
     .array(item)
@@ -26,7 +24,6 @@ export function arrayOrNull<Item extends z.ZodType>(item: Item) {
     .transform((list) => list ?? [])
 }
 
-/** The other entries remain readable. */
 export interface UnreadableRow {
   readonly unreadable: string
   readonly texts: Readonly<Record<string, string>>
@@ -55,7 +52,6 @@ export function isUnreadable(row: object): row is UnreadableRow {
   return 'unreadable' in row
 }
 
-/** Empty for null, an empty object or nothing. */
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z
     .union([z.array(item), z.strictObject({})])

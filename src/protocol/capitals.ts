@@ -3,10 +3,7 @@ import { isRecord } from '../lib/plain-data.ts'
 /** The document lists these in upper case; its samples are in lower case too. */
 const CAPITALISED: ReadonlySet<string> = new Set(['productType', 'symbol', 'settingType'])
 
-/**
- * Puts lower-case parameters into upper case, at the top level and in the objects of lists, which
- * is as deep as requests go.
- */
+/** Requests have no deeper objects than those in lists. */
 export function withCapitals(
   parameters: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {

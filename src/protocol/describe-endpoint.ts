@@ -7,10 +7,8 @@ export interface EndpointDescription extends Pick<
   'name' | 'method' | 'path' | 'auth' | 'limit' | 'retry' | 'section'
 > {
   readonly outside: boolean
-  /** Filled in from the configuration. */
   readonly pathParameters: readonly string[]
   readonly parameters: readonly FieldDescription[]
-  /** Fields of `data`, as named on the wire. */
   readonly answer: readonly FieldDescription[]
 }
 
@@ -18,10 +16,9 @@ export interface FieldDescription {
   /** With its path: `orderList[].size`. */
   readonly name: string
   readonly type: 'string' | 'number' | 'boolean' | 'list' | 'object' | 'any'
-  /** Always required; a description says when a field is required only sometimes. */
+  /** A description says when a field is required only sometimes. */
   readonly isRequired: boolean
   readonly description: string | undefined
-  /** All that are allowed in a request, those known in an answer. */
   readonly values: readonly string[]
   /** The exchange's, if the field is missing. */
   readonly default: string | undefined
@@ -51,7 +48,6 @@ export function describeEndpoint(endpoint: Endpoint): EndpointDescription {
 
 type Schema = z.core.JSONSchema.BaseSchema
 
-/** Fields of an object, or of the objects in a list. */
 function describeFields(schema: z.ZodType): readonly FieldDescription[] {
   return fieldsOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }), '')
 }
@@ -102,7 +98,6 @@ interface SchemaShape {
   readonly plain: 'number' | 'boolean' | 'any'
 }
 
-/** Also inside unions with null, an empty text or an empty object. */
 function shapeOf(schema: Schema): SchemaShape {
   const parts = partsOf(schema)
   const isOf = (type: string) => (part: Schema) => [part.type].flat().includes(type as 'string')

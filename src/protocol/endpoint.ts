@@ -3,13 +3,12 @@ import type { z } from 'zod'
 /** `uid`: per account over all its keys. `ip`: per address. */
 export type LimitScope = 'uid' | 'ip'
 
-/** At most `calls` in any `perMs`. Document: Limits. */
+/** Document: Limits. */
 export interface RateLimit {
   readonly calls: number
   readonly perMs: number
   readonly scope: LimitScope
   readonly copyTraderCalls?: number
-  /** Our own, where the document has none. */
   readonly isAssumed?: true
 }
 
@@ -55,7 +54,6 @@ export interface Endpoint<
   readonly auth: Auth
   readonly limit: RateLimit
   readonly retry: Retry
-  /** The document's heading. */
   readonly section: string
   /**
    * Not in the document: the simulator serves it to public clients; our client calls those in
@@ -68,10 +66,8 @@ export interface Endpoint<
   readonly listsMarket?: true
   /** The envelope's text field. Default `msg`. */
   readonly textField?: 'message'
-  /** Strict: anything wrong, unknown or missing is refused before sending. */
   readonly request: Request
   toWire?(request: Clean): z.input<Request>
-  /** Unknown fields pass: the exchange adds some without notice. */
   readonly response: Response
   /** Need more than the request; a sentence for each broken rule. */
   rules?(request: z.output<Request>, context: RuleContext): readonly string[]

@@ -21,10 +21,7 @@ import { spotSymbols } from './spot/spot-symbols.ts'
 import { spotWithdrawal } from './spot/spot-withdrawal.ts'
 import { createVirtualSubaccounts } from './user/create-virtual-subaccounts.ts'
 
-/**
- * In the document's order. The client is one generic call over it, the simulator finds handlers by
- * the same names, and types are inferred from rows.
- */
+/** In the document's order. */
 export const endpoints = {
   batchPlaceOrder,
   cancelAllOrders,
@@ -56,13 +53,10 @@ const callableEndpoints = { ...endpoints, ...beyondEndpoints } as const
 export type CallableName = EndpointName | BeyondName
 type Row<Name extends CallableName> = (typeof callableEndpoints)[Name]
 
-/** The clean request of a caller. */
 export type RequestOf<Name extends CallableName> =
   Row<Name> extends Endpoint<string, z.ZodType, z.ZodType, infer Clean> ? Clean : never
-/** The clean answer; absent values are `undefined`. */
 export type ResponseOf<Name extends CallableName> = z.output<Row<Name>['response']>
 export type WireRequestOf<Name extends EndpointName> = z.input<Row<Name>['request']>
-/** The envelope's `data`, as a server writes it. */
 export type WireResponseOf<Name extends EndpointName> = z.input<Row<Name>['response']>
 
 export function endpointNamed(name: CallableName): Endpoint {

@@ -8,7 +8,6 @@
  */
 export type ErrorClass = 'definite' | 'ambiguous' | 'exists' | 'retry'
 
-/** Given where it changes the next step or its message (`execution/refusal-causes.ts`). */
 export type ErrorTopic =
   | 'auth'
   | 'clock'
@@ -106,7 +105,6 @@ export function errorCode(code: string | null | undefined): ErrorCode {
   return TABLE.get(code ?? '') ?? UNLISTED
 }
 
-/** For documentation and tests. */
 export function listedErrorCodes(): IterableIterator<[string, ErrorCode]> {
   return TABLE.entries()
 }

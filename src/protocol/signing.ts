@@ -7,7 +7,6 @@ export interface SchemeARequest {
   readonly path: string
   /** Made by {@link formatQuery}: without `?`. */
   readonly query: string
-  /** The exact bytes; empty for GET. */
   readonly body: string
 }
 
@@ -45,10 +44,8 @@ export interface SchemeBRequest {
   readonly apiPath: string
   /** Values before percent-encoding. */
   readonly query: Readonly<Record<string, string>>
-  /** JSON exactly as sent. */
   readonly body: string
   readonly apiKey: string
-  /** Unix ms, exactly as in the header. */
   readonly timestamp: string
 }
 

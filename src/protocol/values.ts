@@ -20,7 +20,6 @@ export const force = z.enum(['gtc', 'ioc', 'fok', 'post_only'])
 export const stpMode = z.enum(['none', 'cancel_taker', 'cancel_maker', 'cancel_both'])
 export const triggerType = z.enum(['fill_price', 'mark_price'])
 
-/** Delivery contracts end in a date: `_231229`. */
 export const symbol = z
   .string()
   .regex(/^[A-Z0-9]{2,30}(_[A-Z0-9]{1,12})?$/, 'a symbol in capitals such as BTCUSDT')
@@ -35,7 +34,6 @@ export const positiveDecimal = z
   .string()
   .regex(/^(?=.*[1-9])\d{1,20}(\.\d{1,20})?$/, 'a positive decimal in a string such as "0.01"')
 
-/** Zero or a positive plain decimal. */
 export const decimalText = z
   .string()
   .regex(/^\d{1,20}(\.\d{1,20})?$/, 'a decimal in a string such as "0.01"')
@@ -100,7 +98,7 @@ export const coin = z.string().regex(/^[A-Za-z0-9]{1,30}$/, 'the name of a coin 
 const orderIdGiven = answeredId.nullish().describe('Order ID')
 const clientOidGiven = textOrNull.describe('Client-defined order ID')
 
-/** In a success list. Real answers may lack either id. */
+/** Real answers may lack either id. */
 export const orderReference = z.object({ orderId: orderIdGiven, clientOid: clientOidGiven })
 
 /** Samples of the real exchange lack `errorCode`. */

@@ -4,11 +4,9 @@ import { formatQuery } from './signing.ts'
 export interface WrittenRequest {
   /** Made by {@link formatQuery}. */
   readonly query: string
-  /** JSON; empty for a GET. */
   readonly body: string
 }
 
-/** Rows without `toWire` need no conversion. */
 export function toWireRequest(endpoint: Endpoint, request: unknown): unknown {
   return endpoint.toWire === undefined ? request : endpoint.toWire(request)
 }

@@ -11,7 +11,7 @@ import { crc32 } from 'node:zlib'
  * is missing; the second checksum tells a changed head from an early end.
  */
 
-/** The last two digits are the version of the segment layout. */
+/** The last two digits are the version. */
 export const SEGMENT_MAGIC = Buffer.from('INTENTD01', 'latin1')
 
 const HEAD_BYTES = 16

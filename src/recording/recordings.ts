@@ -11,7 +11,7 @@ export interface SegmentFile {
 
 const SEGMENT_NAME = /^(\d{8}T\d{9}Z)-(\d{5})\.rec$/
 
-/** A run is named after its first instant, Unix ms, to the millisecond: `20261121T140628123Z`. */
+/** `20261121T140628123Z`, the run's first instant. */
 export function nameRun(startedAt: number): string {
   return new Date(startedAt).toISOString().replace(/[-:.]/g, '')
 }
@@ -20,7 +20,6 @@ export function segmentFile(directory: string, run: string, number: number): str
   return join(directory, `${run}-${String(number).padStart(5, '0')}.rec`)
 }
 
-/** Oldest first; empty if there is no directory. */
 function listSegments(directory: string): readonly SegmentFile[] {
   return readNames(directory)
     .toSorted()
@@ -42,7 +41,6 @@ export function findSegments(path: string): readonly SegmentFile[] {
   })
 }
 
-/** Removes the oldest segments until the rest take at most `bytesMax`. */
 export function pruneSegments(directory: string, bytesMax: number): readonly string[] {
   const segments = listSegments(directory).map(({ file }) => ({ file, bytes: bytesOf(file) }))
   let bytes = segments.reduce((sum, segment) => sum + segment.bytes, 0)

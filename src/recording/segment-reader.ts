@@ -14,7 +14,6 @@ import {
 } from './segment.ts'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
-/** In good order, cut off (a killed process, a shorter file), or damaged. */
 export type SegmentEnding =
   | { readonly kind: 'ended'; readonly end: SegmentEnd }
   | { readonly kind: 'cut'; readonly atByte: number }
@@ -24,7 +23,7 @@ export interface OpenedSegment {
   readonly head: SegmentHead
   /** The core before the first step, as text. */
   readonly image: string
-  /** Yields every complete step; the returned ending says why there are no more. */
+  /** The returned ending says why there are no more. */
   readonly steps: () => Generator<StepTexts, SegmentEnding>
 }
 

@@ -10,14 +10,11 @@ const LEVEL = { [constants.ZSTD_c_compressionLevel]: 3 }
 
 export interface SegmentWriterOptions {
   readonly file: string
-  /** Called once, when the file cannot be written; nothing is written after that. */
+  /** Nothing is written after it. */
   readonly onError: (error: unknown) => void
 }
 
-/**
- * Compressed off the trading thread; text waits in memory (`waitingCharacters`). A written block
- * survives the process, not a power cut: nothing waits for the disk.
- */
+/** A written block survives the process, not a power cut: nothing waits for the disk. */
 export class SegmentWriter {
   readonly #options: SegmentWriterOptions
   #queue: Promise<void>
@@ -37,7 +34,6 @@ export class SegmentWriter {
     })
   }
 
-  /** Characters handed over and not written yet. */
   get waitingCharacters(): number {
     return this.#waitingCharacters
   }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
-/** Version of the meaning of the lines. */
 export const FORMAT = 5
 
 /**
@@ -13,17 +12,9 @@ export const FORMAT = 5
 export const segmentHeadSchema = z.object({
   format: z.number(),
   version: z.string(),
-  /**
-   * The first line. Then: the core before the first step; a line for each step with its time (Unix
-   * ms, our clock), event and effects, separated by tabs (if it broke the core, the reason after an
-   * exclamation mark); and last why there is no more.
-   */
   run: z.string(),
-  /** Counts the segments of the run from 1. */
   number: z.int(),
-  /** Steps of this run before this segment. */
   stepsBefore: z.int(),
-  /** Unix ms, our clock. */
   startedAt: z.number(),
   /** Absolute; absent in older segments. */
   configFile: z.string().optional(),
@@ -40,10 +31,7 @@ export const segmentHeadSchema = z.object({
 
 export type SegmentHead = z.infer<typeof segmentHeadSchema>
 
-/**
- * `closed`: the daemon ended. `rotated`: the next segment continues. `lost`: more came than could
- * be written, and the next begins later.
- */
+/** `lost`: more came than could be written, and the next segment begins later. */
 export const segmentEndSchema = z.object({
   why: z.enum(['closed', 'rotated', 'lost']),
   steps: z.int(),
@@ -51,13 +39,12 @@ export const segmentEndSchema = z.object({
 
 export type SegmentEnd = z.infer<typeof segmentEndSchema>
 
-/** As texts, which are compared byte by byte and parsed only on demand. */
+/** Texts are compared byte by byte, and parsed only on demand. */
 export interface StepTexts {
   /** Unix ms, our clock. */
   readonly at: number
   readonly event: string
   readonly effects: readonly string[]
-  /** The reason, if the core broke on this step. */
   readonly thrown?: string
 }
 

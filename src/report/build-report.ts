@@ -18,11 +18,8 @@ export interface RunEnd {
   /** Unix ms. */
   readonly toAt: number
   readonly isCut: boolean
-  /** The basis of buy and hold. */
   readonly tradedSymbols: ReadonlySet<string>
-  /** Exact, from the exchange's ledger. */
   readonly money: RunMoney
-  /** Quote coin. */
   readonly marks: ReadonlyMap<string, number>
   readonly liquidations: number
   readonly liquidation: LiquidationReport
@@ -38,7 +35,6 @@ export interface RunEnd {
 
 type HeldPrices = readonly [symbol: string, prices: PriceFacts]
 
-/** Closes the collector's files. */
 export function buildRunReport(collector: RunCollector, end: RunEnd): RunReport {
   const { fromAt } = collector.options
   const { toAt, money } = end
@@ -171,7 +167,7 @@ function judgeFills({ fills, traded, made, takers }: RunCollector): FillQuality 
   }
 }
 
-/** Equal parts of each instrument, from first to last price: no fees, no funding. */
+/** Equal parts of each instrument, no fees, no funding. */
 function buyAndHold(held: readonly HeldPrices[]): RunReport['buyAndHold'] {
   const growth = held.map(
     ([symbol, { first, last }]) => [symbol, (last ?? 1) / (first ?? 1) - 1] as const,
@@ -183,7 +179,7 @@ function buyAndHold(held: readonly HeldPrices[]): RunReport['buyAndHold'] {
   }
 }
 
-/** Without leverage: one value per bucket. */
+/** Without leverage. */
 function holdEquity(held: readonly HeldPrices[], opening: number): readonly number[] {
   const length = held[0]?.[1].columns.close.length ?? 0
   const part = opening / Math.max(1, held.length)

@@ -1,6 +1,6 @@
 import { DAY_MS, type DayClose, type EquityFacts } from './collect/equity-series.ts'
 
-/** Null if this run has none; `note` says why. */
+/** `note` says why it is null. */
 export interface Ratio {
   readonly name: string
   readonly value: number | null
@@ -9,13 +9,12 @@ export interface Ratio {
   readonly note?: string
 }
 
-/** On the equity at the day's beginning (UTC), a share. */
 export interface DayReturn {
   readonly startAt: number
   readonly value: number
 }
 
-/** After fees. Margin coin. */
+/** After fees, margin coin. */
 export interface TripSums {
   trips: number
   wins: number
@@ -32,7 +31,6 @@ export interface MetricsInput {
   readonly trips: Readonly<TripSums>
   /** Price times size, margin coin. */
   readonly traded: number
-  /** Infinity if none was measured. */
   readonly nearestDistance: number
 }
 
@@ -43,7 +41,6 @@ const ROLLING_DAYS = 30
 
 const UNDER_90 = `not annualised: the run is shorter than ${ANNUALISED_FROM_DAYS} days`
 
-/** From close to close; the first day begins at the opening equity. */
 export function toDayReturns(days: readonly DayClose[], opening: number): readonly DayReturn[] {
   return days.map(({ startAt, equity }, index) => {
     const before = days[index - 1]?.equity ?? opening
@@ -57,7 +54,7 @@ function mean(values: readonly number[]): number {
     : values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
-/** The sample's, n - 1. */
+/** n - 1. */
 export function deviation(values: readonly number[]): number {
   if (values.length < 2) return Number.NaN
   const centre = mean(values)
@@ -66,12 +63,11 @@ export function deviation(values: readonly number[]): number {
   )
 }
 
-/** Root mean square of the negative values; others count as zero. */
+/** Values above zero count as zero. */
 export function downsideDeviation(values: readonly number[]): number {
   return Math.sqrt(mean(values.map((value) => Math.min(0, value) ** 2)))
 }
 
-/** Mean over deviation of the last {@link ROLLING_DAYS} returns. */
 export function rollingSharpe(returns: readonly DayReturn[]): readonly DayReturn[] {
   return returns.slice(ROLLING_DAYS - 1).map(({ startAt }, index) => {
     const window = returns.slice(index, index + ROLLING_DAYS).map(({ value }) => value)

@@ -17,18 +17,16 @@ import { makeDirectory } from '../lib/durable-file.ts'
 
 export interface FillOrigin {
   readonly strategyId: string
-  /** Midpoint when the order was decided, quote coin. */
+  /** Quote coin, when the order was decided. */
   readonly middle: number
 }
 
-/** It has ended, or is open at the end of the run. */
 export interface RunOrder {
   readonly clientOid: string
   readonly orderId: string
   readonly strategyId: string
   readonly symbol: string
   readonly side: 'buy' | 'sell'
-  /** Undefined for a market order. */
   readonly ticks: number | undefined
   readonly force: string
   readonly lots: number
@@ -40,7 +38,6 @@ export interface RunOrder {
   readonly endedAt: number
 }
 
-/** Margin coin. */
 export interface PartSums {
   orders: number
   fills: number
@@ -60,7 +57,7 @@ export interface TakerSums {
 }
 
 export interface CollectorOptions {
-  /** For CSV files, created if missing; undefined: none. */
+  /** Undefined: no CSV files. */
   readonly directory: string | undefined
   /** Undefined: follows from the length of the run. */
   readonly bucketMs?: number | undefined
@@ -82,8 +79,8 @@ const POSITION_COLUMNS =
   'instrument_id,strategy_id,entry,peak_qty,avg_px_open,avg_px_close,realized_pnl,commissions,fills,ts_opened,ts_closed,duration_ms'
 
 /**
- * Collects events in order of time. Unbounded data go to files row by row; memory holds sums,
- * columns of fixed length, a number per day, and what is open.
+ * Events come in order of time. Unbounded data go to files row by row; memory holds sums, columns
+ * of fixed length, a number per day, and what is open.
  */
 export class RunCollector {
   readonly options: CollectorOptions
@@ -100,7 +97,6 @@ export class RunCollector {
   made = 0
   fills = 0
   readonly #files: Readonly<Record<'orders' | 'fills' | 'positions', CsvFile>>
-  /** Keyed by strategy, symbol and slot. */
   readonly #positions = new Map<
     string,
     { strategyId: string; symbol: string; slot: string; book: PositionBook }
@@ -209,7 +205,6 @@ export class RunCollector {
     partOf(this.instruments, symbol).denied += count
   }
 
-  /** Margin coin. */
   unrealisedOf(matches: { readonly strategyId?: string; readonly symbol?: string }): number {
     return [...this.#positions.values()]
       .filter(
@@ -223,12 +218,11 @@ export class RunCollector {
       )
   }
 
-  /** The price at which positions are valued: at the end, the mark price. */
+  /** At the end it is the mark price. */
   mark(symbol: string, price: number): void {
     this.#lastPrices.set(symbol, price)
   }
 
-  /** Writes everything that is still open. */
   close(): void {
     for (const { book } of this.#positions.values()) {
       const trip = book.current()
@@ -241,7 +235,6 @@ export class RunCollector {
     return this.#now
   }
 
-  /** For a system fill, the strategies that held what it closed. */
   #ownersOf(
     fill: RunFill,
     origin: FillOrigin | undefined,
@@ -364,13 +357,11 @@ export class RunCollector {
   }
 }
 
-/** Margin coin. */
 function valueOf(instrument: Instrument, { ticks, lots }: Pick<RunFill, 'ticks' | 'lots'>): number {
   if (isInverse(instrument)) return floatOnGrid(instrument.lot, lots)
   return Number(notionalOf(instrument, ticks, lots).toString())
 }
 
-/** A share of the lots gets that share of fee and profit. */
 function partOfFill(fill: RunFill, lots: number): RunFill {
   if (lots === fill.lots) return fill
   const shareOf = (amount: Decimal): Decimal =>
@@ -400,7 +391,6 @@ function increment(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1)
 }
 
-/** Float noise starts behind these. */
 const DIGITS = 12
 
 function shortNumber(value: number): string {

@@ -5,18 +5,15 @@ export interface PriceGap {
   readonly toAt: number
 }
 
-/** Known before a run begins. */
 export interface PriceCoverage {
   readonly symbol: string
   /** File name, or `seed 1`. */
   readonly source: string
-  /** Hash of the unpacked contents, hex; empty for a seeded market. */
+  /** Hex, over the unpacked contents; empty for a seeded market. */
   readonly sha256: string
   readonly kind: 'candles' | 'quotes' | 'seeded'
-  /** The file says that a simulator made its prices. */
   readonly madeUp?: true
   readonly fromAt: number
-  /** End of the last candle or quote. */
   readonly toAt: number
   readonly rows: number
   /** Median distance of rows. */
@@ -28,7 +25,6 @@ export interface PriceCoverage {
   readonly gaps: {
     readonly count: number
     readonly totalMs: number
-    /** In order of time. */
     readonly longest: readonly PriceGap[]
   }
 }
@@ -47,11 +43,9 @@ export interface RunFill {
   readonly scope: 'maker' | 'taker'
   readonly isSystem: boolean
   readonly isLiquidation: boolean
-  /** Margin coin; positive is paid. */
+  /** Margin coin, positive is paid. */
   readonly fee: Decimal
-  /** Margin coin, as the exchange states it, before the fee. */
   readonly profit: Decimal
-  /** Unix ms. */
   readonly at: number
   /** Displayed when the order arrived. */
   readonly bidTicks: number
@@ -60,7 +54,7 @@ export interface RunFill {
 
 export type PositionSlot = 'net' | 'long' | 'short'
 
-/** One position's payment, margin coin; negative is paid. */
+/** Margin coin, negative is paid. */
 export interface RunFunding {
   readonly symbol: string
   readonly slot: PositionSlot
@@ -69,22 +63,21 @@ export interface RunFunding {
   readonly at: number
 }
 
-/** Margin coin, at mark prices. Only valid during the call. */
+/** Only valid during the call. Margin coin, at mark prices. */
 export interface AccountFigures {
   balance: number
   unrealised: number
-  /** Balance and unrealised profit. */
   equity: number
   gross: number
   net: number
   /**
-   * Maintenance margin and closing fee over collateral, of the position nearest to liquidation (at
+   * Maintenance margin and closing fee over collateral, for the position nearest to liquidation (at
    * 1); NaN: not known.
    */
   marginUse: number
 }
 
-/** The account's orders nearest to the market, quote coin; NaN for none. */
+/** Quote coin; NaN for none. */
 export interface RestingPrices {
   readonly buy: number
   readonly sell: number

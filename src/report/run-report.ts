@@ -5,13 +5,12 @@ import type { TradesReport } from './collect/trade-table.ts'
 import type { DayReturn, Ratio } from './metrics.ts'
 import type { PriceCoverage } from './run-facts.ts'
 
-/** report.json. Instants are Unix ms, shares 0 to 1, money decimal strings in the margin coin. */
+/** Instants are Unix ms, shares 0 to 1, money decimal strings in the margin coin. */
 export interface BacktestReport {
   readonly format: 1
   readonly name: string
   readonly coin: string
   readonly coverage: readonly PriceCoverage[]
-  /** A sentence each. */
   readonly assumptions: readonly string[]
   readonly remarks: readonly string[]
   /** Absent for a daemon, and in earlier reports. */
@@ -35,7 +34,7 @@ export interface RunReport {
   readonly ratios: readonly Ratio[]
   readonly series: RunSeries
   readonly prices: Readonly<Record<string, PriceColumns>>
-  /** Keyed by instrument, then strategy and name; absent: none, or an earlier report. */
+  /** Absent: none, or an earlier report. */
   readonly plots?: Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>
   readonly drawdowns: readonly Drawdown[]
   readonly dailyReturns: readonly DayReturn[]
@@ -43,7 +42,6 @@ export interface RunReport {
   readonly rollingSharpe: readonly DayReturn[]
   readonly profitByHour: readonly number[]
   readonly profitByWeekday: readonly number[]
-  /** Over the instruments that strategies trade: docs/backtest.md. */
   readonly buyAndHold: {
     readonly value: number
     readonly instruments: Readonly<Record<string, number>>
@@ -68,7 +66,6 @@ export interface RunReport {
   readonly trades?: TradesReport
 }
 
-/** As the daemon would have measured them, and its steps. */
 export interface LiquidationReport {
   readonly nearest: readonly NearestDistance[]
   readonly steps: readonly TakenStep[]
@@ -76,23 +73,21 @@ export interface LiquidationReport {
   readonly worstMoment?: WorstMoment
 }
 
-/** When a move would have hurt most. Margin coin, prices in quote coin. */
+/** Margin coin, prices in quote coin. */
 export interface WorstMoment {
   readonly at: number
   /** `risk.survives`; without it the distance to a liquidation. */
   readonly measure: 'worstCase' | 'distance'
-  /** Used share of the equity, or distance as a share of the mark price. */
   readonly figure: number
   readonly subject: string
   /** NaN: not known. */
   readonly equity: number
   readonly held: readonly HeldThen[]
-  /** Unknown parts of the curve, in words. */
   readonly notCounted: readonly string[]
   readonly curve: MoveCurve
 }
 
-/** Sizes in the base coin. */
+/** Base coin. */
 export interface HeldThen {
   readonly symbol: string
   readonly holdSide: HoldSide
@@ -135,7 +130,7 @@ export interface RunSeries extends EquityColumns {
   readonly buyAndHold: readonly number[]
 }
 
-/** A strategy or an instrument. Margin coin. */
+/** Margin coin. */
 export interface PartReport {
   readonly name: string
   readonly orders: number

@@ -7,19 +7,17 @@ import { DIGITS, roundNumbers } from './round-numbers.ts'
 import type { BacktestReport, RunReport } from './run-report.ts'
 import { makeDirectory } from '../lib/durable-file.ts'
 
-/** Versions, hashes, options; written unchanged. */
 export type RunRecipe = Readonly<Record<string, unknown>>
 
 interface WrittenRun {
   readonly recipe: RunRecipe
   readonly models: number
-  /** Repeats the run; absent: another command has run it. */
+  /** Absent: another command has run it. */
   readonly command?: string
 }
 
 /**
- * report.html, report.json, run.json, and a folder of CSV files for each fill model (for a single
- * one the directory itself).
+ * Each fill model has a folder of CSV files; a single one has the directory itself.
  * @returns the path of the page
  */
 export function writeReport(

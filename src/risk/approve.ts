@@ -5,7 +5,7 @@ import type { TradingState } from '../domain/trading-mode.ts'
 import { RISK_CHECKS, type RiskObjection } from './checks.ts'
 import { addToExposure, leftToClose, takeFromExposure } from './exposure.ts'
 import type { RiskContext } from './risk-context.ts'
-import { countApproved } from './worst-case-orders.ts'
+import { countApproved } from './worst-case.ts'
 import { tradesAs } from '../domain/order-action.ts'
 
 export type Verdict =

@@ -6,7 +6,7 @@ import type { OrderIntent } from '../domain/intent.ts'
 import type { TradingState } from '../domain/trading-mode.ts'
 import type { DeliveryState } from '../domain/ticker-table.ts'
 import type { Exposure } from './exposure.ts'
-import type { WorstCaseBasis } from './worst-case-orders.ts'
+import type { WorstCaseBasis } from './worst-case.ts'
 
 /** As the settings say; decimals as floats. */
 export type AccountLimits = Readonly<Record<RequiredLimit, number>> & {

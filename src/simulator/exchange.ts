@@ -49,7 +49,7 @@ export interface ExchangeOptions {
   readonly seed: string | number
   readonly startAt: number
   readonly settings?: ServiceSettings
-  /** Requires displayed prices. Default false. */
+  /** Requires displayed prices. */
   readonly demoPast?: boolean
   readonly firstSettings?: FirstSettings
 }
@@ -70,7 +70,7 @@ type Answers = {
 export class Exchange implements ServedExchange {
   readonly core: ExchangeCore
   readonly services: Services
-  /** Settings that a later start contradicts: `name: kept, configured: not obeyed`. */
+  /** Each reads `name: kept, configured: not obeyed`. */
   readonly settingsKept: readonly string[]
   readonly #answers: Answers
 

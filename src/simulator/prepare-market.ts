@@ -12,8 +12,7 @@ export type MarketChoice =
   | ({
       readonly kind: 'recorded'
       /**
-       * Paths that state the symbol in the file name, or `SYMBOL=path`. Other symbols have seeded
-       * prices.
+       * `SYMBOL=path`, or a path whose file name has the symbol. Other symbols have seeded prices.
        */
       readonly files: readonly string[]
       readonly funding?: Readonly<Record<string, string>>
@@ -30,7 +29,6 @@ interface SeededPriceSettings {
   readonly prices?: Readonly<Record<string, string>>
   readonly yearlyVolatility?: number
   readonly stepMs?: number
-  /** Market time relative to real time. Default 1. */
   readonly speed?: number
 }
 
@@ -44,15 +42,11 @@ export interface CutVolumes {
 export interface MarketFrame {
   readonly instruments: readonly Instrument[]
   readonly seed: number | string
-  /** Exchange clock, for a market that is not restored. */
   readonly startAt: number
   readonly onCut?: (cut: CutVolumes) => void
 }
 
-/**
- * Reads the recordings, so that the market opens synchronously. @throws Failure RECORDING_… for
- * unreadable files
- */
+/** @throws Failure RECORDING_… for unreadable files */
 export async function prepareMarket(
   choice: MarketChoice,
   { instruments, seed, startAt, onCut }: MarketFrame,

@@ -33,25 +33,21 @@ export type AccountRequest = Omit<
 
 export interface SimulatorOptions {
   readonly market: MarketChoice
-  /** The same seed gives the same market and the same faults. */
   readonly seed: number | string
   readonly accounts: readonly AccountRequest[]
   readonly instruments?: readonly Instrument[]
-  /** Keeps orders, positions and balances over a restart; the market stands still between. */
+  /** The market stands still between two starts. */
   readonly storeFile?: string
   readonly store?: RowStore
-  /** Paused until `resume`. Default false. */
   readonly isPaused?: boolean
   readonly core?: Partial<CoreSettings>
   readonly services?: ServiceSettings
-  /** At the services besides futures, at the first start. Default false. */
   readonly demoPast?: boolean
   readonly wire?: Partial<WireSettings>
   readonly faults?: FaultSettings
-  /** Default 127.0.0.1, because any caller that reaches it can try keys. */
+  /** Default 50. */
   readonly host?: string
   readonly port?: number
-  /** Without requests, the market is played this often. Default 50. */
   readonly tickMs?: number
   /** From execution to the answer. Default none. */
   readonly answerLatency?: LatencySettings
@@ -67,16 +63,13 @@ export interface RunningSimulator {
   /** Exchange clock; undefined if recordings never end. */
   readonly endsAt: number | undefined
   readonly priceStepsMs: ReadonlyMap<string, number>
-  /** Symbols without a recording beside others with one: their prices are seeded. */
+  /** Without a recording beside others with one, prices are seeded. */
   readonly madeUp: readonly string[]
   ledger(uid: string): ExchangeStatement
   counters(): WireCounters & { readonly faults: ReturnType<FaultPlan['counts']> }
   pause(): void
   resume(): void
-  /**
-   * Answers requests under way, closes every socket, stores the market's state. A second call does
-   * nothing.
-   */
+  /** A second call does nothing. */
   stop(): Promise<void>
 }
 
@@ -132,7 +125,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
   }
 }
 
-/** A stored state keeps these. Another seed, speed or recording is refused instead. */
+/** A contradiction here is only reported; another seed, speed or recording is refused. */
 function firstSettingsOf({ accounts, market, services, demoPast = false }: SimulatorOptions) {
   const prices = market.kind === 'live' ? {} : (market.prices ?? {})
   const { opening = {}, platformOpening } = services?.spot ?? {}
@@ -220,7 +213,6 @@ async function serve(
   }
 }
 
-/** Credentials that are not given differ at every start. */
 function openAccount({ gateway, ...request }: AccountRequest): AccountSetup {
   return {
     role: 'ordinary',

@@ -6,10 +6,7 @@ import type { InstrumentRules } from './instrument-rules.ts'
 import type { DecideOn, Needs } from './needs.ts'
 import type { SnapshotView } from './snapshot-view.ts'
 
-/**
- * For people only: it does not affect decisions. Without a listener, as in a backtest, it does
- * nothing.
- */
+/** It does not affect decisions, and does nothing in a backtest. */
 export interface StrategyLog {
   /**
    * One line in the daemon's log, `strategy.said`. At most 10 a decision and 100 a minute; the rest
@@ -49,13 +46,12 @@ export interface StrategyDefinition<
    * `'signal'`: at each signal that it reads. It is always called at the first snapshot of a run and after a release.
    */
   readonly decides?: DecideOn | readonly DecideOn[]
-  /** From 1. A state of another version is migrated, or the start is refused. */
+  /** A state of another version is migrated, or the start is refused. */
   readonly state?: {
     readonly version: number
     /** @param version of the old state; 1 if none was declared */
     migrate?(old: unknown, version: number): State
   }
-  /** Plain JSON. */
   initialState(params: z.output<Params>): State
   /** Checks what a schema cannot express; `intentd check` reports each sentence. */
   check?(params: z.output<Params>, instruments: readonly InstrumentRules[]): readonly string[]

@@ -11,7 +11,6 @@ export interface InstrumentRules {
   price(ticks: number): number
   /** An exact size such as `'0.01'`. @throws Failure if it is not a whole number of lots */
   lots(size: string): number
-  /** At or below a computed size. */
   lotsBelow(size: number): number
   /** Base coin, for arithmetic and display. */
   size(lots: number): number

@@ -375,7 +375,6 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     return { kind: 'copySettings', symbol: this.symbol, ...change }
   }
 
-  /** Computed on first use, once for all strategies. */
   #createIndicators(specs: ResolvedNeeds['indicators']): IndicatorValues<Indicators> {
     const values = Object.create(undeclaredIndicators(this.symbol, Object.keys(specs))) as object
     for (const [name, spec] of Object.entries(specs)) {
@@ -418,9 +417,7 @@ const NO_TICKERS = new TickerTable(1)
 const NO_SERIES: ReadonlyMap<string, CandleSeries> = new Map()
 const NOTHING_YET = { holding: FLAT, accountHolding: FLAT, positionReadAt: 0, orders: [] }
 
-/** Collects the values that a strategy plots in a decision: those that have changed. */
 export class PlotSheet {
-  /** Keyed by symbol, then by name: the last value. */
   readonly #values = new Map<string, Map<string, number>>()
   #changed: PlotPoint[] = []
 
@@ -435,7 +432,6 @@ export class PlotSheet {
     this.#changed.push({ symbol, name, value })
   }
 
-  /** Everything that has changed since the last call. */
   take(): { readonly plots?: readonly PlotPoint[] } {
     if (this.#changed.length === 0) return {}
     const plots = this.#changed

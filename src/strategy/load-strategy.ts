@@ -18,9 +18,7 @@ import {
   type StrategyFailure,
 } from './strategy-failure.ts'
 
-/**
- * For a file that never finishes loading. Steps, because none ends while the process is suspended.
- */
+/** Suspension of the process must not count, so the limit is counted in steps. */
 const LOAD_STEPS_MAX = 20
 const STEP_MS = 1000
 
@@ -29,7 +27,7 @@ const HANGING_HINT = 'look for an `await` at the top of the file that never ends
 const EXTENSIONS: ReadonlySet<string> = new Set(['.ts', '.mts', '.js', '.mjs'])
 
 /**
- * From any folder, without a build. A changed file is read again, its imports once a process.
+ * A changed file is read again, its imports once a process.
  * @throws Failure with a `STRATEGY_…` code and, if known, the place in the file
  */
 export async function loadStrategy(file: string, timers: Timers = systemTimers): Promise<Strategy> {
@@ -91,7 +89,7 @@ export function fileOfCode(name: string): string {
   return name.replace(/\?[0-9a-f]{16}$/, '')
 }
 
-/** Node reads an address once, so a changed file gets another. Its imports stay as they were. */
+/** Node reads an address once, so a changed file gets another. Its imports stay. */
 function versionOf(path: string): string {
   const digest = sha256Hex([readFileSync(path, 'utf8')]).slice(0, 16)
   const first = firstRead.get(path) ?? digest
@@ -217,7 +215,7 @@ function toSyntaxFailure(
   return strategyFailure('STRATEGY_SYNTAX', { ...details, ...hint })
 }
 
-/** Types are erased when Node looks for a name; others are misspelt or missing. */
+/** Node erases types when it looks for a name. */
 function missingExportHint(found: string): string {
   const [, file, name = ''] =
     /module '([^']+)' does not provide an export named '([^']+)'/.exec(found) ?? []
@@ -239,7 +237,7 @@ function isParseError(error: unknown): boolean {
   )
 }
 
-/** `grid.ts:12`. Node writes file and line above the stack only for parse errors. */
+/** Node writes file and line above the stack only for parse errors. */
 function syntaxErrorPlace(error: unknown): string | undefined {
   if (!(error instanceof SyntaxError)) return undefined
   const firstLine = error.stack?.split('\n', 1)[0] ?? ''

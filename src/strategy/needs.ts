@@ -36,7 +36,6 @@ const DECIDE_ON: readonly DecideOn[] = ['snapshot', 'candle', 'fill', 'signal']
 
 const PARTS: readonly string[] = ['candles', 'indicators'] satisfies readonly (keyof Needs)[]
 
-/** Each interval is kept for each instrument of the strategy. */
 const INTERVALS_MAX = 8
 
 /** @throws Failure STRATEGY_NEEDS if they cannot be met */

@@ -1,6 +1,6 @@
 /**
- * A strategy is not trusted: valid parts are copied, so that it holds no reference into the daemon;
- * an invalid intent becomes a denial with its index.
+ * Valid parts are copied, so that a strategy holds no reference into the daemon; an invalid intent
+ * becomes a denial with its index.
  */
 import type { Denial, DenialCode } from '../domain/denial.ts'
 import {
@@ -23,7 +23,6 @@ const INTENTS_MAX = 500
 /** The exchange allows fewer orders on one side. */
 const LEVELS_MAX = 200
 
-/** A key is stored with the order, and logged. */
 const KEY_LENGTH_MAX = 128
 
 export interface IntentDenial extends Denial {

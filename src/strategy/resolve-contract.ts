@@ -1,6 +1,5 @@
 /**
- * `intentd/strategy` is this program's contract, `intentd/testing` its test kit, wherever a
- * strategy file lies. One contract per process recognises results of defineStrategy.
+ * One contract per process recognises results of defineStrategy, wherever a strategy file lies.
  *
  * Hooks are not inherited: a worker that loads strategies installs them too.
  */
@@ -31,10 +30,7 @@ export function isContract(specifier: string): boolean {
   return urlOf(specifier, undefined) !== undefined
 }
 
-/**
- * Older strategy files say `#strategy` and `#testing`. Packages have private names with # too, so
- * these are ours only outside of packages.
- */
+/** Older strategy files say `#strategy` and `#testing`. Packages have private names with # too. */
 function urlOf(specifier: string, importer: string | undefined): string | undefined {
   const isOurs = importer?.includes('/node_modules/') !== true
   if (specifier === 'intentd/strategy' || (specifier === '#strategy' && isOurs)) return CONTRACT_URL
@@ -44,10 +40,8 @@ function urlOf(specifier: string, importer: string | undefined): string | undefi
 }
 
 /**
- * Strategies' code keeps what it likes in its modules, so a thread that plays one run after another
- * evaluates it anew, with all imports: an address that Node has not read differs by a query.
- * Without {@link countGenerations} all code is of the first generation, whose addresses have no
- * query.
+ * Strategies' code may keep things in its modules, so each run evaluates it anew. Node reads an
+ * address again if its query differs. Without {@link countGenerations} no address has a query.
  */
 let generation = 0
 let isCounted = false
@@ -81,7 +75,6 @@ export function beginGeneration(): void {
   generation += 1
 }
 
-/** No later generation evaluates such code anew. */
 export function isCodeKept(): boolean {
   return isKept
 }

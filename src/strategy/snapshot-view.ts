@@ -25,7 +25,7 @@ export interface SignalView {
 
 const NO_READING: FeedReading = { data: undefined, readAt: 0 }
 
-/** Made once and reused for each snapshot, so it is valid only inside `decide`. */
+/** Valid only inside `decide`. */
 export class SnapshotView<Indicators = NoIndicators> {
   /** In the order of the strategy file; members of a universe follow in the order in which they joined. */
   instruments: readonly InstrumentView<Indicators>[]
@@ -33,7 +33,6 @@ export class SnapshotView<Indicators = NoIndicators> {
   readonly #needs: ResolvedNeeds
   readonly #plots: PlotSheet | undefined
   #bySymbol: ReadonlyMap<string, InstrumentView<Indicators>>
-  /** As their views were made for them. */
   #members: ReadonlyMap<string, Instrument> = new Map()
   #snapshot: Snapshot | undefined
   #account: AccountView | undefined
@@ -61,7 +60,6 @@ export class SnapshotView<Indicators = NoIndicators> {
     }
   }
 
-  /** A view lasts as long as the membership. */
   #followMembers({ instruments }: Snapshot): void {
     const isFixed = (symbol: string): boolean => this.#fixed.some((view) => view.symbol === symbol)
     const members = instruments.flatMap(({ instrument }) =>
@@ -82,7 +80,6 @@ export class SnapshotView<Indicators = NoIndicators> {
     this.#bySymbol = new Map(this.instruments.map((view) => [view.symbol, view]))
   }
 
-  /** @throws Failure if the strategy does not trade the symbol */
   instrument(symbol: string): InstrumentView<Indicators> {
     const view = this.#bySymbol.get(symbol)
     if (view !== undefined) return view
@@ -117,7 +114,6 @@ export class SnapshotView<Indicators = NoIndicators> {
     return { value: data as SignalValue, id, at: readAt, ageMs: this.takenAt - readAt }
   }
 
-  /** As far as known; computed on first use. */
   get account(): AccountView {
     return (this.#account ??= buildAccount(this.#snapshot?.account))
   }
@@ -143,7 +139,6 @@ export class SnapshotView<Indicators = NoIndicators> {
   get sequence(): number {
     return this.#snapshot?.sequence ?? 0
   }
-  /** Unix ms, our clock. */
   get takenAt(): number {
     return this.#snapshot?.takenAt ?? 0
   }

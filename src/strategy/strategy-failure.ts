@@ -72,7 +72,7 @@ export function describeThrown(error: unknown): string {
 /** Strategy threads lose the global `process`. */
 const ownProcess = process
 
-/** Folder names go before cutting, so that the text is the same on every machine. */
+/** Folder names are cut first, so that the text is the same on every machine. */
 function shorten(text: string): string {
   if (text.length <= THROWN_LENGTH_MAX) return text
   return withoutPlace(text, ownProcess.cwd()).slice(0, THROWN_LENGTH_MAX)
@@ -82,7 +82,6 @@ const OWN_FOLDERS = ['..', '../../bin'].map(
   (folder) => new URL(`${folder}/`, import.meta.url).pathname,
 )
 
-/** The first stack line outside of Node and this program, else the first. */
 function frameOf(error: Error): string | undefined {
   const frames = [...(error.stack ?? '').matchAll(/\n\s+at (.*)/g)].map(([, frame = '']) => frame)
   const foreign = frames.filter(
@@ -104,10 +103,7 @@ export function placedIn(failure: StrategyFailure): StrategyFailure {
   return strategyFailure(code, { facts: { ...facts, at }, ...(hint === undefined ? {} : { hint }) })
 }
 
-/**
- * Whatever a strategy's code starts keeps its name, so its effects on the process harm only it
- * (STR1).
- */
+/** Work that a strategy starts keeps its name, so effects on the process harm only it (STR1). */
 const context = new AsyncLocalStorage<string>()
 
 export function runAsStrategy<Result>(name: string, code: () => Result): Result {
@@ -151,7 +147,6 @@ function guardFunction(name: string, isOfUs: (args: readonly unknown[]) => boole
   })
 }
 
-/** With the strategy that threw, if known. @returns a function that stops this */
 export function onBreakdown(
   fail: (error: unknown, strategy: string | undefined) => void,
 ): () => void {

@@ -21,7 +21,7 @@ import {
 import { PlotSheet } from './instrument-view.ts'
 import { cleanLine } from '../lib/text/clean-text.ts'
 
-/** A longer decision is logged as slow: it delays all other strategies. */
+/** It delays all other strategies, so it is logged. */
 export const SLOW_MS = 50
 
 export interface DecisionTime {
@@ -33,16 +33,14 @@ export interface DecisionTime {
 /** Our own plain data, which the strategy cannot change. */
 export interface DecisionMade extends DecisionTime {
   readonly kind: 'decided'
-  /** An unchanged intent is the same object as before. */
   readonly intents: readonly Intent[]
   readonly denials: readonly IntentDenial[]
   /** Those that have changed; absent: none has. */
   readonly plots?: readonly PlotPoint[]
-  /** Frozen, and the same object if unchanged. */
   readonly state: unknown
 }
 
-/** The strategy threw or returned an invalid answer; its state is unchanged. */
+/** Its state is unchanged. */
 interface DecisionFailed extends DecisionTime {
   readonly kind: 'failed'
   readonly code: StrategyFailureCode
@@ -86,7 +84,7 @@ export class StrategyRunner {
   constructor(options: StrategyRunnerOptions) {
     this.strategyId = options.strategyId
     this.#strategy = options.strategy
-    // All decisions share it: a strategy that wrote into it would not be pure.
+    // A strategy that wrote into it would not be pure.
     this.#params = deepFreeze(options.params)
     this.#view = new SnapshotView(
       options.instruments,
@@ -197,8 +195,6 @@ function toStrategyFailure(error: unknown): StrategyFailure {
   })
 }
 
-// Plain data in memory, JSON in the journal.
-
 /** Written to the journal every ten seconds, and with each new wish. */
 const STATE_LENGTH_MAX = 262_144
 
@@ -210,7 +206,7 @@ interface FirstStateOptions {
   readonly stateText?: string | undefined
 }
 
-/** From the journal, else the initial one. @throws Failure if neither is available */
+/** @throws Failure if the journal has none and the strategy gives none */
 function firstState({ strategy, params, stateText }: FirstStateOptions): unknown {
   if (stateText === undefined) return readState(initialState(strategy, params))
   try {
@@ -306,17 +302,14 @@ function notSerialisable(found: string): StrategyFailure {
   })
 }
 
-/**
- * So few parts (characters, keys and values) are short enough: each takes at most 25 characters.
- */
+/** Each part takes at most 25 characters of JSON. */
 const PARTS_SMALL = STATE_LENGTH_MAX / 25
 
 const NO_DATA = Symbol('no data')
 
 /**
  * Each property is read once, so that getters cannot change it later.
- * @param count grows by one for each value, plus the characters of strings and keys, and ends a
- * copy that is too large
+ * @param count of values and characters ends a copy that is too large
  */
 function copyData(value: unknown, known: unknown, count: { parts: number }, depth = 0): unknown {
   count.parts += typeof value === 'string' ? value.length + 1 : 1
@@ -381,10 +374,7 @@ function isPlain(value: object): boolean {
   return (prototype === Object.prototype || prototype === null) && !('toJSON' in value)
 }
 
-/**
- * A value that JSON would lose or change: `levels[2].at: a Date`. An `undefined` property is
- * accepted: it is absent afterwards.
- */
+/** `levels[2].at: a Date`. An `undefined` property is accepted: it is absent afterwards. */
 function findUnserialisable(value: unknown, path = 'state', depth = 0): string | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${path}: ${value}`
@@ -437,7 +427,6 @@ export class BoundedLog implements StrategyLog {
     this.#listen = listen
   }
 
-  /** Must be called before each decision. */
   begin(now: number): void {
     this.#lines = 0
     if (Math.abs(now - this.#minuteAt) < MINUTE_MS) return

@@ -33,7 +33,7 @@ import { buildSweepReport, isEndedEarly, NOT_RUN, type SweepReport } from '../sw
 import { nameTrial, type Trial, type TrialOutcome, type TrialRow } from '../sweep/trial.ts'
 import { recipeOf } from './play-trial.ts'
 import { assertStrategies, assertTakenElsewhere, loadSweepFile } from './sweep-file-problems.ts'
-import { runHere, type TrialRunner } from './trial-runner.ts'
+import { runHere, type TrialRunner } from './trial-pool.ts'
 
 export interface SweepOptions extends PlayOptions {
   readonly params: string

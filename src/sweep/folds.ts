@@ -4,7 +4,6 @@ export interface PeriodRange {
   readonly to: number
 }
 
-/** Chosen in sample, tested on the periods after it. */
 export interface Fold {
   readonly inSample: PeriodRange
   readonly outOfSample: PeriodRange

@@ -14,7 +14,6 @@ function variedParams(sets: readonly ParamSet[]): readonly string[] {
   )
 }
 
-/** Numbers by size, others in order of appearance. */
 function valuesOf(sets: readonly ParamSet[], name: string): readonly string[] {
   const texts = [...new Set(sets.map((params) => params[name] ?? ''))]
   const numbers = texts.map(toNumber)
@@ -27,7 +26,6 @@ function toNumber(text: string): number {
   return typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
 }
 
-/** Such a peak is usually luck. */
 export function isIsolated(peak: ScoredSet, all: readonly ScoredSet[]): boolean {
   const sets = all.map(({ params }) => params)
   const names = variedParams(sets)
@@ -60,20 +58,18 @@ function middleOf(sorted: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[half - 1] ?? upper)) / 2
 }
 
-/** Each cell is the mean score of its trials. */
 export interface HeatMap {
   readonly rowName: string
   readonly columnName: string
   readonly rows: readonly string[]
   readonly columns: readonly string[]
-  /** Keyed by row and column; null without trials. */
+  /** Null without trials. */
   readonly cells: readonly (readonly (number | null)[])[]
 }
 
-/** Further values are merged. */
 const BINS_MAX = 12
 
-/** Uses the first two varied parameters; undefined if fewer were varied. */
+/** Undefined if fewer than two were varied. */
 export function buildHeatMap(all: readonly ScoredSet[]): HeatMap | undefined {
   const sets = all.map(({ params }) => params)
   const [rowName, columnName] = variedParams(sets)

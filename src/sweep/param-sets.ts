@@ -1,17 +1,14 @@
 import { createRandom } from '../lib/random.ts'
 import { type ParamValues, type SweepFile, TRIALS_MAX, VALUES_MAX } from './sweep-file.ts'
 
-/** As for `--param`, in the order of the file. */
+/** As for `--param`. */
 export type ParamSet = Readonly<Record<string, string>>
 
 /** Further digits are noise of the steps. */
 const DIGITS = 12
 const LOG_DIGITS = 6
 
-/**
- * Keyed by `strategy.param`; values in order.
- * @throws RangeError for too many
- */
+/** @throws RangeError for too many */
 export function listValues({
   params,
 }: Pick<SweepFile, 'params'>): ReadonlyMap<string, readonly string[]> {
@@ -31,7 +28,7 @@ function expand(values: ParamValues): readonly (number | string | boolean)[] {
   if (Array.isArray(values)) return values
   const { from, to } = values
   if ('step' in values) {
-    // One more than allowed shows the excess, so millions are never built.
+    // One more than allowed shows the excess.
     const count = Math.min(VALUES_MAX, Math.floor((to - from) / values.step + 1e-9)) + 1
     return Array.from({ length: Math.max(0, count) }, (_, index) =>
       round(from + index * values.step, DIGITS),
@@ -76,7 +73,6 @@ function productOf(counts: readonly number[]): number {
   return counts.reduce((product, count) => product * count, 1)
 }
 
-/** All combinations, or as many random ones as configured, without repetition. */
 export function listParamSets(file: SweepFile): readonly ParamSet[] {
   const values = listValues(file)
   const total = productOf([...values.values()].map(({ length }) => length))
@@ -93,7 +89,7 @@ export function listParamSets(file: SweepFile): readonly ParamSet[] {
   return [...drawn.values()]
 }
 
-/** Digits of a combination's number: the last parameter changes fastest. */
+/** The last parameter changes fastest. */
 function digitsOf(
   values: ReadonlyMap<string, readonly string[]>,
   index: number,

@@ -1,7 +1,7 @@
 import { isRecord } from '../lib/plain-data.ts'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
-/** Shown alone: others follow from them, or do not help. */
+/** Others follow from them. */
 const FIRST = ['version', 'node', 'sha256.program'] as const
 
 /**

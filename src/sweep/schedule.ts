@@ -8,14 +8,13 @@ export interface SweepPlan {
   readonly objective: Objective
   /** Unix ms. */
   readonly fromAt: number
-  /** Unix ms: ends of the rounds, the last that of the range. Halving has several. */
+  /** Unix ms, the last is the end of the range. */
   readonly rounds: readonly number[]
   readonly folds: readonly Fold[]
-  /** Unix ms of a period's beginning. */
+  /** Unix ms. */
   readonly periodAt: (period: number) => number
 }
 
-/** Undefined if it was not run yet. */
 export type FindOutcome = (trial: Trial) => TrialOutcome | undefined
 
 /** The best third goes on. */
@@ -27,7 +26,6 @@ export interface RankedSet {
   readonly outcome: TrialOutcome | undefined
 }
 
-/** Each round is three times as long as the one before. */
 export function cutRounds(fromAt: number, toAt: number, sets: number): readonly number[] {
   const rounds = sets >= 9 ? [1 / 9, 1 / 3, 1] : sets >= 3 ? [1 / 3, 1] : [1]
   return rounds.map((share) => (share === 1 ? toAt : fromAt + Math.round((toAt - fromAt) * share)))
@@ -46,7 +44,7 @@ function keptOf(count: number): number {
   return Math.max(1, Math.ceil(count * KEPT_SHARE))
 }
 
-/** Each step needs the outcomes before. Empty at the end. */
+/** Each step needs the outcomes before. */
 export function nextTrials(plan: SweepPlan, find: FindOutcome): readonly Trial[] {
   const { alive, missing } = playRounds(plan, find)
   if (missing.length > 0) return missing
@@ -57,7 +55,6 @@ export function rankSets(plan: SweepPlan, find: FindOutcome): readonly RankedSet
   return playRounds(plan, find).sets
 }
 
-/** The best combination before each fold. */
 export function listFolds(plan: SweepPlan, alive: readonly RankedSet[]) {
   const { folds, objective, periodAt } = plan
   return folds.flatMap((fold) => {

@@ -115,7 +115,6 @@ export function overfittingOf(returns: readonly (readonly number[])[]): Overfitt
   return { probability: below / combinations, blocks, combinations }
 }
 
-/** 1 yes, 0 no, 0.5 exactly at the median. */
 function isBelowMedian(inside: readonly number[], outside: readonly number[]): number {
   let best = 0
   for (let trial = 1; trial < inside.length; trial++) {
@@ -130,7 +129,6 @@ function isBelowMedian(inside: readonly number[], outside: readonly number[]): n
   return worse < better ? 1 : worse > better ? 0 : 0.5
 }
 
-/** Per block: count, sum, and sum of squares. */
 function sumBlocks(values: readonly number[], blocks: number): Float64Array {
   const sums = new Float64Array(blocks * 3)
   for (const [index, value] of values.entries()) {
@@ -142,7 +140,6 @@ function sumBlocks(values: readonly number[], blocks: number): Float64Array {
   return sums
 }
 
-/** @param half One bit per block. */
 function sharpeOfBlocks(sums: Float64Array, half: number): number {
   let [count, sum, squares] = [0, 0, 0]
   for (let block = 0; block * 3 < sums.length; block++) {
@@ -155,7 +152,6 @@ function sharpeOfBlocks(sums: Float64Array, half: number): number {
   return variance > 0 ? sum / count / Math.sqrt(variance) : 0
 }
 
-/** Every choice of half of the blocks, as bits. */
 function listHalves(blocks: number): readonly number[] {
   return Array.from({ length: 2 ** blocks }, (_, bits) => bits).filter(
     (bits) => countBits(bits) === blocks / 2,

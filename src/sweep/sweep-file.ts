@@ -1,4 +1,3 @@
-/** Schema of the file of `intentd sweep --params`. */
 import { z } from 'zod'
 import { wholeNumber } from '../config/schema/setting-values.ts'
 

@@ -9,7 +9,6 @@ import type { FoldRow, SweepReport, SweepRow } from './sweep-report.ts'
 /** sweep.json and trials.csv have the others. */
 const ROWS_MAX = 500
 
-/** Self-contained, light and dark. */
 export function renderSweepPage(report: SweepReport): string {
   const {
     from,
@@ -214,7 +213,6 @@ function renderHeatMap({ rows, columns, cells, rowName, columnName }: HeatMap): 
   return `<div class="scroll heat"><table><thead><tr><th class="text">${escapeHtml(paramOf(rowName))} \\ ${escapeHtml(paramOf(columnName))}</th>${head}</tr></thead><tbody>${body.join('')}</tbody></table></div>`
 }
 
-/** Both ends and zero, unless an end is too near to zero. */
 function labelled({ low, span }: { low: number; span: number }, share: number): readonly number[] {
   return [low, 0, low + span].filter((value) => value === 0 || Math.abs(value) > share * span)
 }
@@ -244,7 +242,6 @@ function renderScatter(trials: readonly SweepRow[]): string {
 <div class="frame"><div class="plot" style="height:300px"><svg viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label="score out of sample over score in sample"><g class="grid">${zero}</g><path class="dots" style="--c:var(--blue)" d="${path}"/></svg></div>${labels}</div><div class="xs ends">${ends}</div></figure>`
 }
 
-/** Those of the best trial and of each window. */
 const COMMANDS_SHOWN = 5
 
 function renderCommands(trials: readonly SweepRow[], folds: readonly FoldRow[]): string {

@@ -20,7 +20,7 @@ import {
 } from './statistics.ts'
 import { scoreOf, type Trial, type TrialFigures } from './trial.ts'
 
-/** sweep.json. ISO 8601 in UTC; Sharpe ratios per period, never annualised. */
+/** ISO 8601 in UTC; Sharpe ratios per period, never annualised. */
 export interface SweepReport {
   readonly format: 1
   readonly name: string
@@ -30,7 +30,6 @@ export interface SweepReport {
   readonly from: string
   readonly to: string
   readonly periodMs: number
-  /** Best first. */
   readonly trials: readonly SweepRow[]
   readonly folds: readonly FoldRow[]
   /** Combinations ever tried on these prices, with any configuration and code. */
@@ -46,16 +45,14 @@ export interface SweepReport {
 export interface SweepRow {
   readonly id: string
   readonly params: ParamSet
-  /** With halving most are not. */
   readonly isWhole: boolean
   readonly to: string
   readonly figures: TrialFigures | null
   readonly score: number | null
-  /** Means over the folds, from parts of this run. */
+  /** Means over the folds. */
   readonly inSample: number | null
   readonly outOfSample: number | null
   readonly isIsolated: boolean
-  /** Reason for missing figures, or empty. */
   readonly failed: string
   readonly command: string
 }
@@ -80,9 +77,8 @@ export interface DeflatedSharpe {
   readonly skewness: number
   readonly kurtosis: number
   readonly variance: number
-  /** Expected best Sharpe ratio of this many worthless tries. */
   readonly expectedMax: number
-  /** That the true Sharpe ratio exceeds `expectedMax`. */
+  /** It is that of the true Sharpe ratio exceeding `expectedMax`. */
   readonly probability: number
 }
 
@@ -95,13 +91,11 @@ export interface ReportInput {
   readonly remarks: readonly string[]
 }
 
-/** No other would be chosen. */
 const PEAKS_MAX = 20
 
-/** The value of `failed` for a trial that the sweep did not reach. */
 export const NOT_RUN = 'not run'
 
-/** @returns as far as the sweep was run, with as many digits as report.json */
+/** @returns as many digits as report.json */
 export function buildSweepReport({
   plan,
   find,
@@ -164,7 +158,7 @@ export function isEndedEarly({ figures }: Pick<SweepRow, 'figures'>): boolean {
   return (figures?.restrictions.length ?? 0) > 0
 }
 
-/** Trials that ended early do not have figures of the whole range. */
+/** Their figures are not of the whole range. */
 function noteEnded(trials: readonly SweepRow[]): readonly string[] {
   const ended = trials.filter(isEndedEarly)
   const [best] = ended
@@ -186,7 +180,6 @@ function noteFewTrials(returns: readonly (readonly number[])[]): readonly string
   ]
 }
 
-/** The whole range first, then by score; failed ones last. */
 function byRank(one: SweepRow, other: SweepRow): number {
   if (one.isWhole !== other.isWhole) return one.isWhole ? -1 : 1
   return (other.score ?? Number.NEGATIVE_INFINITY) > (one.score ?? Number.NEGATIVE_INFINITY)

@@ -22,7 +22,6 @@ export interface TrialFigures {
   readonly fees: string
   readonly funding: string
   readonly liquidations: number
-  /** Sentences about when and why trading ended early. */
   readonly restrictions: readonly string[]
 }
 
@@ -41,10 +40,7 @@ export interface TrialRow {
   readonly outcome: TrialOutcome
 }
 
-/**
- * Names a trial by all inputs of its result.
- * @param recipe the sweep's configuration, data, code and seed
- */
+/** @param recipe the sweep's configuration, data, code and seed */
 export function nameTrial(
   recipe: string,
   { params, fromAt, toAt }: Trial,
@@ -58,7 +54,6 @@ export function nameTrial(
   }
 }
 
-/** Higher is better. */
 export function scoreOf(returns: readonly number[], objective: Objective): number {
   if (objective === 'sharpe') return sharpeOf(returns)
   return returns.reduce((equity, value) => equity * (1 + value), 1) - 1

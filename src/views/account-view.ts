@@ -6,6 +6,7 @@ import type {
   OrderView,
   PositionView,
 } from '../control/views.ts'
+import type { JournalPlace } from '../domain/journal-place.ts'
 import { toFeesText } from '../domain/fill-money.ts'
 import { type StrategyId, toStrategyId } from '../domain/ids.ts'
 import type { Order } from '../domain/order.ts'
@@ -35,7 +36,6 @@ import type { ShownAccount } from './shown-account.ts'
 import { listUnattended } from './unattended.ts'
 import { viewWishes } from './wishes.ts'
 
-/** @param configOption addresses this configuration in a command: ` -c live.yaml` */
 export function viewAccount(account: ShownAccount, configOption: string): AccountView {
   const { config, settings, engine, state } = account
   // After the run only recorded restrictions hold.
@@ -47,6 +47,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
   const unknown = orders.filter(({ state: standing }) => standing === 'unknown')
   return {
     name: config.name,
+    journal: journalPlaceOf(account),
     coin: config.account.marginCoin,
     phase: state === 'new' ? 'new' : engine.phase,
     mode: toTradingState(restrictions.filter(({ scope }) => scope === '*')).mode,
@@ -128,7 +129,6 @@ function viewLimiter({ limiter }: ShownAccount): AccountView['limiter'] {
     }))
 }
 
-/** Some instruments may have a stricter mode, by their restrictions. */
 function modeOnAll(
   symbols: Iterable<string>,
   restrictionsOn: (symbol: string) => readonly Restriction[],
@@ -143,10 +143,11 @@ function viewKill({ engine, state }: ShownAccount): AccountView['kill'] {
   return { phase: kill.phase, isReleaseAsked: kill.release !== undefined }
 }
 
-/**
- * Our fills give positions, beside the exchange's last reading. A flat account with opposite
- * holdings has a row too.
- */
+function journalPlaceOf({ book, sequence }: ShownAccount): JournalPlace {
+  return { run: book.epoch, sequence }
+}
+
+/** A flat account with opposite holdings has a row too. */
 export function viewPositions(account: ShownAccount): readonly PositionView[] {
   const { positionsMs } = agesOf(account)
   return [...account.book.account].flatMap(([symbol, { longLots, shortLots }]) => {
@@ -193,6 +194,7 @@ function viewPosition(
   const row = positions.get(symbol)?.rows.find(({ holdSide }) => holdSide === side)
   const holders = holdersOf(account, symbol, side)
   return {
+    journal: journalPlaceOf(account),
     symbol,
     side,
     size: lot ? showOnGrid(lot, lots) : `${lots} lots`,
@@ -253,7 +255,7 @@ function viewDistance(
   }
 }
 
-/** Our fills give the entry; if they do not explain all of it, the exchange does. */
+/** The exchange's entry counts where our fills do not explain all. */
 export function viewEntry(
   { book, grids }: Pick<ShownAccount, 'book' | 'grids'>,
   {
@@ -368,7 +370,6 @@ function orNull(value: number | undefined): number | null {
   return value === undefined || !Number.isFinite(value) ? null : value
 }
 
-/** Only with a `capital` of its own. */
 function viewCapital(
   account: ShownAccount,
   id: StrategyId,
@@ -377,7 +378,6 @@ function viewCapital(
   return capital ? { capital } : {}
 }
 
-/** Names those strategies alone that hold a position and have a capital. */
 function viewCapitals(
   account: ShownAccount,
   ids: readonly string[],

@@ -4,20 +4,15 @@ import type { PositionMode } from '../domain/instrument.ts'
 import type { AdoptRecord, AssignedRecord } from '../domain/record.ts'
 import type { Book } from '../engine/book/book.ts'
 import { rebuildBook } from '../engine/book/book-rows.ts'
-import {
-  type ClosePurpose,
-  closePurposeOf,
-  TradeFold,
-  type TradeEvent,
-} from '../engine/book/trade-fold.ts'
+import { TradeFold, type TradeEvent } from '../engine/book/trade-fold.ts'
 import type { BookedRow } from '../journal/booking.ts'
 import type { JournalReader } from '../journal/journal-reader.ts'
 import type { RowsCount } from '../journal/tables/booking-table.ts'
 import { NO_ROWS, type RowsSum } from '../journal/tables/rows-sum.ts'
+import { type ClosePurpose, closePurposeOf } from '../engine/book/bookings.ts'
 
-/** Kept between readings; a question for more reads all fills again. */
+/** A question for more reads all fills again. */
 const KEPT_MAX = 500
-/** The oldest are dropped beyond so many more. */
 const KEPT_BEYOND = 1000
 
 type TradeSource = Pick<
@@ -26,7 +21,7 @@ type TradeSource = Pick<
 >
 
 /**
- * Folded from all fills; only wanted trades stay in memory.
+ * Only wanted trades stay in memory.
  * @throws Failure JOURNAL_CORRUPT
  */
 export function readClosedTrades(
@@ -41,10 +36,6 @@ export function readClosedTrades(
   return folding.show(book, query)
 }
 
-/**
- * Reads only what is new in a journal: the fold goes on as long as number and sum of all rows show
- * that none behind it changed.
- */
 export class TradeHistory {
   readonly #positionMode: PositionMode
   #folding: JournalFold | undefined
@@ -93,11 +84,10 @@ class JournalFold {
   readonly #limit: number
   readonly #trades: ClosedTrade[] = []
   readonly #count: RowsCount = { sum: NO_ROWS }
-  /** As far as the journal still has the records. */
   readonly #purposes = new Map<string, ClosePurpose>()
   #isCut = false
   #readTo = 0
-  /** Read up to here, because a week of records takes long. */
+  /** A week of records takes long, so each is read once. */
   #sequence = 0
 
   constructor(book: Book, isWanted: (trade: ClosedTrade) => boolean, limit: number) {
@@ -135,7 +125,6 @@ class JournalFold {
     this.#fold.finish()
   }
 
-  /** No trade that the query asks for was dropped. */
   knowsAll(query: ClosedTradesQuery): boolean {
     if (!this.#isCut) return true
     const isAboutAll = query.strategy === undefined && query.symbol === undefined
@@ -151,7 +140,8 @@ class JournalFold {
     const unexplained = [...pairs.values()].filter(
       ([strategyId = '', symbol = '']) => !this.#fold.explains(strategyId, symbol, book.holdings),
     )
-    return { trades, unexplained: unexplained as [string, string][] }
+    const journal = { run: book.epoch, sequence: this.#sequence }
+    return { journal, trades, unexplained: unexplained as [string, string][] }
   }
 
   #keep(trade: ClosedTrade): void {
@@ -182,7 +172,7 @@ class JournalFold {
     }
   }
 
-  /** As far as the journal still has them: lots moved without a fill. */
+  /** Lots also move without a fill. */
   *#listMoves(reader: TradeSource, newest: number): Generator<AdoptRecord | AssignedRecord> {
     const query = { kinds: ['adopt', 'assigned'], behind: this.#sequence } as const
     for (const { sequence, record } of reader.records(query)) {

@@ -1,17 +1,13 @@
 import type { EngineEvent } from '../engine/event.ts'
 
-/** Answers no longer contain it. */
 export interface VanishedPrice {
-  /** Our clock, Unix ms, at the last answer with it. */
+  /** Unix ms, our clock. */
   readonly seenAt: number
   /** NaN without a trade. */
   readonly last: number
 }
 
-/**
- * In ms, from the core's events; infinite if never read. A ticker missing in an answer keeps its
- * age.
- */
+/** Ages in ms, infinite if never read. A ticker missing in an answer keeps its age. */
 export class DataAges {
   readonly #symbols: () => readonly string[]
   /** When read (our clock), and its row's time (the exchange's). */
@@ -22,11 +18,10 @@ export class DataAges {
   readonly #vanished = new Map<string, VanishedPrice>()
   readonly #positions = new Map<string, number>()
   #fillsAt = Number.NEGATIVE_INFINITY
-  /** Exchange clock minus ours; undefined: unknown. */
+  /** The exchange's clock minus ours. */
   #offsetMs: number | undefined
   #isSpaceLow = false
 
-  /** @param symbols whose prices are followed now */
   constructor(symbols: () => readonly string[]) {
     this.#symbols = symbols
   }
@@ -56,7 +51,6 @@ export class DataAges {
     return Math.max(now - seen.readAt, now + (this.#offsetMs ?? 0) - seen.at)
   }
 
-  /** The newest answer lacks them. */
   get vanished(): ReadonlyMap<string, VanishedPrice> {
     return this.#vanished
   }

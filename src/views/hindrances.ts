@@ -15,11 +15,10 @@ import { type DistanceTrust, LIQUIDATION_DISPUTE_MS } from '../domain/liquidatio
 import type { Dispute } from '../domain/loss-limits.ts'
 import { type Restriction, strategyScope } from '../domain/trading-mode.ts'
 import { WORST_CASE_WARN } from '../domain/worst-case.ts'
-import { describeScenario } from '../risk/worst-case.ts'
-import { showUsed } from '../risk/worst-case-orders.ts'
+import { describeScenario, showUsed } from '../risk/worst-case.ts'
 import { Failure, headlineOf } from '../lib/failure.ts'
 import { isPoisoned } from '../journal/journal-failures.ts'
-import type { Ending } from '../engine/lifecycle/ending.ts'
+import type { Ending } from '../engine/lifecycle/kill.ts'
 import { describeOff, type ShownAccount } from './shown-account.ts'
 import { describeStale, groupStale } from './stale-readings.ts'
 import { ATR_CANDLES } from '../engine/state/candles.ts'
@@ -50,7 +49,7 @@ export function agesOf({ settings, tickers, vanished, engine, trusted }: ShownAc
   }
 }
 
-/** Besides restrictions. Without any, nothing is wanted. */
+/** Restrictions are not among these. Without any, nothing is wanted. */
 export function* findHindrances(account: ShownAccount): Generator<string> {
   const { settings, engine, state, fatal, paused, pace, journalTrouble } = account
   const { dataAgeMaxMs } = settings.limits
@@ -105,7 +104,6 @@ export function* findWarnings(account: ShownAccount): Generator<string> {
   yield* listWorstCase(account, (used) => used >= WORST_CASE_WARN && used <= 1)
 }
 
-/** Names what a kill or stop waits for, with the instruments not yet proved. */
 function describeEnding({ kind, phase, unproved }: Ending): string {
   const what = kind === 'kill' ? 'a kill is under way' : `a stop is under way (${kind})`
   const names = [...unproved].map(([symbol, why]) => (why === '' ? symbol : `${symbol} (${why})`))
@@ -126,7 +124,6 @@ const WAITS: Readonly<Record<Ending['phase'], string>> = {
   clean: 'has proved everything',
 }
 
-/** Beyond the first step of `risk.liquidation`. */
 function* listNear({ engine, settings }: ShownAccount): Generator<string> {
   const warn = settings.liquidation?.steps?.warn ?? 0
   for (const { symbol, holdSide, nearest, moves, trust } of [...engine.distances.values()].flat()) {
@@ -145,7 +142,6 @@ const BY_TRUST: Readonly<Record<DistanceTrust, string>> = {
   alone: ', by our own figure alone',
 }
 
-/** The worst move of `risk.survives`. */
 function* listWorstCase(
   { engine }: ShownAccount,
   isShown: (used: number) => boolean,
@@ -174,7 +170,6 @@ function* listStale({ engine, settings, trusted }: ShownAccount): Generator<stri
     yield `nothing that adds risk leaves: ${describeStale(group)} (${most} s is the most)`
 }
 
-/** A start reads a position when it resolves its orders. */
 const RESOLVES = 'the start resolves earlier orders first'
 
 /** Calls without answers recover by themselves. */
@@ -207,7 +202,6 @@ function named(symbols: ReadonlySet<string>): string {
 
 const NAMED_MAX = 5
 
-/** Due exits, and what keeps them back. */
 export function* listExits({
   settings,
   book,
@@ -250,7 +244,6 @@ function* describeExits(
   }
 }
 
-/** Entries that exits hold back for a while, as they are meant to. */
 export function* listPauses({
   settings,
   book,
@@ -277,7 +270,6 @@ function isAtrMissing(
   return length < period * ATR_CANDLES
 }
 
-/** Strategies that lack declared candles. */
 export function* listWarmUps({
   settings,
   book,
@@ -299,7 +291,6 @@ function inWords(ageMs: number | null): string {
   return ageMs === null ? 'not there yet' : `${(ageMs / 1000).toFixed(1)} s old`
 }
 
-/** Behind `/readyz`. */
 export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
   const checks: Record<string, { ok: boolean; found: string }> = {}
   for (const account of accounts) {
@@ -364,7 +355,6 @@ export function isClockSynchronised({
   )
 }
 
-/** Leaves no strategy able to trade. */
 function haltOfAll({ settings, engine }: ShownAccount): Restriction | undefined {
   const held = engine.restrictions.filter(({ mode }) => mode !== 'reducing')
   const halts = [...settings.strategies.values()].flatMap(({ id, symbols }) =>

@@ -3,8 +3,7 @@ import type { Instrument } from '../domain/instrument.ts'
 import { isFlat } from '../domain/position.ts'
 import { strategyScope } from '../domain/trading-mode.ts'
 import { backedHolding, unclaimedHolding } from '../engine/book/allocation.ts'
-import { accountHoldingOf, holdingOf } from '../engine/book/book.ts'
-import { unownedOf } from '../engine/resolution/evidence.ts'
+import { accountHoldingOf, holdingOf, unownedOf } from '../engine/book/book.ts'
 import type { InstrumentState, Resolution } from '../engine/state/core.ts'
 import { showOnGrid } from '../lib/grid.ts'
 import type { ShownAccount } from './shown-account.ts'
@@ -26,7 +25,7 @@ const STAGES: Readonly<Record<Resolution['stage'], string>> = {
   settling: 'waits for fills and a position that were read after that',
 }
 
-/** A moving ladder does this all the time, for seconds. */
+/** A moving ladder does this all the time. */
 const ORDINARY: ReadonlySet<Resolution['cause']> = new Set(['unwanted', 'command'])
 
 export function* listResolutions({ settings, engine }: ShownAccount): Generator<string> {
@@ -81,7 +80,6 @@ function inWords({ cause, stage, refusals, silentSince }: Resolution): string {
   return `${CAUSES[cause]}: it ${isRefused ? 'cancels again after a pause: the exchange has refused it' : STAGES[stage]}`
 }
 
-/** Undefined if not traded. */
 export function viewInstrument(
   account: ShownAccount,
   symbol: string,

@@ -6,9 +6,7 @@ import type { DaemonLogger } from '../logging/logger.ts'
 /** Intents are retried after each commit, so without batches nothing is late. */
 const QUIET_MS = 30_000
 
-/** In a row, because their records became durable too late. */
 export interface LateBatches {
-  /** Unix ms. */
   readonly since: number
   readonly batches: number
   readonly wait: BatchWait
@@ -20,7 +18,6 @@ export interface LateBatches {
  *     in time ──one is too late──► late ──one in time, or none for a while──► in time
  */
 export class JournalPace {
-  /** From the record until it was durable. */
   readonly waits = new Percentiles()
   readonly #options: {
     readonly clock: Pick<Clock, 'now'>
@@ -37,12 +34,10 @@ export class JournalPace {
     this.#options = options
   }
 
-  /** In this run. */
   get batchesLate(): number {
     return this.#batchesLate
   }
 
-  /** Undefined while batches leave in time. */
   get late(): LateBatches | undefined {
     return this.#late
   }
@@ -59,7 +54,6 @@ export class JournalPace {
     if (batches === 0) logger.log('warn', 'journal.late', { ...roundWait(wait) })
   }
 
-  /** Called about once a second. */
   look(): void {
     const now = this.#options.clock.now()
     if (now - this.#heardAt >= QUIET_MS) this.#end(now)

@@ -7,14 +7,13 @@ import {
   toAccountPoint,
 } from '../journal/curves.ts'
 
-/** Spans of a curve that is shown, each with its lowest and highest point. */
+/** Each span has its lowest and highest point. */
 const SPANS_MAX = 600
 
 interface CurveSource {
   curve(query: CurveQuery): Iterable<CurvePoint>
 }
 
-/** At most 1,200 points of the account's curve. */
 export function viewKeptCurve(source: CurveSource, since: number | undefined): KeptCurveView {
   const all = [...source.curve({ series: ACCOUNT_SERIES, since })].map(toAccountPoint)
   const points = thinOut(all)

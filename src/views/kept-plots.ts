@@ -1,7 +1,6 @@
 import type { KeptPlotView } from '../control/detail-views.ts'
 import { type CurvePoint, type CurveQuery, parsePlotSeries } from '../journal/curves.ts'
 
-/** The newest points of a plot, for one chart. */
 const POINTS_MAX = 1500
 
 interface PlotSource {
@@ -9,7 +8,6 @@ interface PlotSource {
   curveNames(): readonly string[]
 }
 
-/** With the value before the span. */
 export function viewKeptPlots(
   source: PlotSource,
   symbol: string,

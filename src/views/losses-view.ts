@@ -9,10 +9,7 @@ import { describeScenario } from '../risk/worst-case.ts'
 import type { ShownAccount } from './shown-account.ts'
 import { roundAmount, toAmount } from './money-figures.ts'
 
-/**
- * As limits use them; null while a part is unknown. A journal at rest knows the equity only without
- * positions.
- */
+/** Null while a part is unknown. A journal at rest knows the equity only without positions. */
 export function viewEquity(
   account: Pick<ShownAccount, 'settings' | 'engine' | 'state' | 'book'>,
   { total }: Pick<AccountView['profit'], 'total'>,
@@ -33,7 +30,6 @@ export function viewEquity(
   }
 }
 
-/** Null while unknown. */
 export function viewLosses({ settings, engine, book }: ShownAccount): AccountView['losses'] {
   return [...(settings.losses?.limits ?? [])].flatMap(([scope, { daily, drawdown, streak }]) => {
     const used = engine.losses.get(scope)

@@ -1,18 +1,16 @@
 import { type Money, type Uncounted, uncountedOf } from '../domain/fill-money.ts'
 import { type Decimal, decimal, ZERO } from '../lib/decimal.ts'
 
-/** Decimal strings in the margin coin; the field that holds them names the span. */
+/** Decimal strings, margin coin. */
 export interface MoneyFigures {
   readonly fills: number
   /** Realised minus fees, plus funding if present. */
   readonly net: string
-  /** Absent where unknown. */
   readonly netWithUnrealised?: string
   readonly realisedProfit: string
   readonly fees: string
   /** Funding belongs to an instrument, not to a strategy. */
   readonly funding?: string
-  /** Absent if unknown. */
   readonly unrealisedProfit?: string
   /** Absent if all are known. */
   readonly uncounted?: Uncounted

@@ -1,8 +1,7 @@
 import type { AccountView, ProfitView } from '../control/views.ts'
 import { type Money, sumMoney } from '../domain/fill-money.ts'
-import { moneyOf } from '../engine/book/apply-fill.ts'
+import { moneyByStrategy, moneyOf } from '../engine/book/apply-fill.ts'
 import { splitPair } from '../engine/book/book.ts'
-import { moneyByStrategy } from '../engine/book/own-trades.ts'
 import { type Decimal, decimal, sumDecimals, ZERO } from '../lib/decimal.ts'
 import type { ShownAccount } from './shown-account.ts'
 import { toAmount, toMoneyFigures } from './money-figures.ts'
@@ -41,7 +40,6 @@ export function viewProfit(account: ShownAccount): AccountView['profit'] {
   }
 }
 
-/** As limits use it; undefined while unknown. */
 function unrealisedOf({ book, engine }: ShownAccount, symbol: string): Decimal | undefined {
   const { longLots, shortLots } = book.account.get(symbol) ?? { longLots: 0, shortLots: 0 }
   if (longLots === 0 && shortLots === 0) return ZERO
@@ -49,7 +47,6 @@ function unrealisedOf({ book, engine }: ShownAccount, symbol: string): Decimal |
   return Number.isNaN(unrealised) ? undefined : decimal(unrealised.toFixed(DIGITS))
 }
 
-/** Uses its entries and the last prices, as its limits do. */
 function unrealisedOfStrategy({ engine }: ShownAccount, id: string): Decimal | undefined {
   const unrealised = engine.unrealisedOf(id)
   return unrealised === undefined ? undefined : toAmount(unrealised)

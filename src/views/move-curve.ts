@@ -45,7 +45,6 @@ function* drawLine(account: ScenarioAccount, moves: readonly number[], fill: Fil
 
 export type FoundLiquidation = FirstLiquidation | 'none' | 'unknown'
 
-/** For falling and for rising prices. */
 export function* findBoth(
   account: ScenarioAccount,
   fill: FillRule,
@@ -64,7 +63,7 @@ export function moveAll(
   return new Map(instruments.map(({ symbol }) => [symbol, move]))
 }
 
-/** Removes float noise. */
+/** 100, not 100.00000000000006. */
 export function clean(value: number): number {
   return Number(value.toPrecision(12))
 }

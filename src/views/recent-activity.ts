@@ -9,30 +9,26 @@ import {
   toFillMoney,
 } from '../domain/fill-money.ts'
 import { type Book, pairKey } from '../engine/book/book.ts'
-import { closePurposeOf } from '../engine/book/trade-fold.ts'
 import type { BookedRow } from '../journal/booking.ts'
 import { type Decimal, decimal, ZERO } from '../lib/decimal.ts'
 import { startOfDay } from '../lib/start-of-day.ts'
+import { closePurposeOf } from '../engine/book/bookings.ts'
 
-/** The journal has the older ones. */
 const FILLS_MAX = 500
 /** Time zone calculations are slow. */
 const DAY_LOOKED_AT_EVERY_MS = 1000
 
-/** Empty if no order of ours made it. */
 export interface RecentFill {
   readonly fill: Fill
   readonly strategyId: string
   readonly clientOid: string
-  /** Empty: nothing closed, or nothing written. */
+  /** Empty: nothing closed, or no text. */
   readonly reason: string
   readonly tag: string
 }
 
 export interface RecentActivityOptions {
-  /** For days. */
   readonly timeZone: string
-  /** Our clock. */
   readonly now: () => number
   readonly booked: (kind: BookedRow['kind'], since: number) => Iterable<BookedRow>
 }
@@ -43,7 +39,6 @@ const DAY_MS = 86_400_000
 
 interface Sums {
   readonly money: Money
-  /** Margin coin, negative when paid. */
   readonly funding: Decimal
 }
 
@@ -53,7 +48,7 @@ export class RecentActivity {
   readonly #today = new Map<string, Money>()
   #fundingToday = ZERO
   #dayFrom: number
-  /** Before today, oldest first; `from`: Unix ms. */
+  /** Before today, oldest first. */
   readonly #earlier: { readonly from: number; sums: Sums }[] = []
   #lookedAt: number
 
@@ -71,7 +66,6 @@ export class RecentActivity {
       for (const row of options.booked(kind, since)) this.#addBooked(row)
   }
 
-  /** Newest first. */
   fills(limit: number, symbol?: string): readonly RecentFill[] {
     const found =
       symbol === undefined ? this.#fills : this.#fills.filter(({ fill }) => fill.symbol === symbol)
@@ -83,7 +77,6 @@ export class RecentActivity {
     return this.#dayFrom
   }
 
-  /** Keyed by strategy and symbol. */
   get today(): ReadonlyMap<string, Money> {
     this.#rollDay()
     return this.#today
@@ -95,14 +88,12 @@ export class RecentActivity {
     return this.#fundingToday
   }
 
-  /** Today and the six days before. */
   get week(): Sums {
     this.#rollDay()
     const days = [...this.#earlier.map(({ sums }) => sums), this.#sumsOfToday()]
     return days.reduce(sum, NOTHING)
   }
 
-  /** Called after the record was applied to the book. */
   observe(record: JournalRecord, book: Book): void {
     if (record.kind === 'funding') {
       this.#rollDay()

@@ -21,7 +21,6 @@ const COOLED_DOWN: readonly Restriction['code'][] = ['drawdown', 'drawdownFlatte
 export interface RestrictionFrame {
   /** Addresses this configuration in a command: ` -c live.yaml`. */
   readonly configOption: string
-  /** Strategies hold something in the scope, or orders rest there. */
   readonly isToClose: (scope: Scope) => boolean
   readonly coolDownMs: number
   /**
@@ -46,7 +45,6 @@ export function viewRestriction(
   return { scope, mode, code, reason, by, at, ends, command, isClosing, releasableAt }
 }
 
-/** Ends it once the reason is gone. */
 function commandOf(
   { code, scope, by, isVolatile }: Restriction,
   configOption: string,

@@ -25,7 +25,6 @@ export class RunStatistics {
   readonly ended = new Map<OrderState, number>()
   /** From a ticker answer's last byte to the write of its batch. */
   readonly decisionLatency = new Percentiles()
-  /** Members that have joined and left in this run. */
   readonly universes = new Map<StrategyId, { readonly joined: number; readonly left: number }>()
   readonly #open = new Set<ClientOid>()
 
@@ -40,7 +39,6 @@ export class RunStatistics {
       for (const clientOid of orders.keys()) this.#open.add(clientOid)
   }
 
-  /** Called after the record was applied to the book. */
   observe(record: JournalRecord, book: Book): void {
     switch (record.kind) {
       case 'send':

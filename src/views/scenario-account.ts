@@ -23,7 +23,6 @@ export type PicturedAccount = Pick<
 export interface AccountPicture {
   readonly account: ScenarioAccount
   readonly prices: ReadonlyMap<string, StoredPrice>
-  /** Unknown parts, in words. */
   readonly notCounted: readonly string[]
 }
 
@@ -75,7 +74,7 @@ export function pictureAccount(shown: PicturedAccount, booked: number): AccountP
 
 const NOTHING = { longLots: 0, shortLots: 0 }
 
-/** As our own figures value: the last price, limited to bid and ask. */
+/** Limited to bid and ask, as our own figures. */
 function priceOf(
   { tickers, storedPrices }: PicturedAccount,
   symbol: string,
@@ -124,7 +123,6 @@ function leverageOf({ settings, engine, config }: PicturedAccount, symbol: strin
   return Number(configured ?? config.simulator?.leverage ?? Number.NaN)
 }
 
-/** Without sides whose cost is not known. */
 function legsOf(shown: PicturedAccount, symbol: string): readonly ScenarioLeg[] {
   const { settings, book, positions } = shown
   const { longLots, shortLots } = book.account.get(symbol) ?? NOTHING
@@ -145,7 +143,6 @@ function legsOf(shown: PicturedAccount, symbol: string): readonly ScenarioLeg[] 
   return [...toLeg('long', longLots), ...toLeg('short', shortLots)]
 }
 
-/** At current prices; NaN while a part is unknown. */
 function equityAt(
   shown: PicturedAccount,
   booked: number,

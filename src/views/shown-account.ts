@@ -13,7 +13,6 @@ import type { RecentActivity } from './recent-activity.ts'
 import type { RunStatistics } from './run-statistics.ts'
 import type { JournalPace } from './journal-pace.ts'
 
-/** A price of an earlier run. */
 export interface StoredPrice {
   readonly price: number
   readonly at: number
@@ -24,11 +23,12 @@ export interface AccountOff {
   readonly error: unknown
 }
 
-/** Read-only, for display. */
 export interface ShownAccount {
   readonly config: DaemonConfig
   readonly settings: EngineSettings
   readonly book: Book
+  /** Of the journal's newest record. */
+  readonly sequence: number
   readonly engine: Engine
   readonly trusted: TrustedClock
   readonly grids: ReadonlyMap<string, InstrumentSteps>
@@ -36,32 +36,26 @@ export interface ShownAccount {
   /** Unix ms; absent for a journal at rest. */
   readonly openedAt?: number
   readonly fatal: unknown
-  /** Undefined before the first. */
   readonly tickers: TickerTable | undefined
-  /** For a journal at rest. */
   readonly storedPrices?: ReadonlyMap<string, StoredPrice>
-  /** Missing in the newest tickers. */
   readonly vanished?: ReadonlyMap<string, VanishedPrice>
   /** Named as in `read.failed`. */
   readonly failingReads?: readonly string[]
   /** Readings much rarer than configured: `fills`, `positions`. */
   readonly late?: readonly string[]
-  /** Last readings by symbol. */
   readonly positions: ReadonlyMap<string, PositionReading>
   readonly limiter: readonly EndpointStatistics[]
   readonly statistics: RunStatistics
-  /** Why the journal cannot be written. */
   readonly journalTrouble: string | undefined
   readonly pace: Pick<JournalPace, 'waits' | 'batchesLate' | 'late'>
   readonly recent: RecentActivity
   /** Absent for a journal at rest, as is the next. */
   readonly wishes?: { readonly since: (pair: string) => number | undefined }
   readonly equityBefore?: AccountView['equityBefore']
-  /** Keyed by strategy: why its thread was lost, until it restarts. */
+  /** Keyed by strategy, until its thread restarts. */
   readonly paused: ReadonlyMap<string, string>
 }
 
-/** @param why on one line */
 export function describeOff(why: string): string {
   return `it is off until the daemon is reloaded or started again and finds that mended: ${why}`
 }

@@ -5,7 +5,6 @@ export interface StaleGroup {
   readonly what: string
   /** The age of the oldest; infinite if never read. */
   readonly ageMs: number
-  /** `last read 4.2 s ago, at 12:03:04 UTC`. */
   readonly since: string
   readonly reason: string
 }

@@ -19,10 +19,7 @@ import { keepGrids } from '../assembly/state/known-grids.ts'
 import { describeHolder, holdDirectory } from '../assembly/state/state-directory.ts'
 import { isEmbedded, journalPlaceOf } from '../assembly/state/state-place.ts'
 
-/**
- * For when no daemon runs.
- * @throws Failure STATE_HELD if one does, and those of opening a journal
- */
+/** @throws Failure STATE_HELD if a daemon runs, and those of opening a journal */
 export function readStoredAccount(config: DaemonConfig, file: string, clock: Clock): ShownAccount {
   const directory = dirname(file)
   const lock = holdDirectory(directory, describeHolder(config.name, clock.now()))
@@ -40,6 +37,7 @@ export function readStoredAccount(config: DaemonConfig, file: string, clock: Clo
         config,
         settings,
         book,
+        sequence: journal.lastSequence,
         engine: createEngine(settings, book),
         trusted: new TrustedClock(clock),
         grids: keepGrids(directory, settings.instruments),
@@ -73,7 +71,6 @@ export function readStoredAccount(config: DaemonConfig, file: string, clock: Clo
 
 const RECENT_MS = 30 * 86_400_000
 
-/** The last fill of held instruments, or a later candle. */
 function findStoredPrices(
   book: Book,
   journal: Pick<StoredReplica, 'bookings'>,
@@ -98,7 +95,6 @@ function findStoredPrices(
   return prices
 }
 
-/** For PostgreSQL the local replica. */
 function openStored(config: DaemonConfig, directory: string): StoredReplica {
   const place = journalPlaceOf(config, directory)
   if (config.journal !== undefined) return openStoredReplica(place.file)
@@ -109,6 +105,7 @@ function openStored(config: DaemonConfig, directory: string): StoredReplica {
   return {
     salt: journal.salt,
     contents: journal.load(),
+    lastSequence: journal.lastSequence,
     bookings: (kind, span) => journal.bookings(kind, span),
     close: () => journal.close(),
   }

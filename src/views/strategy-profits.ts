@@ -4,7 +4,7 @@ import { OwnProfits, type OwnShare, pairOfFill } from '../engine/book/own-profit
 import type { BookedFill } from '../journal/booking.ts'
 import { ZERO } from '../lib/decimal.ts'
 
-/** All fills of a journal, and the span that is asked about: Unix ms, the end is not included. */
+/** Unix ms; the end is excluded. */
 export interface ProfitRows {
   readonly allFills: () => Iterable<BookedFill>
   readonly book: () => Book
@@ -17,7 +17,7 @@ export type OwnResult = Pick<OwnShare, 'profit' | 'fees'>
 export interface StrategyProfit extends OwnResult {
   readonly strategyId: string
   readonly coin: string
-  /** Where a strategy's fills do not explain its holding, the exchange's figures count. */
+  /** The exchange's figures count for these. */
   readonly unexplained: readonly string[]
   readonly taken: OwnResult
 }
@@ -31,7 +31,7 @@ interface PairSum {
 
 const NOTHING: OwnResult = { profit: ZERO, fees: ZERO }
 
-/** Earlier fills are read too, for the prices at which lots were bought. */
+/** Earlier fills give the prices at which lots were bought. */
 export function listStrategyProfits(rows: ProfitRows): readonly StrategyProfit[] {
   const counting = new OwnProfits(rows.book())
   const profits = new Map<string, StrategyProfit>()

@@ -172,7 +172,7 @@ function verdictRows({
   ]
 }
 
-/** Marks a demonstration wherever a profit is shown. */
+/** A demonstration must not look like a profit. */
 function describePrices({ source, madeUp, speed, fillModel }: SimulatedPrices): string {
   const prices =
     madeUp === undefined ? source : `${source}, and made up for ${madeUp.join(' and ')}`

@@ -4,8 +4,7 @@ import { MODE_REASONS, type Restriction } from '../domain/trading-mode.ts'
 import type { Holding, PositionReading } from '../domain/position.ts'
 import type { DurationSummary } from '../lib/percentiles.ts'
 import { marginFeesOf, type Money, sumMoney } from '../domain/fill-money.ts'
-import { moneyOf } from '../engine/book/apply-fill.ts'
-import { moneyByStrategy } from '../engine/book/own-trades.ts'
+import { moneyByStrategy, moneyOf } from '../engine/book/apply-fill.ts'
 import { type Book, capitalOf, pairKey, splitPair } from '../engine/book/book.ts'
 import type { EngineSettings } from '../engine/settings.ts'
 import type { EndpointStatistics } from '../exchange/limiter/endpoint-queue.ts'
@@ -17,17 +16,15 @@ import { type MoneyFigures, roundAmount, toAmount, toMoneyFigures } from './mone
 import { byName, type RunStatistics } from './run-statistics.ts'
 import { listUnattended, type UnattendedInput, type UnattendedPosition } from './unattended.ts'
 
-/** The object of `--summary json`. Money is in exact decimal strings. */
+/** Money is in exact decimal strings. */
 export interface RunSummary {
   readonly environment: string
   /** Nothing was sent: `batches` and `ordersSent` count what would have been. */
   readonly dryRun?: true
   readonly positionMode: string
-  /** For all amounts. */
   readonly coin: string
   readonly epoch: number
   readonly clean: boolean
-  /** Why the end was not in good order. */
   readonly fault?: string
   readonly durationMs: number
   readonly cycles: number
@@ -42,24 +39,22 @@ export interface RunSummary {
   readonly ordersSentAgain: number
   readonly orders: Readonly<Record<string, number>>
   readonly thisRun: MoneyFigures
-  /** At the end; absent if a held position was not read. */
+  /** Absent if a held position was not read. */
   readonly unrealisedProfit?: string
-  /** At the end; absent if a part was unknown. */
   readonly equity?: Equity
-  /** `account.capital` with all deposits; absent without equity. */
+  /** With all deposits. */
   readonly capital?: string
   readonly positions: Readonly<Record<string, string>>
   readonly rateLimited: number
   readonly unknowns: number
   readonly allRuns: AccountSummary
   readonly unattended: readonly UnattendedPosition[]
-  /** As after the next start too. */
   readonly restrictions: readonly StandingRestriction[]
   readonly strategies: Readonly<Record<string, AccountSummary>>
   readonly limiter: readonly Omit<EndpointStatistics, 'answerTimes'>[]
   readonly wakeUpLateness: DurationSummary
   readonly decisionLatency: DurationSummary
-  /** Only with an embedded simulator. */
+  /** Absent without an embedded simulator. */
   readonly exchange?: ExchangeSummary
 }
 
@@ -75,7 +70,6 @@ export interface AccountSummary extends MoneyFigures {
 export interface SimulatedPrices {
   /** `seed 1`, `live https://…`, or the played files. */
   readonly source: string
-  /** Instruments without a file, whose prices follow the seed. */
   readonly madeUp?: readonly string[]
   /** Other than 1 it is a demonstration without funding. */
   readonly speed: number
@@ -87,11 +81,9 @@ export interface ExchangeLedger extends Omit<
   AccountSummary,
   'net' | 'netWithUnrealised' | 'uncounted'
 > {
-  /** Keyed by coin. */
   readonly otherFees?: Readonly<Record<string, string>>
   readonly balance: string
   readonly openOrders: number
-  /** The mark prices of `unrealisedProfit`, keyed by symbol. */
   readonly marks?: Readonly<Record<string, number>>
   readonly prices?: SimulatedPrices
 }
@@ -109,7 +101,6 @@ export interface SummaryInput extends Pick<UnattendedInput, 'grids'> {
   readonly statistics: RunStatistics
   readonly denied: ReadonlyMap<string, number>
   readonly equity?: Equity | undefined
-  /** Undefined if unknown. */
   readonly unrealisedOf: (strategyId: string) => number | undefined
   readonly clean: boolean
   readonly isDry: boolean
@@ -238,7 +229,6 @@ function describeHoldings(
   return described
 }
 
-/** Except what was not read, and unrealised profit whose price has moved. */
 function compare(
   { book, positions }: SummaryInput,
   account: AccountSummary,

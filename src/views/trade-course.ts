@@ -1,37 +1,41 @@
 import type { CandleView } from '../control/detail-views.ts'
 import type { ClosedTrade } from '../domain/closed-trade.ts'
+import type { JournalPlace } from '../domain/journal-place.ts'
 import type { PositionMode } from '../domain/instrument.ts'
 import type { BookedFill } from '../journal/booking.ts'
 import type { JournalReader } from '../journal/journal-reader.ts'
 import { createGrid, floatOnGrid, type Grid } from '../lib/grid.ts'
 
-/** A trade of years of a grid has more fills than a picture has points. */
+/** A picture has fewer points. */
 const FILLS_MAX = 2000
 const STOPS_MAX = 10
-/** A share of the time held, shown before and after it. */
 const MARGIN = 0.15
 
 export interface TradeFill {
+  readonly tradeId: string
+  readonly orderId: string
+  readonly clientOid: string
   /** Exchange clock, Unix ms. */
   readonly at: number
   readonly price: number
   readonly isEntry: boolean
 }
 
-/** How a closed trade went: what the journal has of it, and the prices that a daemon still keeps. */
+/** Prices are those that a daemon still keeps. */
 export interface TradeCourse {
   readonly trade: ClosedTrade
+  readonly journal: JournalPlace
   readonly fills: readonly TradeFill[]
-  /** That its orders carried to the exchange, as prices; several: it was another one later. */
+  /** Orders carried them to the exchange as prices; several: it was another one later. */
   readonly stops: readonly number[]
-  /** Closes of candles, the oldest first; empty: no daemon runs, or it keeps none of that time. */
+  /** Oldest first; empty: no daemon runs, or it keeps none of that time. */
   readonly prices: readonly { readonly at: number; readonly price: number }[]
 }
 
 interface CourseOptions {
   readonly trade: ClosedTrade
   readonly positionMode: PositionMode
-  /** The instrument's; absent: the book does not know it any more. */
+  /** Absent: the book has forgotten the instrument. */
   readonly tick: string | undefined
 }
 
@@ -39,7 +43,7 @@ interface CourseOptions {
 export function readTradeCourse(
   reader: Pick<JournalReader, 'bookings' | 'records'>,
   { trade, positionMode, tick }: CourseOptions,
-): Omit<TradeCourse, 'prices'> {
+): Omit<TradeCourse, 'prices' | 'journal'> {
   const { openedAt, closedAt, symbol, strategyId, side } = trade
   const isNet = positionMode === 'one_way_mode'
   const fills: TradeFill[] = []
@@ -51,13 +55,15 @@ export function readTradeCourse(
     if (!isNet && !isOfSide) continue
     clientOids.add(fill.clientOid)
     const isEntry = isNet ? isOfSide : fill.tradeSide === 'open'
-    if (fills.length < FILLS_MAX) fills.push({ at: fill.at, price: Number(fill.price), isEntry })
+    if (fills.length >= FILLS_MAX) continue
+    const { tradeId, orderId, clientOid, at, price } = fill
+    fills.push({ tradeId, orderId, clientOid, at, price: Number(price), isEntry })
   }
   const stops = tick === undefined ? [] : readStops(reader, clientOids, createGrid(tick))
   return { trade, fills, stops }
 }
 
-/** The journal has its records for a week; of older trades no stop is known. */
+/** Records are kept for a week. */
 function readStops(
   reader: Pick<JournalReader, 'records'>,
   clientOids: ReadonlySet<string>,
@@ -72,7 +78,7 @@ function readStops(
   return [...ticks].slice(0, STOPS_MAX).map((steps) => floatOnGrid(grid, steps))
 }
 
-/** Takes the finest candles that reach back to the begin of the trade; else the coarsest. */
+/** The finest candles count that reach back to the begin of the trade; else the coarsest. */
 export function pricesOf(
   { openedAt, closedAt }: ClosedTrade,
   candles: readonly (readonly CandleView[])[],

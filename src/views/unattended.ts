@@ -2,14 +2,11 @@ import type { DaemonConfig } from '../config/load-config.ts'
 import type { StrategyId } from '../domain/ids.ts'
 import type { Holding } from '../domain/position.ts'
 import { unclaimedHolding } from '../engine/book/allocation.ts'
-import { type Book, splitPair } from '../engine/book/book.ts'
-import { unownedOf } from '../engine/resolution/evidence.ts'
+import { type Book, splitPair, unownedOf } from '../engine/book/book.ts'
 import type { EngineSettings } from '../engine/settings.ts'
 import { formatOnGrid, type Grid } from '../lib/grid.ts'
 
-/** No strategy trades it any more. */
 export interface UnattendedPosition {
-  /** Absent if no strategy holds it. */
   readonly strategy?: string
   readonly symbol: string
   readonly side: 'long' | 'short'
@@ -25,9 +22,6 @@ export interface UnattendedInput {
   readonly grids: ReadonlyMap<string, { readonly lot: Grid }>
 }
 
-/**
- * Positions of removed or disabled strategies, or on instruments no longer listed or configured.
- */
 export function listUnattended(input: UnattendedInput): readonly UnattendedPosition[] {
   const { settings, book } = input
   const ofStrategies = [...book.holdings].flatMap(([key, holding]) => {
@@ -43,7 +37,6 @@ export function listUnattended(input: UnattendedInput): readonly UnattendedPosit
   return [...ofStrategies, ...ofAccount, ...listUnclaimed(input)]
 }
 
-/** Others opened it, or closed what strategies hold on paper. */
 function listUnclaimed(input: UnattendedInput): readonly UnattendedPosition[] {
   const { settings, book } = input
   return [...book.account.keys()].flatMap((symbol) => {

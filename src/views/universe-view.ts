@@ -7,7 +7,6 @@ import { wordsOfVerdict } from './universe-words.ts'
 
 const DAY_MS = 86_400_000
 
-/** A universe for each strategy that has one. */
 export function viewUniverses(account: ShownAccount): readonly UniverseView[] {
   return [...account.settings.strategies.values()].flatMap((strategy) => {
     const { universe } = strategy
@@ -15,7 +14,7 @@ export function viewUniverses(account: ShownAccount): readonly UniverseView[] {
   })
 }
 
-/** Universes without a member, so that their strategies trade nothing, and why. */
+/** Their strategies trade nothing. */
 export function* listEmptyUniverses({
   settings,
   book,
@@ -31,7 +30,7 @@ export function* listEmptyUniverses({
   }
 }
 
-/** `4 are out like BTCUSDT (age 1 h below 30 d)`, the most frequent reasons first. */
+/** The most frequent reasons come first. */
 function wordsOfAll({ verdicts }: KeptUniverse): string {
   const all = Object.entries(verdicts)
   if (all.length === 0) return 'the exchange listed nothing'

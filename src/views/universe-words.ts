@@ -67,7 +67,6 @@ function compared(
     `${what} ${show(value)} ${relation} ${show(limit)}`
 }
 
-/** Four digits, or all of a larger whole number. */
 function showAmount(value: number): string {
   return Math.abs(value) >= 1000 ? String(Math.round(value)) : String(Number(value.toPrecision(4)))
 }

@@ -22,7 +22,6 @@ import {
 import { pictureAccount } from './scenario-account.ts'
 import type { ShownAccount } from './shown-account.ts'
 
-/** The same for a running daemon and a journal at rest. */
 export async function viewWhatIf(
   shown: ShownAccount,
   query: WhatIfQuery,
@@ -64,7 +63,7 @@ export async function viewWhatIf(
   }
 }
 
-/** Called between parts of long work, so that prices are not delayed. */
+/** Prices must not wait for long work. */
 export type Rest = () => Promise<void>
 
 async function finish<Result>(work: Generator<void, Result>, rest: Rest): Promise<Result> {
@@ -75,7 +74,6 @@ async function finish<Result>(work: Generator<void, Result>, rest: Rest): Promis
   }
 }
 
-/** @param share position of the scenario on the way to the first liquidation */
 function viewOutcome(
   { equity, need, free, marginRatio, ...outcome }: ScenarioOutcome,
   { first, share }: { readonly first: FoundLiquidation; readonly share: number },
@@ -135,7 +133,7 @@ function amountOf(value: number): string | null {
   return Number.isFinite(value) ? toAmount(value).toString() : null
 }
 
-/** As of the last comparison, or at rest without what is held; NaN: not known. */
+/** NaN: not known. */
 function equityBooked(shown: ShownAccount): number {
   const { engine, state } = shown
   const capital = capitalOf(shown)

@@ -6,7 +6,6 @@ import type { ShownAccount } from './shown-account.ts'
 
 type Wish = AccountView['strategies'][number]['wants'][number]
 
-/** When each strategy last wanted something else on an instrument, in this run. */
 export class WishTimes {
   /** Keyed by strategy and symbol; Unix ms. */
   readonly #since = new Map<string, number>()
@@ -18,7 +17,6 @@ export class WishTimes {
       this.#since.set(pairOf(strategyId, symbol), at)
   }
 
-  /** Undefined: not in this run. */
   since(pair: string): number | undefined {
     return this.#since.get(pair)
   }

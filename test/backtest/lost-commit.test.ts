@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { DirectExchange, UID } from '../../src/backtest/direct-exchange.ts'
-import { DirectNetwork } from '../../src/backtest/network.ts'
-import { VirtualAccount } from '../../src/backtest/virtual-account.ts'
+import { DirectNetwork } from '../../src/backtest/virtual-wire.ts'
+import { VirtualAccount } from '../../src/backtest/backtest.ts'
 import { VirtualTime } from '../../src/backtest/virtual-time.ts'
-import { type JournalRecord, type UsedKey } from '../../src/domain/record.ts'
+import type { JournalRecord, UsedKey } from '../../src/domain/record.ts'
 import { rebuildBook } from '../../src/engine/book/book-rows.ts'
-import { type EngineSettings } from '../../src/engine/settings.ts'
-import { type JournalPort } from '../../src/interpreter/ports.ts'
+import type { EngineSettings } from '../../src/engine/settings.ts'
+import type { JournalPort } from '../../src/interpreter/ports.ts'
 import {
   differencesOf,
   openPaperAccount,

@@ -1,18 +1,18 @@
 import { join } from 'node:path'
 import { UID } from '../../src/backtest/direct-exchange.ts'
-import { type VirtualStrategy } from '../../src/backtest/virtual-account.ts'
+import type { VirtualStrategy } from '../../src/backtest/backtest.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { toEngineSettings, toInstruments } from '../../src/assembly/settings/engine-settings.ts'
 import { loadStrategies, requireCode } from '../../src/assembly/strategies/strategies.ts'
-import { type StrategyId } from '../../src/domain/ids.ts'
-import { type Book } from '../../src/engine/book/book.ts'
-import { type EngineSettings } from '../../src/engine/settings.ts'
+import type { StrategyId } from '../../src/domain/ids.ts'
+import type { Book } from '../../src/engine/book/book.ts'
+import type { EngineSettings } from '../../src/engine/settings.ts'
 import { createExchangeCore, type ExchangeCore } from '../../src/simulator/futures/exchange-core.ts'
 import {
   buildInstruments,
   toMarketInstrument,
 } from '../../src/simulator/futures/instruments/instruments.ts'
-import { type LedgerStatement } from '../../src/simulator/futures/accounts/ledger-view.ts'
+import type { LedgerStatement } from '../../src/simulator/futures/accounts/ledger-view.ts'
 import { SeededMarket } from '../../src/simulator/market/seeded/seeded-market.ts'
 import { compareMoney } from '../support/invariants/book-comparison.ts'
 

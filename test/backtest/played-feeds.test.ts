@@ -6,6 +6,7 @@ import {
 } from '../../src/backtest/opening/prepare-backtest.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { formatFeedFile } from '../../src/backtest/feed-file.ts'
+import { loadFeedFiles } from '../../src/backtest/opening/load-warm.ts'
 import { BacktestProject, MINUTE_MS, START_AT, writeQuotes } from './backtest-project.ts'
 
 const MINUTES = 30
@@ -151,4 +152,19 @@ test('a file of another request is refused, with both', async () => {
     /FEED_OTHER[^]*symbol=ETHUSDT[^]*scripted\.ratio[^]*symbol=BTCUSDT/,
   )
   await expect(prepare([other])).rejects.toThrow(/FEED_UNUSED[^]*symbol=ETHUSDT/)
+})
+
+test('a signal that does not fit its schema is refused with its file and line, and what is wrong', async () => {
+  const feed = 'signal:tv'
+  const row = (second: number, action: unknown): string =>
+    JSON.stringify({ readAt: START_AT + second * 1000, id: `s${second}`, data: { action } })
+  const lines = [JSON.stringify({ feed, format: 1 }), row(1, 'long'), '', row(2, 'sideways')]
+  const file = project.write('tv.jsonl', `${lines.join('\n')}\n`)
+  const asker = { id: 'follow', feedNames: new Map([['tv', feed]]), feeds: new Map() }
+  const action = { type: 'oneOf', values: ['long', 'flat'], optional: false } as const
+  const signals = { accept: { tv: { fields: { action } } } }
+
+  await expect(loadFeedFiles([file], [asker] as never, signals as never)).rejects.toThrow(
+    /FEED_SIGNAL[^]*tv\.jsonl\n *line +4\n[^]*signal +tv\n *problem +action is none of long, flat\n *hint +correct that line/,
+  )
 })

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { DirectExchange, UID } from '../../src/backtest/direct-exchange.ts'
-import { DirectNetwork } from '../../src/backtest/network.ts'
-import { VirtualAccount } from '../../src/backtest/virtual-account.ts'
+import { DirectNetwork } from '../../src/backtest/virtual-wire.ts'
+import { VirtualAccount } from '../../src/backtest/backtest.ts'
 import { VirtualTime } from '../../src/backtest/virtual-time.ts'
 import { JournalPace } from '../../src/views/journal-pace.ts'
 import { createBook } from '../../src/engine/book/book.ts'
-import { type JournalPort } from '../../src/interpreter/ports.ts'
+import type { JournalPort } from '../../src/interpreter/ports.ts'
 import { openPaperAccount, POLLING, START_AT } from './paper-account.ts'
 
 /** A server that is far away: a commit takes its time, and the next waits for it. */

@@ -213,6 +213,26 @@ test.concurrent('exits that the exchange keeps are warned of, with their line, u
   expect(adopted.text).not.toContain('breakout.ts')
 })
 
+test.concurrent('[CFG1] stops nearer than one tick are refused, with their line and what to write', async () => {
+  const project = projects.open()
+  const file = 'config/strategies/trend-btc.yaml'
+  const parts =
+    'exits: { stop: { distance: 0.000001 }, trailing: { after: 0.01, distance: 0.000001 } }'
+  project.edit(file, 'risk:', `${parts}\nrisk:`)
+  const { code, lines } = await check(project)
+  expect(code).toBe(78)
+  const why =
+    'BTCUSDT: 0.000001 of about 60,000 is 0.06, less than one tick (0.1), so the first move against the position passes it; write 0.000002 or more'
+  const of = (part: string): unknown =>
+    expect.stringMatching(new RegExp(`^${file}:\\d+:\\d+ exits\\.${part}\\.distance: `))
+  const found = lines.filter((line) => line.endsWith(why))
+  expect(found).toEqual([of('stop'), of('trailing')])
+
+  project.edit(file, 'stop: { distance: 0.000001 }', 'stop: { distance: 0.000002 }')
+  project.edit(file, 'distance: 0.000001 } }', 'distance: 0.000002 } }')
+  expect((await check(project)).code).toBe(0)
+})
+
 test.concurrent('says whether stops at the exchange are moved with the exits', async () => {
   const project = projects.open()
   const exits = 'exits: { stop: { distance: 0.02, atExchange: true } }\nrisk:'
@@ -421,6 +441,26 @@ test.concurrent('the shipped configuration has nothing wrong', async () => {
   expect(code).toBe(0)
   expect(text).toMatch(
     /^limits that are off: (?:[a-zA-Z.]+(?: \((?:account|\d+ instruments?|\d+ strateg(?:y|ies)|, )+\))?(?:, |\n))+(?:largest positions: grid-btc 0\.06 BTC, about [\d,.]+ USDT at [\d,.]+; .*\n)?orders from the largest long to the largest short \(orderSizeMax\): grid-btc \d+, .*\nfunding is paid at 00:00, 08:00 and 16:00 UTC \(calendar\.funding\)\norders of a strategy that fails \(onFailure\): cancelled once it is halted \(grid-btc, .*\)\nconfig\/paper\.yaml: nothing wrong; 4 strategies$/,
+  )
+})
+
+test.concurrent('counts in every line the strategies that run, and names those that do not', async () => {
+  const project = projects.open()
+  project.write(TREND, `${project.read(TREND)}\nenabled: false\n`)
+  const run = project.start([
+    'check',
+    ...['--set', 'manual={orderNotionalMax: "1000", positionNotionalMax: "2000"}'],
+  ])
+
+  expect((await run.ended).code).toBe(0)
+  const text = run.stdout.join('\n')
+  expect(text).toContain('losses.daily (2 instruments, 3 strategies, manual)')
+  expect(text).toMatch(
+    /\(onFailure\): cancelled once it is halted \(grid-btc, grid-eth, trend-btc\)/,
+  )
+  expect(text.match(/\d+ strateg(?:y|ies)\b/g)?.every((count) => count.startsWith('3 '))).toBe(true)
+  expect(run.stdout.at(-1)).toBe(
+    `${PAPER}: nothing wrong; 3 strategies, and 1 more that is not enabled: trend-eth`,
   )
 })
 

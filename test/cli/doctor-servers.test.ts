@@ -223,31 +223,23 @@ describe.skipIf(redisMissing !== undefined)('of shared limits', () => {
     const [, rights = ''] =
       /^user limits on >SECRET (.*)$/m.exec(readFileSync('docs/servers.md', 'utf8')) ?? []
     const redis = new Redis(server.url)
-    const lookAs = (word: string, marketData: boolean) =>
-      look(
-        [
-          ...at({ url: server.url.replace('redis://', 'redis://limits@') }),
-          `exchange.shared.marketData=${marketData}`,
-        ],
-        { INTENTD_LIMITS_PASSWORD: word },
-      )
+    const lookAs = (word: string) =>
+      look(at({ url: server.url.replace('redis://', 'redis://limits@') }), {
+        INTENTD_LIMITS_PASSWORD: word,
+      })
 
     await redis.acl('SETUSER', 'limits', 'on', '>SECRET', ...rights.split(' '))
-    const whole = await lookAs('SECRET', true)
-    const wrong = await lookAs('other-word', true)
-    await redis.acl('SETUSER', 'limits', '-hset')
-    const [alone, both] = [await lookAs('SECRET', false), await lookAs('SECRET', true)]
+    const whole = await lookAs('SECRET')
+    const wrong = await lookAs('other-word')
     await redis.acl('SETUSER', 'limits', '-set')
-    const [neither] = await lookAs('SECRET', true)
+    const less = await lookAs('SECRET')
     const keys = await redis.keys('*')
     redis.disconnect()
 
-    expect(stateOf(whole)).toEqual({ 'shared limits': 'ok', 'shared tickers': 'ok' })
+    expect(stateOf(whole)).toEqual({ 'shared limits': 'ok' })
     expect(wrong[0]?.found).toMatch(/refuses user or password.*WRONGPASS/)
-    expect(stateOf(alone)).toEqual({ 'shared limits': 'ok' })
-    expect(stateOf(both)).toEqual({ 'shared limits': 'ok', 'shared tickers': 'fail' })
-    expect(both[1]?.found).toContain(rights.slice(rights.indexOf('+')))
-    expect(neither).toMatchObject({ what: 'shared limits', state: 'fail' })
+    expect(stateOf(less)).toEqual({ 'shared limits': 'fail' })
+    expect(less[0]?.found).toContain(rights.slice(rights.indexOf('+')))
     expect(keys).toEqual([])
   })
 })

@@ -159,6 +159,7 @@ test('[CFG2] a tighter limit that is exceeded already is named, with what it wil
   )
   const [grid] = next.strategies
   const position = {
+    journal: { run: 1, sequence: 9 },
     symbol: 'BTCUSDT',
     side: 'long',
     size: '9',

@@ -23,7 +23,10 @@ const ID = 'strategy-with-a-name-of-'.padEnd(40, 'x')
 const SYMBOL = '1000000MOGUSDT'
 const LARGE = '-123456789012345.123456789'
 
+const JOURNAL = { run: 3, sequence: 1234 }
+
 const POSITION: PositionView = {
+  journal: JOURNAL,
   symbol: SYMBOL,
   side: 'short',
   size: LARGE.slice(1),
@@ -97,6 +100,7 @@ const PROFIT: ProfitView = {
 }
 const ACCOUNT: AccountView = {
   name: ID,
+  journal: JOURNAL,
   coin: 'USDT',
   phase: 'running',
   mode: 'reducing',
@@ -345,7 +349,14 @@ test.each([
   ['whatif', () => formatWhatIf(WHAT_IF, true)],
   ['orders', () => formatOrders([ORDER, { ...ORDER, price: null }])],
   ['fills', () => formatFills([FILL], {})],
-  ['profit', () => formatProfit([ROW, { ...ROW, name: 'other', funding: '' }], { by: 'strategy' })],
+  [
+    'profit',
+    () =>
+      formatProfit([ROW, { ...ROW, name: 'other', funding: '' }], {
+        by: 'strategy',
+        journal: JOURNAL,
+      }),
+  ],
 ])(
   '%s fits the 80 columns of a terminal, however long the names and large the numbers',
   (_, format) => {
@@ -798,21 +809,21 @@ test('a number that does not fit keeps its size, and text gives way first', () =
 })
 
 test('a file of profits has exact numbers, under the name of what they are by', () => {
-  expect(formatProfit([{ ...ROW, name: 'USDT' }], { by: 'coin', csv: true })).toMatch(
-    /^coin,fills,net,realised,fees,funding,uncounted\nUSDT,9007199254,/,
-  )
+  expect(
+    formatProfit([{ ...ROW, name: 'USDT' }], { by: 'coin', csv: true, journal: JOURNAL }),
+  ).toMatch(/^coin,fills,net,realised,fees,funding,uncounted\nUSDT,9007199254,/)
   for (const by of ['day', 'strategy', 'instrument'] as const) {
-    expect(formatProfit([{ ...ROW, name: 'a,b' }], { by, csv: true })).toBe(
+    expect(formatProfit([{ ...ROW, name: 'a,b' }], { by, csv: true, journal: JOURNAL })).toBe(
       `${by},coin,fills,net,realised,fees,funding,uncounted\n"a,b",USDT,9007199254,${LARGE},${LARGE},${LARGE},${LARGE},"'${ROW.uncounted}"\n`,
     )
   }
 })
 
 test('profit by strategy names whose figure it is, and where the own one is', () => {
-  expect(describeSource('journal.db', 'strategy')).toMatch(
+  expect(describeSource('journal.db', JOURNAL, 'strategy')).toMatch(
     /realised is what each strategy has made of its own lots, at its own average price; .* `--by instrument`/,
   )
-  expect(describeSource('journal.db', 'day')).toBe(
-    'from journal.db; net is realised less fees, with funding: unrealised profit is in `intentd status`\n',
+  expect(describeSource('journal.db', JOURNAL, 'day')).toBe(
+    'from journal.db, journal record 1234 of run 3; net is realised less fees, with funding: unrealised profit is in `intentd status`\n',
   )
 })

@@ -143,7 +143,28 @@ describe('intentd trades', () => {
         '',
       ].join('\n'),
     )
-    expect(aside).toBe(`from ${file}\n`)
+    expect(aside).toBe(`from ${file}, journal record 8 of run 1\n`)
+  })
+
+  test('cites with its figures up to where the journal was read, as do profit and fills', async () => {
+    writeJournal(threeTrades(), [FLATTEN])
+    const journal = { run: 1, sequence: 8 }
+
+    for (const words of [['trades'], ['profit'], ['profit', '--by', 'strategy']]) {
+      const { out } = await run(...words, '--json')
+      const rows = JSON.parse(out) as readonly unknown[]
+      expect(rows.length).toBeGreaterThan(1)
+      expect(rows).toEqual(rows.map(() => expect.objectContaining({ journal }) as unknown))
+    }
+    for (const words of [['profit'], ['fills'], ['trades', '--csv']])
+      expect((await run(...words)).aside).toContain(`from ${file}, journal record 8 of run 1`)
+    const { out } = await run('trades', '--course', '1')
+    const course = JSON.parse(out) as { readonly fills: unknown }
+    expect(course).toMatchObject({ journal })
+    expect(course.fills).toEqual([
+      expect.objectContaining({ tradeId: expect.any(String) as string, isEntry: true }),
+      expect.objectContaining({ tradeId: expect.any(String) as string, isEntry: false }),
+    ])
   })
 
   test('shows tags and the reasons that were booked, and so do the fills', async () => {

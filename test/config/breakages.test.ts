@@ -171,6 +171,20 @@ const BREAKAGES: readonly Breakage[] = [
     ],
   },
   {
+    what: 'a key of an earlier version',
+    file: main,
+    edits: [
+      [
+        'name: paper',
+        'name: paper\nexchange:\n  shared: { redis: rediss://a.example:6379, members: 2, marketData: true }',
+      ],
+    ],
+    problems: [
+      'config/main.yaml:3:11 exchange.shared: limits are shared on the address of an exchange: set exchange.baseUrl, or remove this',
+      'config/main.yaml:3:57 exchange.shared.marketData: this key is gone: each daemon reads its own tickers, within the shared limits. Remove it',
+    ],
+  },
+  {
     what: 'an unknown key that resembles none',
     file: main,
     edits: [['name: paper', 'name: paper\nwebsocket: true']],

@@ -14,6 +14,7 @@ import { type Controlled } from '../../src/control/controlled.ts'
 import { EVERY_MS } from '../../src/control/follow-events.ts'
 import { EventHistory } from '../../src/control/event-history.ts'
 import { type Entrance } from '../../src/control/access/guard.ts'
+import { SharedAnswers } from '../../src/control/access/shared-answers.ts'
 import { Refusals } from '../../src/control/refusals.ts'
 import { Secret } from '../../src/lib/secret.ts'
 
@@ -91,10 +92,9 @@ class Bench {
       readOnly,
       answered,
       proposals: this.bench.proposals,
-      // Nothing listens there.
-      agentSocket: '/nowhere/mcp.sock',
       version: '1.2.3',
       monotonic: () => this.now,
+      shared: new SharedAnswers(() => this.now),
       address: () => undefined,
       refusals: new Refusals((why) => this.refused.push(why)),
       onBroken: (reason) => this.broken.push(reason),
@@ -129,7 +129,8 @@ class Bench {
             },
           },
         }),
-        trades: () => Promise.resolve({ trades: [], unexplained: [] }),
+        trades: () =>
+          Promise.resolve({ journal: { run: 1, sequence: 9 }, trades: [], unexplained: [] }),
         candles: () => undefined,
         plots: () => Promise.resolve([]),
         keptCurve: () => Promise.resolve({ at: [], equity: [], netWithUnrealised: [], peak: [] }),
@@ -330,7 +331,7 @@ describe('[SEC2] who may speak to a daemon by its port', () => {
     expect(bench.refused).toHaveLength(changing.length)
   })
 
-  test('[SEC2] a stolen token of assistants opens /mcp alone, no other token opens it, and a flood of it is bounded', async () => {
+  test('[SEC2] a stolen token of assistants opens /mcp alone, and no other token opens it', async () => {
     const bench = new Bench(SERVED)
     const stolen = { host: HOST, authorization: `Bearer ${AGENT_TOKEN}` }
     for (const path of [...READS, '/metrics', '/v1/events', '/v1/live', '/v1/proposals'])
@@ -348,13 +349,7 @@ describe('[SEC2] who may speak to a daemon by its port', () => {
     expect((await bench.post({}, { ...stolen, host: 'evil.example' }, '/mcp')).status).toBe(421)
     expect(bench.commands).toEqual([])
 
-    const statuses = []
-    for (let count = 0; count < 310; count++)
-      statuses.push((await bench.post({}, stolen, '/mcp')).status)
-    expect(statuses.filter((status) => status === 503)).toHaveLength(300)
-    expect(statuses.slice(300).every((status) => status === 429)).toBe(true)
-    bench.now = 60_000
-    expect((await bench.post({}, stolen, '/mcp')).status).toBe(503)
+    expect((await bench.post({}, stolen, '/mcp')).status).toBe(404)
     expect((await new Bench(PORT).post({}, stolen, '/mcp')).status).toBe(401)
     const unserved = { authorization: `Bearer ${TOKEN}` }
     expect((await new Bench(PORT).post({}, unserved, '/mcp')).status).toBe(404)
@@ -790,4 +785,58 @@ test('a command is known by its id from both entrances, and after a restart', as
   rmSync(directory, { recursive: true })
   expect((await last.post(request('pause-09'))).status).toBe(200)
   expect(troubles).toHaveLength(1)
+})
+
+test('a dated release, flatten or close from before all that is remembered is outdated, after a restart and within a run; a kill and a restriction are obeyed', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'outdated-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  let now = 1_767_225_600_000
+  const openBench = () => {
+    const store = createAnswerFile(directory, (reason) => expect.fail(reason))
+    return new Bench(SOCKET, { answered: new AnsweredRequests(store, () => now) })
+  }
+  const send = async (bench: Bench, requestId: string, order: object) => {
+    const answer = await bench.post({ requestId, reason: 'odd', by: 'me', order })
+    const body = (await answer.json()) as { text?: string; error?: string }
+    return [answer.status, body.error ?? body.text]
+  }
+  const flatten = { kind: 'flatten', scope: 'BTCUSDT' }
+  const first = openBench()
+  const id = `${now}-flatten`
+  expect((await send(first, id, flatten))[0]).toBe(200)
+  for (let number = 1; number < REQUESTS_KEPT_MAX; number++)
+    await send(first, `${(now += 1000)}-more`, flatten)
+
+  const full = openBench()
+  expect(await send(full, id, flatten)).toEqual([200, expect.stringMatching(/^sent again/)])
+  await send(full, `${(now += 1000)}-last`, flatten)
+  const next = openBench()
+  const outdated = [409, expect.stringMatching(/^outdated: .*with a new id$/)]
+  for (const order of [
+    flatten,
+    { kind: 'release', scope: '*' },
+    { kind: 'close', scope: '*', percent: 50 },
+  ])
+    expect(await send(next, id, order)).toEqual(outdated)
+  expect(next.commands).toEqual([])
+  expect((await send(next, `${now - 5000}-later`, flatten))[0]).toBe(200)
+  expect((await send(next, id, { kind: 'kill' }))[0]).toBe(200)
+  const pause = { kind: 'restrict', scope: '*', mode: 'halted' }
+  expect((await send(next, id.replace('flatten', 'pause'), pause))[0]).toBe(200)
+  // Its age is not known, so it counts as sent now.
+  expect((await send(next, 'undated-flatten', flatten))[0]).toBe(200)
+
+  const answered = new AnsweredRequests(undefined, () => now)
+  const within = new Bench(SOCKET, { answered })
+  for (let number = 0; number <= 4000; number++) {
+    const requestId = `${(now += 1)}-${number}`
+    const request = { requestId, reason: 'odd', by: 'me', order: flatten } as ControlRequest
+    answered.once(request, () => answerOf(requestId))
+  }
+  expect(await send(within, `${now - 4000}-0`, flatten)).toEqual(outdated)
+  expect(await send(within, `${now - 3999}-1`, flatten)).toEqual([
+    200,
+    expect.stringMatching(/^sent again/),
+  ])
+  expect(within.commands).toEqual([])
 })

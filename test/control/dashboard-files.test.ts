@@ -3,6 +3,7 @@ import { type Hono } from 'hono'
 import { describe, expect, test } from 'vitest'
 import { ProposalBench } from '../support/approval/memory-pairing.ts'
 import { AnsweredRequests } from '../../src/control/answered-requests.ts'
+import { SharedAnswers } from '../../src/control/access/shared-answers.ts'
 import { Refusals } from '../../src/control/refusals.ts'
 import { buildControlApp } from '../../src/control/control-app.ts'
 import { type Controlled } from '../../src/control/controlled.ts'
@@ -51,6 +52,7 @@ class Bench {
       answered: new AnsweredRequests(),
       proposals: new ProposalBench().proposals,
       monotonic: () => this.now,
+      shared: new SharedAnswers(() => this.now),
       entrance: {
         via: 'port',
         hosts: [HOST],

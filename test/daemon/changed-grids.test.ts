@@ -20,6 +20,11 @@ test('a start on ticks that the journal does not convert to is refused, with bot
     place.env,
   )
   const checked = await checking.ended
+  const examining = project.start(
+    ['doctor', '--json', ...named, '--set', 'instruments.BTCUSDT.tickSize=7'],
+    place.env,
+  )
+  const examined = await examining.ended
   const second = startDaemon(project, place, ['--set', 'instruments.BTCUSDT.tickSize=7'])
   const { code } = await second.ended
   await exchange.stop()
@@ -28,6 +33,19 @@ test('a start on ticks that the journal does not convert to is refused, with bot
   expect(checking.stderr.join('\n')).toMatch(
     /config\/remote\.yaml:\d+:\d+ instruments: STATE_GRIDS_CHANGED[^]*instruments\.BTCUSDT: tickSize: "0\.1"/,
   )
+  expect(examined.code).toBe(1)
+  const { findings } = JSON.parse(examining.stdout.join('\n')) as {
+    readonly findings: readonly Readonly<Record<string, string>>[]
+  }
+  expect(findings.filter(({ what }) => what === 'instruments')).toEqual([
+    expect.objectContaining({
+      state: 'fail',
+      found: expect.stringMatching(
+        /^a start refuses BTCUSDT: .*tickSize 0\.1.*tickSize 7/,
+      ) as string,
+    }),
+  ])
+  expect(examining.stdout.join('\n')).toContain('and flatten the instrument')
   const said = second.stderr.join('\n')
   expect(said).toMatch(
     /STATE_GRIDS_CHANGED[^]*tickSize 0\.1, lotSize 0\.001[^]*tickSize 7, lotSize 0\.001/,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import {
   ClientExchange,
   type ClientExchangeOptions,
-} from '../../src/daemon/account/client-exchange.ts'
+} from '../../src/daemon/account/account-ports.ts'
 import type { CallOptions } from '../../src/exchange/client/request-writer.ts'
 import { ManualTime } from '../support/manual-time.ts'
 

@@ -28,7 +28,7 @@ function createScene() {
     scene.readings += 1
     if (scene.isBroken) return Promise.reject(new Error('its thread has ended'))
     const trades = durable.filter(({ closedAt }) => closedAt >= since).slice(-limit)
-    return Promise.resolve({ trades, unexplained: [] })
+    return Promise.resolve({ journal: { run: 1, sequence: 9 }, trades, unexplained: [] })
   }
   const log = new ClosedTradeLog({
     read,

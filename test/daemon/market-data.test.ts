@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MarketData, type MarketDataOptions } from '../../src/daemon/market-data/market-data.ts'
+import { MarketData } from '../../src/daemon/market-data/market-data.ts'
 import { type ProductType } from '../../src/domain/instrument.ts'
 import { type TickerTable } from '../../src/domain/ticker-table.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
@@ -12,7 +12,7 @@ import { MOMENT_AT } from '../support/market-moment.ts'
 type Rows = Readonly<Partial<Record<ProductType, readonly number[]>>>
 
 /** Market data of an exchange that stamps its ticker answers with these times, one after the other. */
-function openMarket(requestTimes: Rows, readTogether?: MarketDataOptions['sharedTickers']) {
+function openMarket(requestTimes: Rows) {
   const time = new ManualTime(MOMENT_AT)
   const left = new Map(
     Object.entries(requestTimes).map(([productType, times]) => [productType, [...times]]),
@@ -55,7 +55,6 @@ function openMarket(requestTimes: Rows, readTogether?: MarketDataOptions['shared
     feeds: [],
     trusted,
     timers: time,
-    sharedTickers: readTogether,
     logger: {
       log: (_, event) => {
         throw new Error(event)
@@ -141,24 +140,4 @@ test('accounts of two product types hear their own prices alone, and each of the
     ['time', false],
     ['calls', true],
   ])
-})
-
-test('tickers are read as those who share them read them, until there are no calls any more', async () => {
-  const heard: string[] = []
-  const { market } = openMarket(
-    { 'USDT-FUTURES': [] },
-    {
-      readTickers: (table, productType) => {
-        heard.push(productType)
-        return Promise.resolve({ kind: 'accepted', data: table, receivedAt: 0 })
-      },
-      close: () => heard.push('closed'),
-    },
-  )
-
-  expect(await market.of('USDT-FUTURES').readTickers()).toBe(true)
-  await market.stop()
-  await market.close()
-
-  expect(heard).toEqual(['USDT-FUTURES', 'closed'])
 })

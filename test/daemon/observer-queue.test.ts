@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { createPorts } from '../../src/daemon/account/account-ports.ts'
-import { ObserverQueue } from '../../src/daemon/reporting/observer-queue.ts'
+import { createPorts, ObserverQueue } from '../../src/daemon/account/account-ports.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
 /** What observers saw, and their errors. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type StrategyId, toStrategyId } from '../../src/domain/ids.ts'
-import { type StrategySettings } from '../../src/engine/settings.ts'
-import { PlotLog } from '../../src/daemon/reporting/plot-log.ts'
+import type { StrategySettings } from '../../src/engine/settings.ts'
+import { PlotLog } from '../../src/daemon/reporting/account-curves.ts'
 import { type CurvePoint, parsePlotSeries, toPlotSeries } from '../../src/journal/curves.ts'
 import { viewKeptPlots } from '../../src/views/kept-plots.ts'
 

@@ -13,10 +13,14 @@ const { values } = parseArgs({
     load: { type: 'string', multiple: true, default: [...LOADS] },
     /** Of each of them; at least three minutes. */
     seconds: { type: 'string', default: '600' },
-    /** With tickers that the daemons read for each other (`exchange.shared.marketData`). */
-    'market-data': { type: 'boolean', default: false },
   },
 })
+
+/** The limits that hold the daemons up. */
+const REACHED: Readonly<Record<Load, readonly string[]>> = {
+  address: ['tickers', 'spotSymbols'],
+  overall: ['all together'],
+}
 
 // At once: whatever is waited for would start the next one meanwhile.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -29,14 +33,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 if (redisMissing === undefined) {
   for (const load of LOADS.filter((each) => values.load.includes(each))) {
-    const marketData = values['market-data']
-    console.log(
-      `\n${load}, ${values.seconds} s${marketData ? ', tickers read for each other' : ''}`,
-    )
+    console.log(`\n${load}, ${values.seconds} s`)
     try {
-      const address = await SharedAddress.start(load, { marketData })
+      const address = await SharedAddress.start(load)
       await address.play(Math.max(180, Number(values.seconds)) * 1000)
-      report(await address.end(), address, reachedBy(load, marketData))
+      report(await address.end(), address, REACHED[load])
       await address.close()
     } finally {
       RedisServer.killAll()
@@ -46,12 +47,6 @@ if (redisMissing === undefined) {
 } else {
   console.log(redisMissing)
   process.exitCode = 1
-}
-
-/** The limits that hold the daemons up; of tickers that they read for each other they need fewer calls. */
-function reachedBy(load: Load, marketData: boolean): readonly string[] {
-  if (load === 'overall') return ['all together']
-  return marketData ? ['spotSymbols'] : ['tickers', 'spotSymbols']
 }
 
 function report(

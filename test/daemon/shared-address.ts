@@ -65,15 +65,14 @@ export class SharedAddress {
     for (let place = 0; place < MEMBERS; place++) this.#runs.push([this.#run(place)])
   }
 
-  /** @param marketData Whether they read tickers for each other too. */
-  static async start(load: Load, { marketData = false } = {}): Promise<SharedAddress> {
+  static async start(load: Load): Promise<SharedAddress> {
     const redisFolder = mkdtempSync(join(tmpdir(), 'intentd-redis-'))
     const redis = await RedisServer.start({ keptIn: redisFolder })
     const project = new Project()
     writeSimulator(project)
     const exchange = await findExchange(project)
     for (let place = 0; place < MEMBERS; place++)
-      writeDaemon(project, { place, load, url: exchange.url, redis: redis.url, marketData })
+      writeDaemon(project, { place, load, url: exchange.url, redis: redis.url })
     const simulator = startExchange(project, exchange, [], {
       preload: COUNT_ARRIVALS,
       env: { ARRIVALS_FILE: join(project.directory, ARRIVALS_FILE) },
@@ -220,11 +219,10 @@ interface Given {
   readonly load: Load
   readonly url: string
   readonly redis: string
-  readonly marketData: boolean
 }
 
 /** One that trades, and reads as often as it may. */
-function writeDaemon(project: Project, { place, load, url, redis, marketData }: Given): void {
+function writeDaemon(project: Project, { place, load, url, redis }: Given): void {
   const polling =
     load === 'address' ? { positionsMs: 1000, fillsMs: 500 } : { positionsMs: 100, fillsMs: 100 }
   const name = `member-${place}`
@@ -239,7 +237,6 @@ function writeDaemon(project: Project, { place, load, url, redis, marketData }: 
       shared: {
         redis,
         members: MEMBERS,
-        marketData,
       },
     },
     polling: {

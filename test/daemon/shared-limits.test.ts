@@ -4,10 +4,9 @@ import { Redis } from 'ioredis'
 import { afterAll, describe, expect, it } from 'vitest'
 import { formatStatus } from '../../src/cli/control/status.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
-import { type StatusView } from '../../src/control/views.ts'
+import type { StatusView } from '../../src/control/views.ts'
 import { Metrics } from '../../src/daemon/control/metrics.ts'
-import { openSharedLimits } from '../../src/daemon/market-data/open-shared-limits.ts'
-import { openDaemon } from '../../src/daemon/open-daemon.ts'
+import { openSharedLimits, openDaemon } from '../../src/daemon/open-daemon.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { systemTimers } from '../../src/lib/timers.ts'
@@ -62,7 +61,6 @@ describe.skipIf(redisMissing !== undefined)('limits that are shared', () => {
         'exchange.baseUrl=http://127.0.0.1:1',
         `exchange.shared.redis=${server.url}`,
         'exchange.shared.members=2',
-        'exchange.shared.marketData=true',
         'control.tokenFile=../exposed.token',
       ],
       cwd: project.directory,
@@ -120,15 +118,12 @@ describe.skipIf(redisMissing !== undefined)('limits that are shared', () => {
   })
 })
 
-it('status and /metrics show what is held of the limits of the address, and who reads its tickers', () => {
+it('status and /metrics show what is held of the limits of the address', () => {
   const limits = [
     { name: 'all endpoints', calls: 6000, perMs: 60_000, mayMake: 1500, gone: 1200 },
     { name: 'longShortRatio', calls: 1, perMs: 1000, mayMake: 0, gone: 0 },
   ]
-  const show = (
-    sharedLimits: StatusView['sharedLimits'],
-    sharedTickers?: StatusView['sharedTickers'],
-  ) => {
+  const show = (sharedLimits: StatusView['sharedLimits']) => {
     const status = {
       name: 'a',
       version: '0',
@@ -144,7 +139,6 @@ it('status and /metrics show what is held of the limits of the address, and who 
       accounts: [],
       off: [],
       ...(sharedLimits && { sharedLimits }),
-      ...(sharedTickers && { sharedTickers }),
     }
     const metrics = new Metrics(systemTimers)
     const summary = { count: 0, p50Ms: 0, p99Ms: 0, maxMs: 0 }
@@ -177,13 +171,4 @@ it('status and /metrics show what is held of the limits of the address, and who 
   expect(show({ ...common, state: 'joining', reason: null, members: 0 }).text).toContain(
     'waits for',
   )
-  const counts = { taken: 120, own: 40, refused: 0, failed: 0 }
-  const tickers = show(undefined, counts)
-  expect(tickers.text).toMatch(/tickers +120 readings of other daemons, 40 of its own\n/)
-  expect(tickers.metrics).toContain('intentd_shared_tickers_total{how="taken"} 120\n')
-  expect(show(undefined, { ...counts, refused: 3, failed: 2 }).text).toMatch(
-    /of its own\n +! refused 3 that were no answer of the exchange\n +! no answer of Redis 2 times\n/,
-  )
-  expect(show(undefined, { ...counts, failed: 1 }).text).toContain('! no answer of Redis once\n')
-  expect(shared.metrics + shared.text).not.toMatch(/tickers_total|of other daemons/)
 })

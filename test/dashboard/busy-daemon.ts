@@ -1,23 +1,18 @@
-import { type Controlled } from '../../src/control/controlled.ts'
-import { CANDLE_INTERVALS_MS } from '../../src/control/detail-views.ts'
+import type { Controlled } from '../../src/control/controlled.ts'
 import {
+  CANDLE_INTERVALS_MS,
   type ClosedTradesView,
   type JournalRowView,
   type KeptCurveView,
   type StoryView,
 } from '../../src/control/detail-views.ts'
 import { EventHistory } from '../../src/control/event-history.ts'
-import { type WhatIfView } from '../../src/control/what-if-view.ts'
-import {
-  type AccountView,
-  type FillView,
-  type OrderView,
-  type ProfitView,
-} from '../../src/control/views.ts'
-import { type ReadingData } from '../../src/daemon/explain/reading-data.ts'
-import { type Readings } from '../../src/daemon/explain/readings.ts'
+import type { WhatIfView } from '../../src/control/what-if-view.ts'
+import type { AccountView, FillView, OrderView, ProfitView } from '../../src/control/views.ts'
+import type { ReadingData, Readings } from '../../src/daemon/explain/readings.ts'
 
 const INSTRUMENTS = 200
+const JOURNAL = { run: 3, sequence: 1234 }
 const ORDERS = 1000
 const STRATEGIES = 20
 const FILLS = 500
@@ -85,6 +80,7 @@ export class BusyDaemon {
           .slice(0, limit),
       trades: ({ limit }) =>
         Promise.resolve({
+          journal: JOURNAL,
           trades: Array.from({ length: TRADES }, (_, index) => tradeOf(index)).slice(-limit),
           unexplained: [],
         }),
@@ -153,6 +149,7 @@ export class BusyDaemon {
       Object.fromEntries(names.map((name) => [name, this.#profit()]))
     return {
       name: 'busy',
+      journal: JOURNAL,
       coin: 'USDT',
       phase: 'running',
       mode: 'active',
@@ -188,6 +185,7 @@ export class BusyDaemon {
         machineMs: 0,
       },
       positions: this.#symbols.map((symbol, index) => ({
+        journal: JOURNAL,
         symbol,
         side: 'long',
         coin: 'USDT',

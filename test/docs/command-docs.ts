@@ -26,7 +26,6 @@ const CHAPTERS: Readonly<Record<string, readonly string[]>> = {
     'pause',
     'resume',
     'mode',
-    'restrict',
     'flatten',
     'order',
     'close',
@@ -99,6 +98,7 @@ function describeCommand(command: Command): string {
     `### ${pathOf(command)}`,
     `\`${pathOf(command)} ${command.usage()}\``,
     `${sentence(command.description())}`,
+    ...command.aliases().map((name) => `Another name: \`intentd ${name}\`.`),
     ...(options.length === 0
       ? []
       : [

@@ -13,7 +13,7 @@ test('docs/commands.md is what `npm run docs` writes, with every command', async
 
   expect(read('docs/commands.md')).toBe(page)
   for (const name of VERBS.flatMap(({ names }) => names))
-    expect(page).toContain(`\n### intentd ${name}\n`)
+    expect(page).toMatch(new RegExp(`\n(?:### |Another name: \`)intentd ${name}(?:\n|\`)`))
 })
 
 test('docs/configuration.md is what `npm run docs` writes', () => {

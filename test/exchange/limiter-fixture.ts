@@ -1,7 +1,7 @@
 import { Limiter, type LimiterOptions } from '../../src/exchange/limiter/limiter.ts'
-import { type Clock } from '../../src/lib/clock.ts'
-import { type Timers } from '../../src/lib/timers.ts'
-import { DirectPool } from '../../src/backtest/virtual-account.ts'
+import type { Clock } from '../../src/lib/clock.ts'
+import type { Timers } from '../../src/lib/timers.ts'
+import { DirectPool } from '../../src/backtest/backtest.ts'
 
 interface Pending {
   readonly at: number

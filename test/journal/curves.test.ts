@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { countJournal } from '../../src/journal/copy/count-journal.ts'
+import { countJournal } from '../../src/journal/copy/prove-copy.ts'
 import { backUpFile } from '../../src/journal/copy/backup-file.ts'
 import {
   ACCOUNT_SERIES,

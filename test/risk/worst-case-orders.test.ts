@@ -5,13 +5,16 @@ import { floatOnGrid } from '../../src/lib/grid.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { addToExposure, buildExposure, takeFromExposure } from '../../src/risk/exposure.ts'
 import { addRung, createLadder, toRung } from '../../src/risk/resting-ladder.ts'
-import { type InstrumentRisk, needAt, needsOf, sumNeeds } from '../../src/risk/worst-case.ts'
 import {
+  type InstrumentRisk,
+  needAt,
+  needsOf,
+  sumNeeds,
   countApproved,
   objectToWorstCase,
   type WorstCaseBasis,
   withOrders,
-} from '../../src/risk/worst-case-orders.ts'
+} from '../../src/risk/worst-case.ts'
 import { madeInstrument } from '../support/market-moment.ts'
 
 const INSTRUMENT = madeInstrument()

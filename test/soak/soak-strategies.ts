@@ -1,5 +1,5 @@
 import { type StrategyId, toStrategyId } from '../../src/domain/ids.ts'
-import { type VirtualStrategy } from '../../src/backtest/virtual-account.ts'
+import type { VirtualStrategy } from '../../src/backtest/backtest.ts'
 import {
   defineStrategy,
   type InstrumentView,

@@ -9,10 +9,8 @@ const PORT = 5432
 const SETTINGS = ['fsync=off', 'shared_buffers=16MB', 'max_wal_size=64MB', 'min_wal_size=2MB']
 /** An empty server takes half of it. */
 const DISK = '160m'
-/** Space left on a full disk. */
 const LEFT_BYTES = 65_536
 
-/** A PostgreSQL server on a machine of the tests' network, with a small disk. */
 export class CabledPostgres {
   readonly #home: string
   readonly #host: NetworkHost
@@ -75,7 +73,6 @@ export class CabledPostgres {
     this.#isRunning = true
   }
 
-  /** As a crash does. */
   kill(): void {
     if (!this.#isRunning) return
     this.#isRunning = false
@@ -93,7 +90,6 @@ export class CabledPostgres {
     this.#run('pg_ctl', ['-D', this.#data, 'reload'])
   }
 
-  /** Nothing more can be written. */
   fillDisk(): void {
     const { bavail, bsize } = statfsSync(this.#seen(''))
     writeFileSync(this.#seen('filler'), Buffer.alloc(Math.max(0, bavail * bsize - LEFT_BYTES)))

@@ -2,14 +2,12 @@ import { type PostgresPlace } from '../../src/journal/postgres/connection.ts'
 import { CabledPostgres } from './cabled-postgres.ts'
 import { type NetworkHost, type PrivateNetwork } from './private-network.ts'
 
-/** Machines for the servers. */
 export const SERVERS = ['server', 'other'] as const
 
 /** Address of the current writer, which moves with a failover. */
 const SHARED = '10.77.0.100'
 const SCHEMA = 'cabled'
 
-/** A PostgreSQL server and its replacement. */
 export class CabledServers {
   readonly way = { address: SHARED }
   readonly #network: PrivateNetwork
@@ -85,7 +83,6 @@ export class CabledServers {
     this.#moveAddress(this.#host, this.otherHost, machines)
   }
 
-  /** The complete server is back. */
   takeBack(machines: readonly NetworkHost[]): void {
     this.#standby?.close()
     this.#standby = undefined

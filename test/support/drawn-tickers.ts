@@ -28,9 +28,8 @@ interface DrawnInstrument {
 }
 
 /**
- * Made-up tickers of many instruments, minute by minute: random walks with the decimals, volumes and
- * sizes of real ones. An instrument that is hardly traded keeps its last price; all other numbers
- * change each minute. The first instruments are always listed; of the others some come and some go.
+ * An instrument that is hardly traded keeps its last price; all other numbers change each minute.
+ * The first instruments are always listed; of the others some come and some go.
  */
 export class DrawnTickers {
   readonly #random: Random
@@ -62,7 +61,7 @@ export class DrawnTickers {
     return found !== undefined && minute >= found.listedAtMinute && minute < found.delistedAtMinute
   }
 
-  /** Fills the table with the tickers of the next minute. @param at Unix ms, exchange clock */
+  /** @param at Unix ms, exchange clock */
   next(table: TickerTable, at: number): void {
     const random = this.#random
     table.clear()

@@ -1,4 +1,3 @@
-/** A forward proxy like those of firms (CONNECT and plain http), and an exchange behind it. */
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as callPlain, type Server } from 'node:http'
@@ -106,7 +105,6 @@ export class TestProxy {
 /** No name server knows this name of the certificate, so only the proxy finds the way. */
 export const EXCHANGE_HOST = 'exchange.test'
 
-/** A key and its certificate for a host, as one text in PEM. */
 function makeCertificate(host: string): string {
   const key = [
     '-newkey',
@@ -123,7 +121,6 @@ function makeCertificate(host: string): string {
   return spawnSync('openssl', ['req', '-x509', ...key, ...subject], { encoding: 'utf8' }).stdout
 }
 
-/** TLS before a plain server of this machine. */
 export class SecureFront {
   /** PEM; callers must trust it. */
   readonly certificate = makeCertificate(EXCHANGE_HOST)
@@ -160,14 +157,10 @@ export class SecureFront {
   }
 }
 
-/**
- * An https server of this machine with its own certificate, which this process trusts until it is
- * closed.
- */
+/** This process trusts its certificate until it is closed. */
 export class TestExchange {
-  /** The bodies that reached it. */
   readonly bodies: string[] = []
-  /** Called for each whole request before it is answered; `false` prevents the answer. */
+  /** `false` prevents the answer. */
   onRequest: () => boolean = () => true
   readonly #server: SecureServer
   readonly #trusted = getCACertificates('default')

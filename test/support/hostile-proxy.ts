@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** Replaces the answer of the exchange, which has done what was asked. */
+/** The exchange has done what was asked. */
 export type Misanswer = (answer: string, response: ServerResponse) => void
 
 const JSON_TYPE = { 'content-type': 'application/json;charset=UTF-8' }
@@ -51,7 +51,6 @@ export const MISANSWERS = {
   },
 } satisfies Record<string, Misanswer>
 
-/** A request that came, as the proxy saw it. */
 export interface SeenRequest {
   /** Last part of the path: `batch-place-order`. */
   readonly name: string
@@ -61,19 +60,14 @@ export interface SeenRequest {
 }
 
 export interface HostileProxyOptions {
-  /** Where the exchange is. */
   readonly target: string
   readonly misanswer: Misanswer
-  /**
-   * One of this many answers of each endpoint is wrong, beginning with the first. 0: only spoilt
-   * ones.
-   */
+  /** 0: only spoilt ones. */
   readonly every: number
   /** Endpoints with only right answers. */
   readonly spared?: readonly string[]
 }
 
-/** Passes every request on unless it is withheld, and misanswers some. */
 export class HostileProxy {
   readonly seen: SeenRequest[] = []
   /** Number of next answers to spoil, by endpoint. */
@@ -103,7 +97,6 @@ export class HostileProxy {
     return `http://127.0.0.1:${port}`
   }
 
-  /** Number of wrong answers of an endpoint. */
   misanswered(name: string): number {
     return this.seen.filter((request) => request.name === name && request.isMisanswered).length
   }
@@ -113,7 +106,6 @@ export class HostileProxy {
     this.#server.closeAllConnections()
   }
 
-  /** From now on every answer is right. */
   relent(): void {
     this.#hasRelented = true
   }

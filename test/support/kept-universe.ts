@@ -12,19 +12,17 @@ export interface KeptMinutes {
   /** Unix ms, a whole minute. */
   readonly fromAt: number
   readonly minutes: number
-  /** Minutes that are missing. */
   readonly gap?: readonly [number, number]
-  /** Changes a table before it is kept. */
   readonly edit?: (table: TickerTable, minute: number) => void
   readonly contracts?: (minute: number) => ReadonlyMap<string, ContractRules> | undefined
 }
 
-/** A little after each whole minute, as a recorder reads. */
+/** A recorder reads a little after each whole minute. */
 export function answerAt(fromAt: number, minute: number): number {
   return fromAt + minute * MINUTE_MS + 137 + ((minute * 71) % 400)
 }
 
-/** Keeps drawn tickers minute by minute. Returns each table, as bytes, by its time. */
+/** @returns each table, as bytes, by its time */
 export async function keepMinutes({
   directory,
   drawn,

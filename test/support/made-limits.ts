@@ -1,5 +1,4 @@
-// Limits and configuration files for tests and benches. A new limit has one line in these tables; a
-// test names only those that it is about.
+// A new limit has one line in these tables; a test names only those that it is about.
 
 import type { z } from 'zod'
 import type { daemonFileSchema } from '../../src/config/schema/daemon-schema.ts'
@@ -57,7 +56,6 @@ export function makeOwnRisk(changes: OwnRiskSection = {}): OwnRiskSection {
   return { ...WIDE_OWN_RISK, ...changes }
 }
 
-/** YAML with a line for each setting. */
 export function writeRisk(changes: RiskSection = {}): string {
   const lines = Object.entries(makeRisk(changes)).map(
     ([name, value]) => `  ${name}: ${JSON.stringify(value)}\n`,
@@ -73,7 +71,6 @@ interface StrategySettings {
   readonly [section: string]: unknown
 }
 
-/** YAML with a line for each section. */
 export function writeStrategy({ risk, ...settings }: StrategySettings): string {
   return Object.entries({ ...settings, risk: makeOwnRisk(risk) })
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)

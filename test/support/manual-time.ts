@@ -1,7 +1,6 @@
 import { type Clock } from '../../src/lib/clock.ts'
 import { type Timers } from '../../src/lib/timers.ts'
 
-/** A clock and timers that only move when told to. */
 export class ManualTime implements Clock, Timers {
   #now: number
   #elapsedMs = 0
@@ -29,7 +28,7 @@ export class ManualTime implements Clock, Timers {
     return this.#waiting.size
   }
 
-  /** Calls due timers in order, each at its own instant, and settles what they started. */
+  /** Each timer is called at its own instant, and what it started is settled. */
   async pass(ms: number): Promise<void> {
     const endMs = this.#elapsedMs + ms
     for (let next = this.#nextUntil(endMs); next !== undefined; next = this.#nextUntil(endMs)) {
@@ -48,7 +47,6 @@ export class ManualTime implements Clock, Timers {
     await this.pass(0)
   }
 
-  /** Sets the clock without passing time. */
   setClock(now: number): void {
     this.#now = now
   }

@@ -35,7 +35,6 @@ export function madeInstrument({
 /** Columns of one instrument by name, and the strategy's holding. */
 export interface MomentRow {
   readonly instrument?: Instrument
-  /** Short for bidPr and askPr. */
   readonly bid?: number
   readonly ask?: number
   readonly columns?: Readonly<Partial<Record<TickerColumn, number>>>
@@ -121,7 +120,6 @@ export function holdingOf(netLots: number): Holding {
   return { longLots: Math.max(0, netLots), shortLots: Math.max(0, -netLots) }
 }
 
-/** A resting order of a quote. */
 export function madeOrder({
   action,
   ticks,

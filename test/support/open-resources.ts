@@ -1,6 +1,6 @@
 // A test file that leaves a timer, socket, worker or child process behind fails with the line that
-// opened it. Vitest's `detectAsyncLeaks` follows promises too, fifty times slower. A short test
-// that starts a program fails too, since imports do not show what a part of src/ starts.
+// opened it. Vitest's `detectAsyncLeaks` follows promises too, fifty times slower. Imports do not
+// show what a part of src/ starts, so a short test that starts a program fails here.
 
 import { createHook } from 'node:async_hooks'
 import { relative } from 'node:path'
@@ -8,7 +8,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect } from 'vitest'
 import { isLong, SAMPLES } from './share.ts'
 
-/** Node's names of resources that keep a process alive. */
 const SOCKETS = ['TCPSERVERWRAP', 'TCPWRAP', 'PIPESERVERWRAP', 'UDPWRAP']
 const PROGRAM = 'PROCESSWRAP'
 const KINDS = new Set(['Timeout', PROGRAM, 'WORKER', 'FSEVENTWRAP', 'STATWATCHER', ...SOCKETS])
@@ -27,7 +26,6 @@ interface Resource {
 }
 
 const resources = new Map<number, Resource>()
-/** The lines that started programs. */
 const programs: string[] = []
 let watching = true
 
@@ -71,7 +69,6 @@ function findLeftOpen(): string[] {
     .map(({ kind, openedAt }) => `${kind} ${openedAt}`)
 }
 
-/** Innermost line outside of Node. */
 function findOpener(): string {
   const limit = Error.stackTraceLimit
   Error.stackTraceLimit = FRAMES_MAX

@@ -9,24 +9,20 @@ import { findPort } from './free-port.ts'
 /** On Debian the newest version comes last. */
 const PROGRAMS = findPrograms()
 
-/** Reason to skip tests with a PostgreSQL server. */
 export const postgresMissing = PROGRAMS === undefined ? 'no PostgreSQL: npm run servers' : undefined
 
-/** A server of the tests' own. */
 export interface PostgresServer {
   readonly port: number
-  /** An empty place. */
   newPlace(): PostgresPlace
-  /** An empty place in a database of its own, for tests that look at all journals of one. */
+  /** For tests that look at all journals of one database. */
   newDatabase(): Promise<PostgresPlace>
-  /** Restarts it as after a crash. */
   restart(): void
 }
 
 let running: Promise<PostgresServer> | undefined
 let places = 0
 
-/** The server of this process, started on first use and ended with the process. */
+/** It is started on first use. */
 export function postgresServer(): Promise<PostgresServer> {
   running ??= startServer()
   return running

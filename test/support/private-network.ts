@@ -9,7 +9,6 @@ const SUBNET = '10.77.0'
 /** An unused address: packets to it are lost. */
 const NOBODY = '02:00:00:00:00:01'
 
-/** Reason to skip tests with machines and cables. */
 export const networkMissing = findMissing()
 
 /** A network namespace with its own hosts file, so that `localhost` is what it names. */
@@ -32,7 +31,6 @@ export class NetworkHost {
     this.pid = place.holder.pid ?? 0
   }
 
-  /** Prefix of a command that runs there. */
   within(directory: string): readonly string[] {
     const of = (kind: string): string => `/proc/${this.pid}/ns/${kind}`
     return ['nsenter', `--net=${of('net')}`, `--mount=${of('mnt')}`, `--wdns=${directory}`, '--']
@@ -93,10 +91,7 @@ export class NetworkHost {
   }
 }
 
-/**
- * Machines with one cable each to a switch, invisible outside. Nothing of it stays: a namespace
- * ends with its last process, which ends with this process, however that ends.
- */
+/** A namespace ends with its last process, which ends with this process, however that ends. */
 export class PrivateNetwork {
   readonly #hosts: readonly NetworkHost[]
   readonly #folder: string
@@ -149,7 +144,6 @@ export class PrivateNetwork {
   }
 }
 
-/** Port of the switch for a machine. */
 function portOf(name: string): string {
   return `to-${name}`
 }

@@ -9,7 +9,6 @@ const PROGRAMS = ['prometheus', 'promtool', 'prometheus-alertmanager', 'amtool']
 
 const lacking = PROGRAMS.filter((program) => spawnSync(program, ['--version']).status !== 0)
 
-/** Reason to skip tests with Prometheus and Alertmanager. */
 export const prometheusMissing =
   lacking.length === 0 ? undefined : `no ${lacking.join(', ')}: npm run servers`
 
@@ -19,7 +18,6 @@ export interface QueriedSeries {
   readonly value: readonly [at: number, value: string]
 }
 
-/** An alerting rule and its findings. */
 export interface QueriedRule {
   readonly name: string
   readonly health: string
@@ -31,7 +29,6 @@ export interface QueriedRule {
   }[]
 }
 
-/** Prometheus or Alertmanager of a test's own. */
 export class MonitoringServer {
   static readonly #running = new Set<MonitoringServer>()
   readonly port: number

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { findPort } from './free-port.ts'
 
-/** Reason to skip tests with a Redis server. */
 export const redisMissing =
   spawnSync('redis-server', ['--version']).status === 0 ? undefined : 'no Redis: npm run servers'
 
@@ -12,7 +11,6 @@ export interface RedisSettings {
   readonly password?: string
 }
 
-/** Prefix of its command, and its address. */
 interface RedisPlace {
   readonly within: readonly string[]
   readonly bind: string
@@ -20,7 +18,6 @@ interface RedisPlace {
 
 const HERE: RedisPlace = { within: [], bind: '127.0.0.1' }
 
-/** A server of a test's own. */
 export class RedisServer {
   static readonly #running = new Set<ChildProcess>()
   readonly port: number

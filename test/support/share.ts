@@ -9,13 +9,8 @@ export const IS_WHOLE = process.env['TEST_SHARE'] === 'whole'
 const ROOT = join(import.meta.dirname, '../..')
 const FOLDER = join(ROOT, 'test')
 
-/**
- * Modules that start programs: processes with servers, browsers, and the simulated exchange behind
- * a port.
- */
 const STARTERS = ['node:child_process', 'playwright-core', 'src/simulator/start-simulator.ts']
 
-/** Long tests that start no program: campaigns of worlds. */
 const LONG_NAME = /\.long\.test\.ts$/
 
 /**

@@ -1,7 +1,6 @@
 // A small lexer of TypeScript for the tidy rules, which tells code from comments and strings.
 // TypeScript 7 has no API in JavaScript.
 
-/** One `import`, `export … from`, `import()` or `new URL('…', import.meta.url)`. */
 export interface ImportReference {
   specifier: string
   line: number
@@ -31,7 +30,6 @@ interface StringToken {
 const BEFORE_REGEX =
   /(?:^|[=([{,;:!&|?+\-*%<>~^]|\b(?:return|typeof|case|in|of|void|throw|new|await|yield|else|do))$/
 
-/** Finds comments, strings, templates and regular expressions in one pass. */
 class Lexer {
   readonly #source: string
   readonly #code: string[]
@@ -152,7 +150,6 @@ export function parseSource(source: string): SourceText {
   return { code, comments, imports }
 }
 
-/** The import that ends in this string, if any. */
 function toImport(code: string, { start, value }: StringToken): ImportReference | undefined {
   const before = code.slice(0, start).trimEnd()
   const reference = { specifier: value, line: lineAt(code, start) }
@@ -176,7 +173,6 @@ function isTypeOnly(statement: string): boolean {
   return named.length > 0 && named.every((name) => name.startsWith('type '))
 }
 
-/** 1-based line of a position. */
 export function lineAt(text: string, position: number): number {
   let line = 1
   for (let at = text.indexOf('\n'); at >= 0 && at < position; at = text.indexOf('\n', at + 1))
@@ -234,7 +230,6 @@ function findBodyAfter(code: string, position: number): number | undefined {
 
 const CLOSING: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' }
 
-/** Position of the closing bracket, or the end of the text. */
 function findClosing(code: string, start: number): number {
   const expected: string[] = []
   for (let at = start; at < code.length; at += 1) {

@@ -1,6 +1,6 @@
 import { TICKER_COLUMNS, type TickerTable } from '../../src/domain/ticker-table.ts'
 
-/** Everything that a table says, so that two are equal only if they agree to the bit. */
+/** Two tables are equal only if they agree to the bit. */
 export function toBytes(table: TickerTable): string {
   const { symbols, readAt, requestTime, unreadable } = table
   const columns = TICKER_COLUMNS.map((column) => {

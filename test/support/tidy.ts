@@ -1,5 +1,4 @@
-// The rules of the sources, as functions. Each file in tidy/ holds a group: tables first, checks
-// below.
+// Each file in tidy/ holds a group: tables first, checks below.
 
 import { FOLDER_RULES } from './tidy/folders.ts'
 import { LAYER_RULES } from './tidy/layers.ts'
@@ -11,7 +10,6 @@ import { type FileRule, type TreeRule, type Violation, readSource } from './tidy
 const FILE_RULES: readonly FileRule[] = [...LAYER_RULES, ...OWNER_RULES, ...SHAPE_RULES]
 const TREE_RULES: readonly TreeRule[] = [...FOLDER_RULES, ...STATE_RULES, ...VERB_RULES]
 
-/** Content by path from the root of the repository. */
 export function checkSourceTree(sources: ReadonlyMap<string, string>): Violation[] {
   const tree = new Map([...sources].map(([path, source]) => [path, readSource(path, source)]))
   const ofFiles = [...tree.values()].flatMap((file) => FILE_RULES.flatMap((rule) => rule(file)))

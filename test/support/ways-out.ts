@@ -1,5 +1,3 @@
-// Ways in which strategy code has tried to reach files, programs, the network and the process.
-
 import { join } from 'node:path'
 
 const OURS = join(import.meta.dirname, '../../src')

@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { type AddressInfo } from 'node:net'
 
-/** A request parsed from its bytes. */
 export interface ReceivedRequest {
   readonly method: string
   readonly target: string
@@ -14,10 +13,7 @@ export interface ReceivedRequest {
 /** Answers, or misbehaves, with the bare socket. */
 export type WireScript = (request: ReceivedRequest, socket: Socket) => void
 
-/**
- * A server of bare sockets for answers that no HTTP library would give. One script serves all
- * requests until another is set.
- */
+/** One script serves all requests until another is set. */
 export class WireServer {
   readonly requests: ReceivedRequest[] = []
   connections = 0
@@ -82,7 +78,6 @@ export interface RawAnswer {
   readonly body: string | Buffer
 }
 
-/** An answer as bytes, with its length. */
 export function rawAnswer({ status = 200, headers = {}, body }: RawAnswer): Buffer {
   const bytes = Buffer.from(body)
   const lines = Object.entries({ 'content-length': String(bytes.length), ...headers }).map(

@@ -1,6 +1,5 @@
-import { Backtest } from '../../src/backtest/backtest.ts'
-import { PassingJournal } from '../../src/backtest/memory-journal.ts'
-import { AccountMarks } from '../../src/daemon/reporting/account-marks.ts'
+import { Backtest, PassingJournal } from '../../src/backtest/backtest.ts'
+import { AccountMarks } from '../../src/daemon/reporting/account-curves.ts'
 import type { Deposit } from '../../src/domain/deposit.ts'
 import type { JournalRecord } from '../../src/domain/record.ts'
 import { applyRecord } from '../../src/engine/book/apply-record.ts'

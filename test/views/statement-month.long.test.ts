@@ -174,5 +174,5 @@ test('a time that is not over ends where the account was noted last, and says so
   expect(until).toBe(closing?.notedAt)
   expect(until).toBeGreaterThan(played.endAt - 2 * 3_600_000)
   expect(difference).toBe('0')
-  expect(remarks.join(' ')).toContain('when the account noted its figures last')
+  expect(remarks.join(' ')).toContain('when the daemon last wrote down what the account is worth')
 })

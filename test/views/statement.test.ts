@@ -7,7 +7,7 @@ import { buildInstrument } from '../../src/domain/instrument.ts'
 import type { BookedFill, BookedFunding, Booking } from '../../src/journal/booking.ts'
 import { MARK_SERIES, toMarkValue } from '../../src/journal/curves.ts'
 import { JournalReader } from '../../src/journal/journal-reader.ts'
-import type { OpenedJournal } from '../../src/journal/journal.ts'
+import type { BookRow, OpenedJournal } from '../../src/journal/journal.ts'
 import type { PostgresPlace } from '../../src/journal/postgres/connection.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
 import { buildStatement } from '../../src/views/statement/build-statement.ts'
@@ -128,21 +128,33 @@ function write(journal: OpenedJournal, marks: readonly Mark[], rows: readonly Bo
   journal.flush()
 }
 
-function inFile(marks = MARKS, rows = ROWS(), more: readonly JournalRecord[] = []): Statement {
+interface Written {
+  readonly more?: readonly JournalRecord[]
+  readonly now?: number
+  /** Of an earlier version, before all records. */
+  readonly checkpoint?: readonly BookRow[]
+}
+
+function inFile(
+  marks = MARKS,
+  rows = ROWS(),
+  { more = [], now, checkpoint }: Written = {},
+): Statement {
   const file = join(folder, 'journal.sqlite')
   const journal = openSqliteJournal({ file, identity: 'paper 1', keepSince: () => 0 })
+  if (checkpoint !== undefined) journal.saveCheckpoint(checkpoint)
   write(journal, marks, rows)
   for (const record of more) journal.append(record)
   journal.close()
-  return read(file)
+  return read(file, now)
 }
 
-function read(file: string, since = SINCE, until = UNTIL): Statement {
+function read(file: string, now = UNTIL + HOUR_MS): Statement {
   const account = { positionMode: 'one_way_mode', marginCoin: 'USDT' }
   const config = { name: 'a&b', environment: 'simulator', account, calendar: { timezone: 'UTC' } }
   const reader = new JournalReader(file)
   try {
-    return buildStatement(reader, { config: config as never, since, until, now: UNTIL + HOUR_MS })
+    return buildStatement(reader, { config: config as never, since: SINCE, until: UNTIL, now })
   } finally {
     reader.close()
   }
@@ -210,7 +222,60 @@ describe('a statement', () => {
     const statement = inFile([])
     expect(statement).toMatchObject({ opening: null, closing: null, difference: null })
     expect(statement.lines).toContainEqual({ name: 'realised', amount: '15' })
-    expect(statement.remarks.join(' ')).toContain('noted no figures')
+    expect(statement.remarks.join(' ')).toContain(
+      'wrote down no figures of the account in this time',
+    )
+  })
+
+  test('[MON2] whose end is not known yet says when it will be, and where the equity of now is', () => {
+    const marks = MARKS.slice(0, 1)
+    const running = inFile(marks, ROWS(), { now: SINCE + HOUR_MS / 2 })
+    expect(running).toMatchObject({ opening: { equity: '1001.4' }, closing: null })
+    expect(running.remarks).toContain(
+      'The closing equity is not known yet: the daemon wrote down what the account is worth only once in this time, at 2026-10-01 00:00:04. It does so again at 2026-10-01 01:00:00: let it run, and ask again then. Until then `intentd status` shows the equity of now, and the lines are right without it.',
+    )
+    const over = read(join(folder, 'journal.sqlite'))
+    expect(over.remarks.join(' ')).toContain(
+      'and not again since. It does so as each hour begins: start it',
+    )
+  })
+
+  test('that ends before its time says since when nothing is in it, and what to do', () => {
+    const marks = MARKS.slice(0, 2)
+    const { until, remarks } = inFile(marks, ROWS(), { now: SINCE + 6 * HOUR_MS })
+    expect(until).toBe(SINCE + 5 * HOUR_MS)
+    expect(remarks).toContain(
+      'It ends at 2026-10-01 05:00:00 instead of 2026-11-01 00:00:00: that is when the daemon last wrote down what the account is worth. What happened later is in no line. It does so as it has started, and then as each hour begins. Ask again after that for what is newer.',
+    )
+  })
+
+  test('says that a deposit older than the first figures is not checked', () => {
+    const deposit = {
+      id: '1',
+      movedAt: SINCE + 1000,
+      enteredAt: SINCE + 9000,
+      amount: '50',
+      coin: 'USDT',
+      isCapital: true,
+      note: '',
+      by: 'anna',
+      key: 'key-0001',
+    }
+    const entered = { kind: 'deposit', at: SINCE + 9000, deposit } as const
+    const scalars = JSON.stringify({ positionMode: 'one_way_mode', epoch: 1 })
+    const checkpoint = [{ name: 'scalars', key: '', value: scalars }]
+    const remark =
+      /Entry 1 is dated before the first figures .*: not checked is whether account.capital/
+    const earlier = inFile(MARKS, ROWS(), { more: [entered], checkpoint })
+    expect(earlier.remarks.join(' ')).toMatch(remark)
+    expect(earlier.journal.run).toBe(1)
+  })
+
+  test('cites the newest record of the journal, in each of its forms', () => {
+    const statement = inFile()
+    expect(statement.journal).toEqual({ run: 1, sequence: 2 })
+    expect(renderStatement(statement)).toContain('from journal record 2 of run 1.')
+    expect(toStatementCsv(statement)).toMatch(/^source,.*journal record 2 of run 1$/m)
   })
 
   test('says which part was archived, also long after the record of it is dropped', () => {
@@ -223,15 +288,15 @@ describe('a statement', () => {
       fundings: 0,
       file: 'x',
     } as const
-    const statement = inFile(MARKS, ROWS().slice(2), [archived])
-    expect(statement.remarks.join(' ')).toContain('before 2026-10-01T00:00:00.001Z were archived')
+    const statement = inFile(MARKS, ROWS().slice(2), { more: [archived] })
+    expect(statement.remarks.join(' ')).toContain('before 2026-10-01 00:00:00 UTC were archived')
     expect(statement.lines).toContainEqual({ name: 'realised', amount: '5' })
   })
 
   test('names as an estimate what no reading showed of funding, and adds it to nothing', () => {
     const paid = { at: UNTIL, symbol: 'BTCUSDT', holdSide: 'long', paidAt: SINCE + 1 } as const
     const unseen = { kind: 'unseenFunding', ...paid, change: '-18.66' } as const
-    const statement = inFile(MARKS, ROWS(), [unseen, { ...unseen, change: '-0.34' }])
+    const statement = inFile(MARKS, ROWS(), { more: [unseen, { ...unseen, change: '-0.34' }] })
     expect(statement).toMatchObject(EXPECTED)
     expect(statement.remarks.join(' ')).toContain('have paid -19 since the journal began, as')
   })

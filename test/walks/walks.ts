@@ -9,9 +9,9 @@ export interface Walk {
 
 const LAST_BYTE = 'exchange/client/transport.ts:onResponseEnd'
 const RECORD = 'engine/state/core.ts:recordBefore'
-const PUBLISH = 'daemon/market-data/product-market.ts:publish'
+const PUBLISH = 'daemon/market-data/market-data.ts:publish'
 const TAKE_SNAPSHOT = 'engine/strategies/take-snapshot.ts:takeSnapshot'
-const PLACE_BATCH = 'daemon/account/client-exchange.ts:placeBatch'
+const PLACE_BATCH = 'daemon/account/account-ports.ts:placeBatch'
 const FIRST_BYTE = 'exchange/client/transport.ts:onRequestStart'
 const START_THREAD = 'lib/supervised-thread.ts:openWorker'
 const NEW_FILLS = 'engine/resolution/take-fills.ts:takeNewFills'

@@ -972,18 +972,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
   },
   {
-    name: 'quiet-for-ever',
-    what: 'a strategy whose ladder waits for its look is not planned again when it has looked',
-    find: '  if (core.changes.changed.has(symbol)) forgetSatisfied(core, symbol)\n',
-    replace: '',
-  },
-  {
-    name: 'waits-are-quiet',
-    what: 'a strategy of whose wishes one only waits is not planned again when the wait is over',
-    find: 'return candidates.length + unwanted.size + stale.size + waiting',
-    replace: 'return candidates.length + unwanted.size + stale.size + 0 * waiting',
-  },
-  {
     name: 'waits-are-settled',
     what: 'an instrument on which something waits to be placed is called settled',
     find: '    plan.waiting === 0 &&\n',

@@ -10,11 +10,10 @@ export interface HeartbeatOptions {
   readonly client: Pick<WebhookClient, 'call'>
   readonly hidden: HiddenTexts
   readonly logger: AlertLog
-  /** Why it is withheld. */
   readonly obstacle: () => string | undefined
 }
 
-/** Called while all is well: the monitor reports missing calls, whatever the cause. */
+/** The monitor reports missing calls, whatever the cause. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions
   #nextAt = 0

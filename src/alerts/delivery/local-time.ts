@@ -1,7 +1,6 @@
 const MINUTES_PER_HOUR = 60
 
 export interface LocalTime {
-  /** `2026-11-23` */
   readonly day: string
   readonly minute: number
 }
@@ -29,7 +28,7 @@ export function toMinute(time: string): number {
   return hours * MINUTES_PER_HOUR + minutes
 }
 
-/** Wraps past midnight if `to` is earlier. */
+/** It wraps past midnight if `to` is earlier. */
 export function isBetween(
   minute: number,
   { from, to }: { readonly from: string; readonly to: string },

@@ -19,11 +19,10 @@ export interface QueuedMessage {
 }
 
 export interface MessageSenderOptions<Message extends QueuedMessage> {
-  /** For log and status. */
   readonly name: string
-  /** `dropped`: messages before this one, of which nobody has heard yet. Never throws. */
+  /** `dropped`: number of unreported losses before this one. Never throws. */
   readonly deliver: (message: Message, dropped: number) => Promise<WebhookOutcome>
-  /** For a target that refused everything and has nothing waiting: asks whether it takes messages again. */
+  /** It asks a target that refused everything whether it takes messages again. */
   readonly writeQuestion?: (failing: FailingTarget, now: number) => Message
   readonly rate: Rate
   readonly hidden: HiddenTexts
@@ -32,7 +31,6 @@ export interface MessageSenderOptions<Message extends QueuedMessage> {
   readonly now: () => number
 }
 
-/** So many at once, then one in so long. */
 export interface Rate {
   readonly burst: number
   readonly everyMs: number
@@ -40,7 +38,6 @@ export interface Rate {
 
 /** Older ones are useless. */
 const AGE_MS_MAX = 6 * 3_600_000
-/** Pauses of 1 s, 2 s, 4 s … up to 5 min. */
 const RETRY_MS = 1000
 const RETRY_MS_MAX = 300_000
 /** Between test messages to a target that refused all. */
@@ -48,12 +45,10 @@ const ASK_MS = 300_000
 /** Limits the pause that a service demands. */
 const RETRY_AFTER_MS_MAX = 900_000
 
-/** Limits an urgent alert's wait after a demanded pause. */
 const URGENT_WAIT_MS = 5000
 
 export interface FailingTarget {
   readonly target: string
-  /** Unix ms. */
   readonly since: number
   readonly reason: string
 }
@@ -64,8 +59,7 @@ export interface DeliveryResult {
 }
 
 /**
- * Brings messages to one place, an alert target or a chat: one at a time, no faster than its rate,
- * again after a failure, for hours. What was dropped is logged, and the next message says it.
+ * The next message says what was dropped.
  *
  *     waiting ──send()──► sending ──2xx──► waiting
  *                           ├──network, 408, 425, 429, 5xx──► waiting until the next attempt; too old, the message is dropped
@@ -83,14 +77,13 @@ export class MessageSender<Message extends QueuedMessage> {
    * URGENT_WAIT_MS} of a demanded one.
    */
   #isTryDue = false
-  /** The next attempt by our pauses, and by the target's demand. */
+  /** Ours, and the one that the target demands. */
   #nextAt = 0
   #leaveAloneUntil = 0
   #askedAt = 0
-  /** Undefined while messages arrive. */
   #failing: FailingTarget | undefined
   #askAt = 0
-  /** The next delivered message counts them. */
+  /** The next delivered message reports them. */
   #dropsLogged = 0
 
   constructor(options: MessageSenderOptions<Message>) {
@@ -102,7 +95,6 @@ export class MessageSender<Message extends QueuedMessage> {
     return this.#failing
   }
 
-  /** Nothing waits, and nothing is on its way. */
   get isIdle(): boolean {
     return this.#outbox.size === 0 && this.#sending === undefined
   }
@@ -112,7 +104,6 @@ export class MessageSender<Message extends QueuedMessage> {
     if (message.urgency === 'urgent') this.#isTryDue = true
   }
 
-  /** `isQuiet`: only urgent ones. */
   advance(isQuiet: boolean): void {
     const { now: readNow, writeQuestion } = this.#options
     const now = readNow()
@@ -130,10 +121,7 @@ export class MessageSender<Message extends QueuedMessage> {
     })
   }
 
-  /**
-   * Sends waiting messages in order until a failure or the timeout.
-   * @returns the number of lost messages
-   */
+  /** @returns the number of lost messages */
   async drain(isQuiet: boolean, isOver: () => boolean): Promise<number> {
     await this.#sending
     for (
@@ -189,7 +177,6 @@ export class MessageSender<Message extends QueuedMessage> {
   }
 }
 
-/** Contains no secrets. */
 export function describeOutcome(outcome: WebhookOutcome, hidden: HiddenTexts): DeliveryResult {
   if (outcome.kind === 'failed') return { isDelivered: false, words: outcome.reason }
   const { status, text } = outcome
@@ -213,7 +200,6 @@ function askedMs(outcome: WebhookOutcome): number {
   return Math.min(asked, RETRY_AFTER_MS_MAX)
 }
 
-/** Unix ms. */
 class SendRate {
   readonly #rate: Rate
   #calls: number
@@ -224,7 +210,6 @@ class SendRate {
     this.#calls = rate.burst
   }
 
-  /** False if it is too early. */
   take(now: number): boolean {
     const { burst, everyMs } = this.#rate
     const earned = Math.floor((now - this.#filledAt) / everyMs)
@@ -241,12 +226,10 @@ class SendRate {
 /** Hours of trouble, some 200 KB. */
 const WAITING_MAX = 100
 
-/** Most urgent first, then oldest. */
 class Outbox<Message extends QueuedMessage> {
   readonly #waiting: Message[] = []
   #dropped = 0
 
-  /** When full, it drops the oldest of the least urgent. */
   add(message: Message): void {
     this.#waiting.push(message)
     if (this.#waiting.length <= WAITING_MAX) return
@@ -275,7 +258,6 @@ class Outbox<Message extends QueuedMessage> {
     return this.#waiting.length
   }
 
-  /** Not reported yet. */
   get dropped(): number {
     return this.#dropped
   }

@@ -17,7 +17,6 @@ const TEXT_MAX = 1800
 
 const PRIORITIES = { info: '2', warning: '3', urgent: '5' } as const
 
-/** Hidden texts appear only where they are the key. */
 export function writeCall(target: AlertTarget, alert: Alert, frame: MessageFrame): WebhookCall {
   const { place, hidden, dropped } = frame
   const clean = (text: string) => hidden.remove(text)
@@ -72,9 +71,7 @@ function writeBody(
   const isRelease = command?.startsWith('release') === true
   const typed = `intentd ${command}${optionsOf(account)}`
   const next = command === undefined || isRelease ? [] : [`next: ${typed}`]
-  // The release comes last, after a look.
   const last = isRelease ? [`when that is understood and mended: ${typed}`] : []
-  // The command is never cut off.
   const facts = cutText(lines.join('\n'), TEXT_MAX / 2)
   return [...next, facts, ...last, `at: ${new Date(at).toISOString()}`, ...lost]
     .filter((line) => line !== '')

@@ -18,7 +18,6 @@ interface TargetSenderOptions {
   readonly now: () => number
 }
 
-/** Brings one target the alerts that it wants. */
 export class TargetSender {
   readonly #target: AlertTarget
   readonly #sender: MessageSender<Alert>
@@ -44,12 +43,10 @@ export class TargetSender {
     if (isWanted(alert, this.#target)) this.#sender.add(alert)
   }
 
-  /** `isQuiet`: only urgent ones. */
   advance(isQuiet: boolean): void {
     this.#sender.advance(isQuiet)
   }
 
-  /** @returns the number of lost alerts */
   drain(isQuiet: boolean, isOver: () => boolean): Promise<number> {
     return this.#sender.drain(isQuiet, isOver)
   }

@@ -34,7 +34,6 @@ const CONNECT_MS = 5000
 /** Services answer with less than a thousand characters. */
 const ANSWER_BYTES_MAX = 4096
 
-/** No redirects, no repetition, only the beginning of an answer. */
 export class WebhookClient {
   readonly #timers: Timers
   readonly #timeoutMs: number
@@ -80,7 +79,6 @@ export class WebhookClient {
   }
 }
 
-/** Loaded with the first alert. */
 function openHttp() {
   const { Agent, request } = createRequire(import.meta.url)('undici') as typeof Undici
   const options = {
@@ -91,7 +89,6 @@ function openHttp() {
     keepAliveMaxTimeout: 1000,
   }
   const direct = new Agent({ ...options, connect: { timeout: CONNECT_MS } })
-  /** Keyed by address of the proxy: one, or one for each scheme. */
   const tunnels = new Map<string, Undici.ProxyAgent>()
   const agentFor = (proxy: ForwardProxy | undefined): Undici.Dispatcher => {
     if (proxy === undefined) return direct
@@ -121,7 +118,7 @@ async function readBeginning(body: Dispatcher.ResponseData['body']): Promise<str
   return Buffer.concat(chunks).subarray(0, ANSWER_BYTES_MAX).toString('utf8')
 }
 
-/** From the header or a JSON body (Discord, Telegram). Dates are ignored. */
+/** Dates are ignored. */
 function readRetryAfter(header: unknown, text: string): number | undefined {
   const inBody = /"retry_after"\s*:\s*(\d{1,7}(?:\.\d{1,9})?)/.exec(text)?.[1]
   const seconds = typeof header === 'string' && /^\d{1,7}$/.test(header) ? header : inBody
@@ -139,7 +136,7 @@ const REASONS: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'closed the connection',
 }
 
-/** Error messages contain addresses, so only the code is used. */
+/** Error messages contain addresses. */
 function describeError(error: unknown): string {
   const code = codeOf(error)
   return (

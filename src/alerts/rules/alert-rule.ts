@@ -5,19 +5,16 @@ import type { LogFacts } from './facts.ts'
 export interface AlertRule {
   readonly urgency: Urgency | ((facts: LogFacts) => Urgency)
   readonly title: (facts: LogFacts) => string
-  /** Equal fields make the same alert. */
   readonly by: readonly string[]
   /** Without `intentd`, if a command helps. */
   readonly command?: (facts: LogFacts) => string | undefined
-  /** Other lines of this event are no alert. */
   readonly when?: (facts: LogFacts) => boolean
   /**
    * Ends the trouble, which is another alert, and the trouble itself is an alert only when it
    * lasts.
    */
   readonly endedBy?: LogEvent
-  /** An alert at once, however soon it ends. */
+  /** However soon it ends. */
   readonly atOnce?: true
-  /** An alert only on repetition. */
   readonly counted?: true
 }

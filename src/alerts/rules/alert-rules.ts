@@ -7,11 +7,8 @@ import { type LogFacts, showFact } from './facts.ts'
 import { Repeats } from './repeats.ts'
 
 export interface RuleSettings {
-  /** Within this time equal alerts are counted. */
   readonly repeatMs: number
-  /** Trouble that may end by itself is an alert after this time. */
   readonly lastingMs: number
-  /** A counted event is an alert from this many within `repeatMs`. */
   readonly repeatsMin: number
 }
 
@@ -30,7 +27,6 @@ interface CountedEvents {
   readonly untilAt: number
 }
 
-/** Keyed by the event that ends their trouble. */
 const ENDS: ReadonlyMap<LogEvent | undefined, readonly (readonly [LogEvent, AlertRule])[]> =
   Map.groupBy(
     Object.entries(ALERT_TABLE).flatMap(([event, rule]) =>
@@ -39,10 +35,7 @@ const ENDS: ReadonlyMap<LogEvent | undefined, readonly (readonly [LogEvent, Aler
     ([, { endedBy }]) => endedBy,
   )
 
-/**
- * At once, when trouble lasts, or when it repeats; equal ones once within a time. Memory is
- * bounded.
- */
+/** Memory is bounded. */
 export class AlertRules {
   readonly #settings: RuleSettings
   readonly #repeats: Repeats
@@ -55,7 +48,6 @@ export class AlertRules {
     this.#repeats = new Repeats(settings.repeatMs)
   }
 
-  /** @returns the alerts to send now */
   hear(event: LogEvent, facts: LogFacts, now: number): readonly Alert[] {
     const ended = ENDS.get(event)
     if (ended !== undefined)
@@ -68,7 +60,6 @@ export class AlertRules {
     return rule.endedBy === undefined ? this.#pass([alert], now) : this.#follow(alert, rule, now)
   }
 
-  /** Lasting trouble and counted repeats. */
   due(now: number): readonly Alert[] {
     const overdue = this.#lasting.list(({ dueAt, isSent }) => !isSent && dueAt <= now)
     for (const [key, lasting] of overdue) this.#lasting.set(key, { ...lasting, isSent: true })
@@ -84,7 +75,7 @@ export class AlertRules {
     return alerts.flatMap((alert) => this.#repeats.pass(alert, now) ?? [])
   }
 
-  /** News again if its opposite happened in between. */
+  /** An alert is news again if its opposite happened in between. */
   #turn(event: LogEvent, facts: LogFacts, now: number): void {
     for (const { own, other, isVolatile } of this.#turns.take(event, facts)) {
       if (!isVolatile) {
@@ -108,7 +99,6 @@ export class AlertRules {
     const known = this.#lasting.get(key)
     this.#lasting.delete(key)
     if (known?.isSent !== true) return []
-    // Renewed trouble is news.
     this.#repeats.forget([key])
     const seconds = Math.round((now - known.alert.at) / 1000)
     const over = {
@@ -135,7 +125,6 @@ export class AlertRules {
 }
 
 function keyOf(event: LogEvent, { by }: AlertRule, facts: LogFacts): string {
-  // Accounts have separate troubles.
   const names = facts['account'] === undefined ? by : [...by, 'account']
   return [event, ...names.map((name) => showFact(facts[name]))].join(' ')
 }
@@ -170,13 +159,12 @@ function buildAlert({ event, rule, facts, at }: RuleEvent): Alert {
 interface Matter {
   readonly begins: readonly LogEvent[]
   readonly ends: readonly LogEvent[]
-  /** Comes first in `by` of each rule. */
+  /** It comes first in `by` of each rule. */
   readonly by: readonly string[]
-  /** Comes and goes by itself: within a repeat's time only lasting trouble is news. */
+  /** Only lasting trouble is news within a repeat's time. */
   readonly isVolatile?: true
 }
 
-/** Beginnings of the keys of both sides' alerts. */
 interface MatterChange {
   readonly own: readonly string[]
   readonly other: readonly string[]
@@ -202,11 +190,9 @@ const MATTERS: readonly Matter[] = [
   { begins: ['disk.low'], ends: ['disk.enough'], by: [], isVolatile: true },
 ]
 
-/** Alerts are news again after the opposite. */
 class Turns {
   readonly #sides = new BoundedMap<'begins' | 'ends'>(FOLLOWED_MAX)
 
-  /** @returns the changed sides */
   take(event: LogEvent, facts: LogFacts): readonly MatterChange[] {
     return MATTERS.flatMap((matter, index) => {
       const side = (['begins', 'ends'] as const).find((one) => matter[one].includes(event))

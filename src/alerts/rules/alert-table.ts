@@ -34,7 +34,6 @@ const urgencyOfMode = ({ code, by }: LogFacts): Urgency =>
     ? 'info'
     : 'urgent'
 const releaseSymbol = ({ symbol }: LogFacts) => `release ${toArgument(symbol)} --reason "..."`
-/** `2 of BTCUSDT at 60000, -9452.1` */
 const describeDeed = ({ size, symbol, price, net, profit }: LogFacts) =>
   `${showFact(size)} of ${showFact(symbol)} at ${showFact(price)}, ${showFact(net ?? profit)}`
 const describeSeconds = (ms: unknown): string => `${Math.round(Number(ms) / 1000)} s`
@@ -388,7 +387,6 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     command: explainSymbol,
   },
   'intent.denied': SILENT,
-  // Over within seconds, or the run ends.
   'journal.away': SILENT,
   'journal.back': SILENT,
   'journal.inTime': SILENT,

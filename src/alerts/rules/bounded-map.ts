@@ -27,7 +27,6 @@ export class BoundedMap<Value> {
     return this.#entries.size
   }
 
-  /** Oldest first. */
   list(isWanted: (value: Value) => boolean): readonly (readonly [string, Value])[] {
     return [...this.#entries].filter(([, value]) => isWanted(value))
   }

@@ -3,7 +3,6 @@ export type LogFacts = Readonly<Record<string, unknown>>
 /** Texts of an exchange or a strategy can have any length. */
 const FACT_MAX = 300
 
-/** One line without control characters, cut to size. */
 export function showFact(fact: unknown): string {
   if (fact === undefined || fact === null) return ''
   const text = typeof fact === 'string' ? fact : (JSON.stringify(fact) ?? '')
@@ -14,7 +13,7 @@ export function showFact(fact: unknown): string {
   return line.length > FACT_MAX ? `${cutText(line, FACT_MAX)} …` : line
 }
 
-/** Leaves no half of a surrogate pair, which JSON readers refuse. */
+/** JSON readers refuse half of a surrogate pair. */
 export function cutText(text: string, lengthMax: number): string {
   return text.slice(0, lengthMax).replace(/[\uD800-\uDBFF]$/, '')
 }

@@ -11,7 +11,6 @@ interface SentAlert {
   readonly repeats: number
 }
 
-/** Equal ones within `repeatMs` are counted, then passed once. */
 export class Repeats {
   readonly #repeatMs: number
   readonly #sent = new BoundedMap<SentAlert>(KEYS_MAX)
@@ -20,7 +19,6 @@ export class Repeats {
     this.#repeatMs = repeatMs
   }
 
-  /** @returns the alert if it must be sent now */
   pass(alert: Alert, now: number): Alert | undefined {
     const sent = this.#sent.get(alert.key)
     if (sent) {
@@ -36,21 +34,16 @@ export class Repeats {
     return alert
   }
 
-  /**
-   * Their next alerts are news.
-   * @param beginnings of keys
-   */
+  /** @param beginnings of keys */
   forget(beginnings: readonly string[]): void {
     for (const [key] of this.#listOf(beginnings)) this.#sent.delete(key)
   }
 
-  /** They no longer hold. */
   drop(beginnings: readonly string[]): void {
     for (const [key, sent] of this.#listOf(beginnings))
       this.#sent.set(key, { ...sent, latest: undefined, repeats: 0 })
   }
 
-  /** Makes counted alerts due at `at` at the latest. */
   hasten(beginnings: readonly string[], at: number): void {
     for (const [key, sent] of this.#listOf(beginnings))
       this.#sent.set(key, { ...sent, untilAt: Math.min(sent.sentAt + this.#repeatMs, at) })
@@ -62,7 +55,6 @@ export class Repeats {
       .filter(([key]) => beginnings.some((beginning) => key.startsWith(beginning)))
   }
 
-  /** Infinite `now`: all. */
   due(now: number): readonly Alert[] {
     return this.#sent
       .list(({ untilAt }) => untilAt <= now)

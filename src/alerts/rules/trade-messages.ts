@@ -15,19 +15,16 @@ interface GatheredTrades {
   readonly since: number
   readonly fills: Lines
   readonly closed: Lines
-  /** Results by coin. */
   readonly made: Map<string, Decimal>
 }
 
-/** A night of fills takes no more room. */
 interface Lines {
   readonly shown: string[]
   count: number
 }
 
-/** For the targets that ask for them. */
 export class TradeMessages {
-  /** Keyed by account; the key of the only account is empty. */
+  /** The key of an only account is empty. */
   readonly #gathered = new Map<string, GatheredTrades>()
 
   hear(event: LogEvent, facts: LogFacts, now: number): void {
@@ -43,10 +40,7 @@ export class TradeMessages {
     gathered.made.set(coin, (gathered.made.get(coin) ?? ZERO).plus(net))
   }
 
-  /**
-   * @param now infinity: all
-   * @param equityOf in words; undefined: not known
-   */
+  /** @param now infinity: all */
   due(now: number, equityOf: (account: string | undefined) => string | undefined): Alert[] {
     return [...this.#gathered].flatMap(([key, gathered]) => {
       if (now - gathered.since < GATHERED_MS) return []
@@ -92,7 +86,6 @@ function linesOf({ shown, count: all }: Lines): readonly string[] {
   return all === shown.length ? shown : [...shown, `… and ${all - shown.length} more`]
 }
 
-/** `2 trades closed: +3.21 USDT` */
 function describeMade({ closed, made }: GatheredTrades): string {
   const sums = [...made].map(([coin, net]) => withSign(net.toString(), coin))
   return `${count(closed.count, 'trade')} closed: ${sums.join(', ')}`

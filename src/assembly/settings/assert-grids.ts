@@ -2,7 +2,7 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import type { Book } from '../../engine/book/book.ts'
 import { findGridConflict } from '../../engine/book/convert-grids.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
-import { Failure, messageOf } from '../../lib/failure.ts'
+import { Failure } from '../../lib/failure.ts'
 import { isEmbedded } from '../state/state-place.ts'
 import { toInstruments } from './engine-settings.ts'
 
@@ -10,14 +10,19 @@ import { toInstruments } from './engine-settings.ts'
  * Also called before a run ends for a reload. @throws Failure if the book counts an instrument in
  * steps that do not convert to the configured ones
  */
-export function assertGrids(
+export function assertGrids(book: Book, settings: Pick<EngineSettings, 'instruments'>): void {
+  const failure = objectToGrids(book, settings)
+  if (failure !== undefined) throw failure
+}
+
+function objectToGrids(
   book: Book,
   { instruments }: Pick<EngineSettings, 'instruments'>,
-): void {
+): Failure | undefined {
   const conflict = findGridConflict(book, instruments)
-  if (!conflict) return
+  if (!conflict) return undefined
   const { symbol, was, is, number } = conflict
-  throw new Failure({
+  return new Failure({
     code: 'STATE_GRIDS_CHANGED',
     sentence:
       'the journal counts an instrument in other ticks or lots than the configuration, and cannot convert them',
@@ -32,12 +37,12 @@ export function assertGrids(
 }
 
 /** A simulated account with other instruments has its own journal. */
+export function findGridFailure(book: Book, config: DaemonConfig): Failure | undefined {
+  return isEmbedded(config)
+    ? undefined
+    : objectToGrids(book, { instruments: toInstruments(config) })
+}
+
 export function listGridProblems(book: Book, config: DaemonConfig): readonly string[] {
-  if (isEmbedded(config)) return []
-  try {
-    assertGrids(book, { instruments: toInstruments(config) })
-    return []
-  } catch (error) {
-    return [messageOf(error)]
-  }
+  return [findGridFailure(book, config)].flatMap((failure) => failure?.message ?? [])
 }

@@ -475,7 +475,7 @@ function findUnlimited(config: DaemonConfig): Readonly<Record<string, readonly S
     'pace.rejectionsPerMinute': lackingPace('rejectionsPerMinute'),
     'losses.daily': lacking('daily'),
     'losses.drawdown': lacking('drawdown'),
-    'losses.streak': lacking('streak').filter((kind) => kind === 'strategy'),
+    'losses.streak': lacking('streak').filter((kind) => kind === 'strategy' || kind === MANUAL),
   }
 }
 
@@ -496,10 +496,12 @@ function nameBlindSteps(config: DaemonConfig): Readonly<Record<string, readonly 
   return { [`liquidation (only warns without ${missing.join(' and ')})`]: ['account'] }
 }
 
-type ScopeKind = 'account' | 'instrument' | 'strategy'
+/** `manual`: trades by hand are limited like those of a strategy, and are none. */
+type ScopeKind = 'account' | 'instrument' | 'strategy' | typeof MANUAL
 
 function kindOf(scope: Scope): ScopeKind {
   if (scope === ACCOUNT) return 'account'
+  if (scope === strategyScope(MANUAL)) return MANUAL
   return scope.startsWith(strategyScope('')) ? 'strategy' : 'instrument'
 }
 
@@ -510,8 +512,10 @@ function nameOff(name: string, scopes: readonly ScopeKind[]): string {
     const count = scopes.filter((scope) => scope === kind).length
     return count === 0 ? [] : [`${count} ${count === 1 ? kind : PLURALS[kind]}`]
   })
-  if (others.length === 0) return name
-  return `${name} (${[...(scopes.includes('account') ? ['account'] : []), ...others].join(', ')})`
+  const named = (kind: ScopeKind): readonly string[] => (scopes.includes(kind) ? [kind] : [])
+  const byHand = named(MANUAL)
+  if (others.length + byHand.length === 0) return name
+  return `${name} (${[...named('account'), ...others, ...byHand].join(', ')})`
 }
 
 function listScopes({

@@ -59,7 +59,7 @@ export async function openJournal(options: JournalToOpen): Promise<OpenedJournal
     migrateOwnJournal(place, logger)
     return openSqliteJournal({ ...options, ...place, onUnpacked })
   }
-  const { openPostgresJournal } = await import('../../journal/postgres/open-postgres-journal.ts')
+  const { openPostgresJournal } = await import('../../journal/postgres/postgres-journal.ts')
   const server = serverPlaceOf(config, password)
   const opened = await openPostgresJournal({
     ...options,

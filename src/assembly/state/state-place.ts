@@ -58,3 +58,13 @@ export function serverPlaceOf(
     schema: journal.schema ?? `intentd_${name.replaceAll('-', '_')}`,
   }
 }
+
+/** The exchange's address, or `simulator`. */
+export function sourceOf({ exchange: { baseUrl } }: Pick<DaemonConfig, 'exchange'>): string {
+  return baseUrl === undefined ? 'simulator' : new URL(baseUrl).host
+}
+
+/** Where a daemon keeps them. */
+export function keptUniverseOf(stateDirectory: string): string {
+  return join(stateDirectory, 'universe')
+}

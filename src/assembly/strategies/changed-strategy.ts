@@ -1,4 +1,4 @@
-import type { StrategyId } from '../../domain/ids.ts'
+import { type StrategyId, toStrategyId } from '../../domain/ids.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Core } from '../../engine/state/core.ts'
 import { newestStates } from '../../engine/strategies/take-decision.ts'
@@ -8,7 +8,11 @@ import type { Clock } from '../../lib/clock.ts'
 import { writeValue } from '../../lib/value-text.ts'
 import type { StrategyRunner } from '../../strategy/strategy-runner.ts'
 import type { ReplayWatcher } from '../recordings/replay.ts'
-import { createRunner, type LoadedStrategy } from './strategies.ts'
+import { createRunner, type LoadedStrategy, readStrategy } from './strategies.ts'
+import { loadStrategyFile } from '../../config/load-config.ts'
+import { ConfigError } from '../../config/yaml/problem.ts'
+import type { EngineSettings } from '../../engine/settings.ts'
+import { Failure } from '../../lib/failure.ts'
 
 /** A text: why there are none. */
 export type Wishes = readonly Intent[] | string
@@ -90,4 +94,39 @@ function differences(was: Wishes, now: Wishes): readonly Omit<ChangedDecision, '
     if (!before || !after || writeValue(before) === writeValue(after)) return []
     return [{ symbol, was: before, now: after }]
   })
+}
+
+/**
+ * Replaces the recorded one with its id. @throws ConfigError for an invalid file; Failure if the
+ * recording has nothing for it
+ */
+export async function loadChangedStrategy(
+  file: { readonly file: string; readonly cwd: string },
+  { strategies, instruments, positionMode }: EngineSettings,
+): Promise<LoadedStrategy> {
+  const { strategy, document: source } = loadStrategyFile(file)
+  const recorded = strategies.get(toStrategyId(strategy.id))
+  if (!recorded) {
+    throw new Failure({
+      code: 'REPLAY_STRATEGY_UNKNOWN',
+      sentence: 'no strategy of this id was recorded',
+      facts: { file: file.file, id: strategy.id, recorded: [...strategies.keys()].join(' ') },
+      hint: 'give the changed file the id of the strategy that it is to be compared with',
+    })
+  }
+  const unseen = strategy.instruments.filter((symbol) => !recorded.symbols.includes(symbol))
+  if (unseen.length > 0) {
+    throw new Failure({
+      code: 'REPLAY_INSTRUMENT_UNSEEN',
+      sentence: 'the recorded strategy was not shown these instruments',
+      facts: {
+        file: file.file,
+        instruments: unseen.join(' '),
+        recorded: recorded.symbols.join(' '),
+      },
+    })
+  }
+  const loaded = await readStrategy(strategy, { source, positionMode, instruments })
+  if ('problems' in loaded) throw new ConfigError(loaded.problems)
+  return loaded
 }

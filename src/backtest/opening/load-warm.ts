@@ -17,7 +17,7 @@ import {
   keepReadable,
 } from '../../strategy/isolation/guard-thread.ts'
 import { type FeedFile, loadFeedFile } from '../feed-file.ts'
-import type { PlayedFeed } from '../played-feeds.ts'
+import type { PlayedFeed } from '../virtual-pollers.ts'
 
 export interface LoadingRequest {
   /** As in `--feed`. */
@@ -145,7 +145,8 @@ function assertSignalsFit(files: readonly FeedFile[], signals: DaemonConfig['sig
         code: 'FEED_SIGNAL',
         sentence: 'a signal in a file does not fit its schema',
         facts: {
-          file: file.source,
+          file: file.path,
+          line: file.lineOf(index),
           readAt: new Date(at).toISOString(),
           signal: name ?? '',
           problem: read.problem,

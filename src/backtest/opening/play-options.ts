@@ -19,7 +19,7 @@ export interface PlayOptions extends Pick<ConfigOptions, 'set'> {
   readonly balance?: string | undefined
 }
 
-export interface BacktestOptions extends PlayOptions {
+export interface BacktestCommandOptions extends PlayOptions {
   readonly out?: string | undefined
 }
 

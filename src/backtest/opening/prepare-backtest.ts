@@ -66,8 +66,8 @@ import {
   remarksOnTicks,
   remarksOnVolume,
   remarksOnWindows,
+  remarksOnFunding,
 } from './priced-instruments.ts'
-import { remarksOnFunding } from '../../assembly/instruments/funding-remarks.ts'
 import {
   describeCandidates,
   isKept,
@@ -150,8 +150,7 @@ export async function prepareBacktest(
   const { fromAt, toAt } = spanOf(played.viewed)
   const strategies = await loadWarm({ ...loaded, config }, { whole, fromAt, request })
   const feeds = await loadFeedFiles(request.feeds ?? [], strategies, config.signals)
-  const capital = simulator.startingBalance
-  const settings = settingsOf(config, { strategies, version: request.version, capital, age })
+  const settings = settingsOf(config, { strategies, version: request.version, simulator, age })
   const { account, exchange, backtest } = config
   const { core: matching } = toSimulatorOptions(simulator, { files: [], speed: 1 })
   const openExchange = (fillModel: FillModelName) =>
@@ -223,15 +222,20 @@ function withContracts(
   return { contracts: configuredContracts(config) }
 }
 
-interface RunSettings {
-  readonly strategies: readonly LoadedStrategy[]
-  readonly version: string
-  /** Margin coin. */
-  readonly capital: string
-  readonly age: Pick<BacktestPace, 'accountAgeMaxMs'>
-}
-
-function settingsOf(config: DaemonConfig, { strategies, version, capital, age }: RunSettings) {
+function settingsOf(
+  config: DaemonConfig,
+  {
+    strategies,
+    version,
+    simulator,
+    age,
+  }: {
+    readonly strategies: readonly LoadedStrategy[]
+    readonly version: string
+    readonly simulator: EmbeddedSimulatorSettings
+    readonly age: Pick<BacktestPace, 'accountAgeMaxMs'>
+  },
+) {
   // Nobody trades by hand in the past.
   return toEngineSettings(
     { ...config, manual: undefined },
@@ -241,7 +245,7 @@ function settingsOf(config: DaemonConfig, { strategies, version, capital, age }:
       version,
       embedded: true,
       shown: showSettingsOf(strategies),
-      capital,
+      capital: simulator.startingBalance,
       ...age,
     },
   )

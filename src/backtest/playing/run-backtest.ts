@@ -22,16 +22,18 @@ import { SEEDED, withRecorded } from '../../assembly/instruments/played-request.
 import { listAssumptions } from '../opening/assumptions.ts'
 import { withKeptTickers } from '../opening/kept-universe.ts'
 import { UniverseRecording } from '../../recording/universe/universe-recording.ts'
-import { backtestCommand } from '../opening/play-options.ts'
+import {
+  backtestCommand,
+  type BacktestCommandOptions,
+  type PlayOptions,
+} from '../opening/play-options.ts'
 import {
   type BacktestRequest,
   looksOf,
   prepareBacktest,
   type PreparedBacktest,
 } from '../opening/prepare-backtest.ts'
-import type { PlayMarks } from './play-marks.ts'
-import type { PlayWatcher } from './play-message.ts'
-import type { BacktestOptions, PlayOptions } from '../opening/play-options.ts'
+import type { PlayMarks, PlayWatcher } from './watched-thread.ts'
 import type { PriceSource } from '../opening/priced-instruments.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { keepReportWritable, REPORTS, ReportDirectory } from './report-directory.ts'
@@ -96,7 +98,7 @@ export async function prepareWatched(
  */
 export async function runBacktest(
   config: string | undefined,
-  options: BacktestOptions,
+  options: BacktestCommandOptions,
   version: string,
   watcher: PlayWatcher,
 ): Promise<void> {

@@ -4,9 +4,13 @@ import { isOutOfMemory, SupervisedThread } from '../../lib/supervised-thread.ts'
 import { showDuration } from '../../lib/text/show-duration.ts'
 import { strategyFailure } from '../../strategy/strategy-failure.ts'
 import { onStopSignals } from '../../lib/stop-signals.ts'
-import { PlayMarks } from './play-marks.ts'
-import { type BacktestTask, PLAY_ERRORS, type PlayMessage } from './play-message.ts'
-import type { ThreadData } from './watched-thread.ts'
+import {
+  PlayMarks,
+  type BacktestTask,
+  PLAY_ERRORS,
+  type PlayMessage,
+  type ThreadData,
+} from './watched-thread.ts'
 import { isUnfinished } from './report-directory.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 

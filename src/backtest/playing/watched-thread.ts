@@ -1,8 +1,106 @@
-/** A thread, so that endless code can be ended, and signals are heard. */
+import { ConfigError, type Problem } from '../../config/yaml/problem.ts'
+import { type ErrorCrossing, FAILURES_CROSSING, type PackedError } from '../../lib/packed-error.ts'
+import type { BacktestCommandOptions } from '../opening/play-options.ts'
 import { runTask } from '../../lib/supervised-thread.ts'
 import { guardFiles } from '../../strategy/isolation/guard-thread.ts'
-import { PlayMarks } from './play-marks.ts'
-import { PLAY_ERRORS, type PlayMessage, type PlayWatcher } from './play-message.ts'
+
+/** A count of events, the deciding strategy (0: none), and the signal. */
+const BEATS = 0
+const DECIDING = 1
+const STOP = 2
+/** One float64, the time in the prices, and three whole numbers. */
+const BYTES = 24
+
+const SIGNALS = ['', 'SIGINT', 'SIGTERM'] as const
+
+/** Shared by the thread that plays and its watcher, while neither listens. */
+export class PlayMarks {
+  readonly shared: SharedArrayBuffer
+  readonly #time: Float64Array
+  readonly #numbers: Int32Array
+
+  constructor(shared = new SharedArrayBuffer(BYTES)) {
+    this.shared = shared
+    this.#time = new Float64Array(shared, 0, 1)
+    this.#numbers = new Int32Array(shared, 8, 3)
+  }
+
+  /** Grows while something happens. */
+  get beats(): number {
+    return Atomics.load(this.#numbers, BEATS)
+  }
+
+  /** In the prices; 0 before they begin. */
+  get playedAt(): number {
+    return this.#time[0] ?? 0
+  }
+
+  /** Number of the strategy whose code runs, from 1; 0: none. */
+  get deciding(): number {
+    return Atomics.load(this.#numbers, DECIDING)
+  }
+
+  /** Undefined: no signal came. */
+  get stoppedBy(): string | undefined {
+    return SIGNALS[Atomics.load(this.#numbers, STOP)] || undefined
+  }
+
+  /** @param playedAt Unix ms, in the prices */
+  beat(playedAt = this.playedAt): void {
+    this.#time[0] = playedAt
+    Atomics.add(this.#numbers, BEATS, 1)
+  }
+
+  /** @param number 0: none */
+  decides(number: number): void {
+    Atomics.store(this.#numbers, DECIDING, number)
+  }
+
+  stop(signal: string): void {
+    Atomics.store(this.#numbers, STOP, signal === 'SIGINT' ? 1 : 2)
+  }
+}
+
+export interface BacktestTask {
+  readonly config: string | undefined
+  readonly options: BacktestCommandOptions
+  readonly version: string
+}
+
+/** It hears how far a run is. */
+export interface PlayWatcher {
+  readonly marks: PlayMarks
+  readonly isTTY: boolean
+  readonly post: (message: PlayMessage) => void
+}
+
+export type PlayMessage =
+  /** The strategy file that is being loaded; absent: none any more. */
+  | { readonly kind: 'loading'; readonly file?: string }
+  | { readonly kind: 'begun'; readonly strategies: readonly string[] }
+  /** To be removed when the thread is ended. */
+  | { readonly kind: 'unfinished'; readonly directory: string }
+  | { readonly kind: 'progress'; readonly text: string }
+  | { readonly kind: 'report'; readonly text: string; readonly exit: number }
+
+/** A configuration's problems keep their places; other errors as in `lib`. */
+export const PLAY_ERRORS: ErrorCrossing<PackedError | PackedProblems> = {
+  pack(error) {
+    if (!(error instanceof ConfigError)) return FAILURES_CROSSING.pack(error)
+    return { problems: error.problems, again: error.again }
+  },
+  unpack(packed) {
+    if (!('problems' in packed)) return FAILURES_CROSSING.unpack(packed)
+    return new ConfigError(packed.problems, packed.again)
+  },
+}
+
+interface PackedProblems {
+  readonly problems: readonly Problem[]
+  readonly again: string | undefined
+}
+
+/** A thread, so that endless code can be ended, and signals are heard. */
 
 /** From {@link playWatched}. */
 export interface ThreadData<Task> {

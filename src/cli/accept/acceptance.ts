@@ -10,7 +10,7 @@ export interface AcceptanceOptions {
   readonly config: Pick<DaemonConfig, 'account' | 'instruments'>
   readonly isTrading: boolean
   readonly clock: Clock
-  /** Orders that were placed are removed all the same. */
+  /** Placed orders are removed all the same. */
   readonly isStopped: () => boolean
   readonly onStep: (step: Finding) => void
 }
@@ -21,7 +21,7 @@ export interface Acceptance {
   readonly steps: readonly Finding[]
 }
 
-/** This far below the best price, an order rests within the exchanges' price limits. */
+/** An order so far below the best price rests within the exchanges' price limits. */
 const FAR = 0.05
 
 const CLEAR_TRIES = 3

@@ -63,7 +63,6 @@ const ADVICE: Readonly<Record<string, string>> = {
   ours: 'look at exchange.baseUrl and the connection',
 }
 
-/** Remembers what an acceptance run may have left on the instrument. */
 export class AccountProbe {
   readonly #options: AccountProbeOptions
   #hasPlaced = false
@@ -160,7 +159,7 @@ export class AccountProbe {
     return this.#cancel({ productType, marginCoin })
   }
 
-  /** Whatever this run may have left. @throws StepFailure if its removal is not proved */
+  /** @throws StepFailure if the removal is not proved */
   async clear(): Promise<void> {
     if (!this.#hasPlaced) return
     await this.pause(this.#settledAt - this.#options.clock.monotonic())

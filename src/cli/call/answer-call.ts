@@ -140,8 +140,7 @@ async function send({
     const isTimeless = isClockRefused(answer) && answer.requestTime === undefined
     const { retry, auth } = endpointNamed(prepared.endpoint)
     if (!isTimeless || retry === 'protocol' || auth === 'public') return answer
-    // A refusal lacks the exchange's time; a public answer states it, and repeating this call does
-    // no harm.
+    // A refusal lacks the exchange's time; a public answer states it.
     await client.readTickers(new TickerTable(), config.account.productType)
     return await client.sendExactly(prepared)
   } finally {
@@ -219,9 +218,8 @@ interface GuardedCall {
 
 interface Guard {
   readonly endpoint: GuardedEndpoint
-  /** `this would send 12.5 USDT to 0xab… over erc20, and cannot be undone`. */
   readonly sentence: string
-  /** The value that `--yes` must have: `12.5USDT`. */
+  /** `--yes` must have this value: `12.5USDT`. */
   readonly consent: string
   readonly notice: string | undefined
 }
@@ -258,7 +256,6 @@ function recipientOf(withdrawal: RequestOf<'spotWithdrawal'>): string {
   return innerToType === 'mobile' ? `mobile:${areaCode}:${address}` : `${innerToType}:${address}`
 }
 
-/** The amount must match exactly. @throws CallRefused */
 function assertConsent({ sentence, consent }: Guard, yes: string | undefined): void {
   if (yes !== undefined && yes.replaceAll(/\s/g, '').toLowerCase() === consent.toLowerCase()) return
   if (yes === undefined) {
@@ -277,7 +274,7 @@ function assertConsent({ sentence, consent }: Guard, yes: string | undefined): v
 }
 
 /**
- * Whoever sends must not be able to change the list of addresses on the command line.
+ * The sender must not be able to change the list of addresses on the command line.
  * @throws CallRefused
  */
 function assertSettingsOfFile(endpoint: CallableName, set: readonly string[]): void {
@@ -290,8 +287,8 @@ function assertSettingsOfFile(endpoint: CallableName, set: readonly string[]): v
 }
 
 /**
- * Keys of another account would move its money. @throws CallRefused @param overriddenKeys variables
- * of keys that differ from `.env`
+ * The keys of another account would move its money. @param overriddenKeys variables of keys that
+ * differ from `.env`
  */
 function assertKeysOfFile(endpoint: CallableName, overriddenKeys: readonly string[]): void {
   if (!isGuarded(endpoint) || overriddenKeys.length === 0) return

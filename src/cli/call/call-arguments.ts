@@ -31,7 +31,7 @@ const SHORT: Readonly<Record<string, string>> = { '-c': '--config', '-h': '--hel
 /** No parameter of the table may have one of these names. */
 export const CALL_OPTIONS: readonly string[] = [...Object.keys(FLAGS), ...VALUED]
 
-/** Words that are no option of the command are parameters of the endpoint. @throws CallRefused */
+/** @throws CallRefused */
 export function readCallArguments(words: readonly string[]): CallArguments {
   const flags = { json: false, dryRun: false, trustFiles: false, help: false }
   const values: Record<(typeof VALUED)[number], string[]> = {
@@ -74,7 +74,6 @@ export function readCallArguments(words: readonly string[]): CallArguments {
   }
 }
 
-/** A minus sign alone is no option. */
 function isOption(word: string): boolean {
   return word.startsWith('--') || SHORT[word] !== undefined
 }
@@ -100,7 +99,7 @@ function valueMissing(name: string): CallRefused {
   })
 }
 
-/** Case and dashes do not count: `batch-place-order` is batchPlaceOrder. */
+/** `batch-place-order` is batchPlaceOrder. */
 function readEndpoint([word, surplus]: readonly string[]): CallableName | undefined {
   if (word === undefined) return undefined
   if (surplus !== undefined) {

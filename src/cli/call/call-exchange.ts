@@ -39,9 +39,8 @@ export function platformCoinOf({ exchange }: DaemonConfig): string | undefined {
 }
 
 /**
- * The simulator needs no keys. Public calls are answered by the exchange whose prices it follows,
- * if there is one. @throws ConfigError for missing keys; CallRefused for a state
- * without a simulator
+ * Public calls are answered by the exchange whose prices the simulator follows, if there is one.
+ * @throws ConfigError for missing keys; CallRefused for a state without a simulator
  */
 export async function openCallExchange(options: CallExchangeOptions): Promise<CallExchange> {
   const { config, endpoint, state, cwd } = options

@@ -1,6 +1,6 @@
 import { Failure } from '../../lib/failure.ts'
 
-/** Nothing was sent. Exit code 64. */
+/** Nothing was sent. */
 export class CallRefused extends Failure {
   override readonly name = 'CallRefused'
 }

@@ -33,7 +33,7 @@ import {
   toTypeWords,
 } from './endpoint-words.ts'
 
-/** 64, 69 and 75 are those of sysexits.h: usage, unavailable, temporary failure. */
+/** They follow sysexits.h: usage, unavailable, temporary failure. */
 const EXITS = { done: 0, refused: 1, notAllowed: 64, notSent: 69, unknown: 75 } as const
 
 export function addCallCommand(program: Command, { setExit }: VerbFrame): void {
@@ -41,7 +41,6 @@ export function addCallCommand(program: Command, { setExit }: VerbFrame): void {
     .command('call')
     .description('call one endpoint of the exchange; `intentd call --help` lists them')
     .argument('[words...]', 'an endpoint, and its parameters as --name value')
-    // The endpoint decides which options there are.
     .helpOption(false)
     .allowUnknownOption()
     .action(async (words: readonly string[]) => setExit(await call(words, processFrame())))

@@ -1,8 +1,6 @@
 import type { EndpointDescription, FieldDescription } from '../../protocol/describe-endpoint.ts'
 import type { Auth, RateLimit, Retry } from '../../protocol/endpoint.ts'
 
-/** For help texts and docs/exchange-api.md. */
-
 const FAMILIES = [
   ['/api/v2/mix/', 'Futures'],
   ['/api/v2/spot/', 'Spot'],
@@ -17,7 +15,6 @@ export function familyOf({ path, outside }: Pick<EndpointDescription, 'path' | '
   return FAMILIES.find(([start]) => path.startsWith(start))?.[1] ?? 'Signed gateway'
 }
 
-/** The bracketed part of the heading, `all tickers`: one heading covers both kinds of margin. */
 export function titleOf({ section, path }: Pick<EndpointDescription, 'section' | 'path'>): string {
   const inBrackets = /\(([^()]*)\)$/.exec(section)?.[1]?.replace(/, public$/, '')
   if (inBrackets === undefined) return 'the signing example of the document'
@@ -82,7 +79,6 @@ export function toOption(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
-/** `orders` for `orderList`. */
 export function toShortName(name: string): string | undefined {
   return /^\w+List$/.test(name) ? `${name.slice(0, -'List'.length)}s` : undefined
 }

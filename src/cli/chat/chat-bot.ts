@@ -16,6 +16,7 @@ import { HiddenTexts, type Secret } from '../../lib/secret.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { refuseOddAnswers } from './odd-answers.ts'
 import { cleanLines } from '../../lib/text/clean-text.ts'
+import { showUtc } from '../../lib/text/show-utc.ts'
 import { systemTimers, type Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { VerbOptions, VerbRun } from '../process/run-verb.ts'
@@ -477,7 +478,7 @@ export class ChatOutbox {
     const isLate = this.#options.clock.now() - at > LATE_MS
     const remarks = [
       ...(dropped > 0 ? [`lost before this one: ${dropped}, which could not be sent`] : []),
-      ...(isLate ? [`late: this is from ${new Date(at).toISOString().slice(0, 19)}Z`] : []),
+      ...(isLate ? [`late: this is from ${showUtc(at)}`] : []),
     ]
     const whole = cut([...remarks, text].join('\n'), picture ? CAPTION_MAX : TEXT_MAX)
     const api = this.#options.api()

@@ -2,6 +2,7 @@ import { cleanLine } from '../../lib/text/clean-text.ts'
 import type { z } from 'zod'
 import type { storySchema } from '../../control/detail-views.ts'
 import type { AccountView, OrderView, PositionView, StatusView } from '../../control/views.ts'
+import { describeJournalPlace, type JournalPlace } from '../../domain/journal-place.ts'
 import { money } from '../process/table.ts'
 
 /** Answers as short lines for a narrow screen. */
@@ -34,7 +35,8 @@ export function describeStatus(status: StatusView): string {
 
 export function describePositions(positions: readonly PositionView[]): string {
   if (positions.length === 0) return 'nothing is held'
-  return toText(
+  return withPlace(
+    positions[0]?.journal,
     positions.map((position) => {
       const { symbol, side, size, entryPrice, markPrice, unrealisedProfit, coin } = position
       const distance = position.liquidation?.distance ?? null
@@ -74,6 +76,7 @@ export function describeOrders(orders: readonly OrderView[]): string {
 }
 
 export interface ProfitRow {
+  readonly journal: JournalPlace
   readonly name: string
   readonly coin: string
   readonly fills: number
@@ -82,7 +85,8 @@ export interface ProfitRow {
 
 export function describeProfit(rows: readonly ProfitRow[]): string {
   if (rows.length === 0) return 'nothing was traded'
-  return toText(
+  return withPlace(
+    rows[0]?.journal,
     rows.map(
       ({ name, coin, fills, net }) => `${name}: ${shown(net, coin)}, ${count(fills, 'fill')}`,
     ),
@@ -90,6 +94,7 @@ export function describeProfit(rows: readonly ProfitRow[]): string {
 }
 
 export interface TradeRow {
+  readonly journal: JournalPlace
   readonly strategyId: string
   readonly symbol: string
   readonly side: string
@@ -102,7 +107,7 @@ export interface TradeRow {
 
 export function describeTrades(trades: readonly TradeRow[]): string {
   if (trades.length === 0) return 'no trade was closed'
-  return toText([
+  return withPlace(trades[0]?.journal, [
     'times in UTC',
     ...trades.map(({ closedAt, symbol, side, net, coin, share, reason, strategyId }) => {
       const at = new Date(closedAt).toISOString().slice(5, 16).replace('T', ' ')
@@ -137,6 +142,12 @@ function sum(values: readonly number[]): number {
 
 function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`
+}
+
+/** The figures can be traced, and compared with another answer. */
+function withPlace(journal: JournalPlace | undefined, lines: readonly string[]): string {
+  const place = journal === undefined ? [] : [describeJournalPlace(journal)]
+  return [toText(lines), ...place].join('\n')
 }
 
 /** Says how much is left out, and where all of it is. */

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { BacktestRun } from '../../backtest/backtest-run.ts'
 import type { PlayOptions } from '../../backtest/opening/play-options.ts'
 import type { PreparedBacktest } from '../../backtest/opening/prepare-backtest.ts'
-import type { PlayWatcher } from '../../backtest/playing/play-message.ts'
+import type { PlayWatcher } from '../../backtest/playing/watched-thread.ts'
 import { ProgressBar } from '../../backtest/playing/progress-bar.ts'
 import {
   markDecisions,
@@ -32,7 +32,7 @@ export interface BiasTask {
   readonly version: string
 }
 
-/** Whole hours, so that both runs read prices at the same moments. */
+/** Both runs then read prices at the same moments. */
 const GRID_MS = 3_600_000
 /** The next equal share is warm-up. */
 const LATER_SHARE = 0.25
@@ -42,10 +42,7 @@ interface PlayedCheck {
   readonly log: EffectLog
 }
 
-/**
- * The whole range, then without the future, then with a later start. @throws Failure for a strategy
- * whose code failed outside of decide
- */
+/** @throws Failure for a strategy whose code failed outside of decide */
 export async function checkBias(
   { config, options, version }: BiasTask,
   watcher: PlayWatcher,
@@ -190,10 +187,7 @@ interface Decision {
 
 const DIGEST_BYTES = 6
 
-/**
- * Compares digests of what was sent, recorded and decided, so that memory grows by a few words a
- * step.
- */
+/** Digests keep memory small: a few words a step. */
 class EffectLog {
   readonly steps: StepEffects[] = []
   readonly decisions: Decision[] = []
@@ -209,7 +203,6 @@ class EffectLog {
   }
 }
 
-/** Effects that log, ask or read are left out. */
 function isKept({ kind }: Effect): boolean {
   return (
     kind === 'record' || kind === 'sendBatch' || kind === 'sendCall' || kind === 'sendCancelAll'
@@ -300,12 +293,11 @@ interface OutsideFiles {
 
 type CheckedRun = Pick<PreparedBacktest, 'code' | 'config' | 'coverage' | 'feeds'>
 
-/** Node opens these to print the stack of an error. */
 const PROGRAM = fileURLToPath(new URL('../../', import.meta.url))
 
 /**
- * Files may hold later prices in spite of the cut. One that holds what is played is a bias; others
- * are listed for a person to judge.
+ * Files may hold later prices in spite of the cut. A person must judge those without a played
+ * price.
  */
 function judgeOutsideFiles(run: CheckedRun, { opened, played }: OutsideFiles): BiasCheck {
   const own = new Set(Object.keys(run.code).flatMap((id) => codePaths(run, id)))
@@ -376,10 +368,8 @@ function realPath(file: string): string {
 const OPENERS = ['openSync', 'readFileSync', 'open', 'readFile', 'createReadStream'] as const
 const PROMISED = ['open', 'readFile'] as const
 
-/** A package is listed as a whole. */
 const PACKAGES = /[\\/]node_modules[\\/]|\.node$|[\\/]package\.json$/
 
-/** @returns a function that stops reporting */
 function watchReads(onRead: (strategy: string, file: string) => void): () => void {
   const restores = [
     ...OPENERS.map((name) => watchOpening(fs, name, onRead)),

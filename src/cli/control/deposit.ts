@@ -129,7 +129,7 @@ function movedOf(
   return { ...(coin !== undefined && { coin }), ...(movedAt !== undefined && { movedAt }) }
 }
 
-/** Only the daemon writes its journal, so nothing is entered without one. */
+/** Only the daemon writes its journal. */
 async function send(
   toOrder: (movedAt: number | undefined) => EntryOrder,
   options: DepositOptions,

@@ -17,7 +17,6 @@ export async function showEachAccount<Options extends ShowOptions & { readonly c
     const own =
       file === config.file ? options : { ...options, config: file, set: [], state: undefined }
     const { name } = loadOperated(own)
-    // Standard output holds one document an account.
     if (options.json || options.csv) print(name)
     else writeOut(`${codes.length > 0 ? '\n' : ''}== ${name}\n`)
     codes.push(await tryShow(() => show(own)))

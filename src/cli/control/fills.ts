@@ -11,6 +11,7 @@ import {
 import { isInverse } from '../../domain/instrument.ts'
 import type { BookedFill } from '../../journal/booking.ts'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
+import { describeJournalPlace } from '../../domain/journal-place.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
@@ -50,14 +51,14 @@ export function addFillsCommand(program: Command, { setExit }: VerbFrame): void 
 }
 
 function showFills(options: FillsOptions): number {
-  withRows(options, ({ fills, file, config }) => {
+  withRows(options, ({ fills, file, config, journal }) => {
     const { by } = options
     writeOut(
       by === undefined
         ? formatFills(lastOf(fills, options), options)
         : formatGroups(groupFills(wantedOf(fills, options), by, config), by, options),
     )
-    writeAside(`from ${file}\n`)
+    writeAside(`from ${file}, ${describeJournalPlace(journal())}\n`)
   })
   return 0
 }
@@ -163,7 +164,7 @@ function remarkOf({ fillKind, otherFees, reason, tag }: BookedFill): string {
   return [...kind, why.join(', '), ...fees].filter(Boolean).join('; ')
 }
 
-/** Decimal strings in the margin coin; a coin-margined contract is counted by its size. */
+/** Margin coin; a coin-margined contract is counted by its size. */
 interface FillGroup {
   readonly name: string
   readonly coin: string

@@ -1,5 +1,6 @@
 import type { ConfigOptions, DaemonConfig } from '../../config/load-config.ts'
 import type { Book } from '../../engine/book/book.ts'
+import type { JournalPlace } from '../../domain/journal-place.ts'
 import { rebuildBook } from '../../engine/book/book-rows.ts'
 import type { BookedFill, BookedFunding } from '../../journal/booking.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
@@ -15,6 +16,8 @@ export interface OpenedRows extends Span {
   readonly fills: Iterable<BookedFill>
   readonly funding: Iterable<BookedFunding>
   readonly reader: JournalReader
+  /** As of the beginning of the reading. */
+  readonly journal: () => JournalPlace
   readonly allFills: () => Iterable<BookedFill>
   readonly book: () => Book
 }
@@ -29,15 +32,18 @@ export function withRows<Result>(
   const reader = new JournalReader(file)
   const span = toSpan(options, config.calendar.timezone)
   try {
+    const sequence = reader.lastSequence()
+    const book = (): Book => rebuildBook(reader.contents(), config.account.positionMode)
     return use({
       ...span,
       config,
       file,
       reader,
+      journal: () => ({ run: book().epoch, sequence }),
       fills: reader.bookings('fill', span) as Iterable<BookedFill>,
       funding: reader.bookings('funding', span) as Iterable<BookedFunding>,
       allFills: () => reader.bookings('fill') as Iterable<BookedFill>,
-      book: () => rebuildBook(reader.contents(), config.account.positionMode),
+      book,
     })
   } finally {
     reader.close()

@@ -4,53 +4,41 @@ import {
   addOperatorCommand,
   addUnclaimedOption,
   commandDaemon,
-  type CommandOptions,
   type ReleaseOptions,
 } from '../operator/operator-command.ts'
 
-/** The same orders as `restrict` and `release`, in everyday words. */
+type WantedMode = 'active' | 'reducing' | 'halted'
+
+const MODES: readonly WantedMode[] = ['active', 'reducing', 'halted']
+
 export function addModeCommands(program: Command, { setExit }: VerbFrame): void {
-  const scopeOf = (name: string): string =>
-    /^(\*$|strategy:)/.test(name) ? name : `strategy:${name}`
-  addOperatorCommand(program, 'pause', '<strategy>')
+  const change = async (
+    scope: string,
+    mode: WantedMode,
+    options: ReleaseOptions,
+  ): Promise<void> => {
+    const { unclaimed } = options
+    if (unclaimed && mode !== 'active')
+      throw new InvalidArgumentError('--unclaimed goes with active alone, which is a release.')
+    const order =
+      mode === 'active'
+        ? ({ kind: 'release', scope, unclaimed } as const)
+        : ({ kind: 'restrict', scope, mode } as const)
+    setExit(await commandDaemon(order, options))
+  }
+  addOperatorCommand(program, 'pause', '<scope>')
     .description(
-      'stop a strategy: it sends no orders until `resume`, and its open orders that add risk are cancelled',
+      'short for `mode SCOPE halted`: no orders until `resume`; open orders that add risk are cancelled',
     )
-    .action(async (strategy: string, options: CommandOptions) =>
-      setExit(
-        await commandDaemon(
-          { kind: 'restrict', scope: scopeOf(strategy), mode: 'halted' },
-          options,
-        ),
-      ),
-    )
-  addUnclaimedOption(addOperatorCommand(program, 'resume', '<strategy>'))
-    .description('end everything that restricts a strategy')
-    .action(async (strategy: string, options: ReleaseOptions) => {
-      const { unclaimed } = options
-      const scope = scopeOf(strategy)
-      setExit(await commandDaemon({ kind: 'release', scope, unclaimed }, options))
-    })
+    .action((scope: string, options: ReleaseOptions) => change(scope, 'halted', options))
+  addUnclaimedOption(addOperatorCommand(program, 'resume', '<scope>'))
+    .description('short for `mode SCOPE active`: end everything that restricts a scope')
+    .action((scope: string, options: ReleaseOptions) => change(scope, 'active', options))
   addUnclaimedOption(addOperatorCommand(program, 'mode', '<scope>'))
+    .alias('restrict')
     .description(
-      'allow everything (a release), only orders that reduce, or none; orders that add risk are cancelled',
+      'allow only orders that reduce, or none, and cancel those that add risk; never loosens, except by active, which is a release',
     )
-    .addArgument(
-      new Argument('<mode>', 'the trading mode').choices(['active', 'reducing', 'halted']),
-    )
-    .action(
-      async (scope: string, mode: 'active' | 'reducing' | 'halted', options: ReleaseOptions) => {
-        const { unclaimed } = options
-        if (unclaimed && mode !== 'active')
-          throw new InvalidArgumentError('--unclaimed goes with active alone, which is a release.')
-        setExit(
-          await commandDaemon(
-            mode === 'active'
-              ? { kind: 'release', scope, unclaimed }
-              : { kind: 'restrict', scope, mode },
-            options,
-          ),
-        )
-      },
-    )
+    .addArgument(new Argument('<mode>', 'the trading mode').choices(MODES))
+    .action(change)
 }

@@ -70,7 +70,6 @@ function remarkOf({ purpose, tag }: OrderView): string {
 
 const PLAIN: ReadonlySet<string> = new Set(['place', 'quote', 'target'])
 
-/** Like an order book: by instrument, highest price first. */
 function byPrice(one: OrderView, other: OrderView): number {
   return one.symbol.localeCompare(other.symbol) || Number(other.price ?? 0) - Number(one.price ?? 0)
 }

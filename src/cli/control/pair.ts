@@ -14,6 +14,7 @@ import { createPairingFile } from '../../control/approval/pairing-file.ts'
 import { pairingFileOf } from '../../assembly/state/state-place.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
+import { showUtc } from '../../lib/text/show-utc.ts'
 import { writeOut } from '../../lib/write-out.ts'
 import { askLine } from '../process/ask-line.ts'
 import { EXITS } from '../process/exit-codes.ts'
@@ -54,7 +55,7 @@ async function pair({ again = false, ...options }: PairOptions): Promise<number>
   const usedCounter = await proveCode((code) => counterOf(secret, code, systemClock.now()))
   if (usedCounter === undefined) {
     print(
-      `not paired: that is no code of this secret; if the authenticator shows it, compare its time with this machine's: ${new Date(systemClock.now()).toISOString()}`,
+      `not paired: that is no code of this secret; if the authenticator shows it, compare its time with this machine's: ${showUtc(systemClock.now())}`,
     )
     return EXIT_NOT_DONE
   }
@@ -79,7 +80,6 @@ function objectTo(config: DaemonConfig, file: string, again: boolean): string | 
   return undefined
 }
 
-/** A person may mistype; a program has one attempt. */
 async function proveCode(check: (code: string) => number | undefined): Promise<number | undefined> {
   const attempts = process.stdin.isTTY ? ATTEMPTS_MAX : 1
   for (let left = attempts - 1; left >= 0; left--) {

@@ -71,14 +71,13 @@ function liquidationPriceOf({
   return Math.abs(ourPrice - markPrice) < Math.abs(stated - markPrice) ? ourPrice : stated
 }
 
-/** Once for each strategy, however many positions it holds. */
+/** A strategy may hold several positions. */
 function describeCapitals({ capitals = {}, coin }: PositionView): readonly string[] {
   return Object.entries(capitals).map(
     ([strategy, capital]) => `${strategy} ${describeCapital(capital, coin)}`,
   )
 }
 
-/** Below, a position is far from needing its margin. */
 const RATIO_SHOWN = 0.01
 
 function describeMargin({ symbol, side, liquidation }: PositionView): readonly string[] {

@@ -4,7 +4,8 @@ import { addOperatedOptions } from '../operator/operated-config.ts'
 import { showEachAccount } from './each-account.ts'
 import { readDaemon, type ShowOptions } from '../operator/find-daemon.ts'
 import { formatPositions } from './position-table.ts'
-import { writeOut } from '../../lib/write-out.ts'
+import { describeJournalPlace } from '../../domain/journal-place.ts'
+import { writeAside, writeOut } from '../../lib/write-out.ts'
 
 export function addPositionsCommand(program: Command, { setExit }: VerbFrame): void {
   addOperatedOptions(program.command('positions'))
@@ -24,5 +25,7 @@ async function showPositions(options: ShowOptions): Promise<number> {
   writeOut(
     options.json ? `${JSON.stringify(found.view, undefined, 2)}\n` : formatPositions(found.view),
   )
+  const [first] = found.view
+  if (first !== undefined) writeAside(`${describeJournalPlace(first.journal)}\n`)
   return 0
 }

@@ -9,6 +9,7 @@ import {
   uncountedOf,
 } from '../../domain/fill-money.ts'
 import type { BookedFill, BookedFunding } from '../../journal/booking.ts'
+import { describeJournalPlace, type JournalPlace } from '../../domain/journal-place.ts'
 import { ACCOUNT_SERIES, type AccountPoint, toAccountPoint } from '../../journal/curves.ts'
 import { decimal, type Decimal, ZERO } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
@@ -41,7 +42,7 @@ interface ProfitRow {
   readonly net: string
   readonly realised: string
   readonly fees: string
-  /** Empty where it belongs to no row: funding belongs to an instrument, not to a strategy. */
+  /** Funding belongs to an instrument, not to a strategy. */
   readonly funding: string
   readonly uncounted: string
 }
@@ -65,19 +66,20 @@ function showProfit(options: ProfitOptions): number {
   withRows(options, (rows) => {
     if (options.curve) {
       writeOut(showCurve(rows, options))
-      writeAside(`from ${rows.file}\n`)
+      writeAside(`from ${rows.file}, ${describeJournalPlace(rows.journal())}\n`)
       return
     }
+    const journal = rows.journal()
     const { made, uncounted } = sumBy(rows, options.by)
-    writeOut(formatProfit(made, { ...options, uncounted }))
-    writeAside(describeSource(rows.file, options.by))
+    writeOut(formatProfit(made, { ...options, uncounted, journal }))
+    writeAside(describeSource(rows.file, journal, options.by))
   })
   return 0
 }
 
-/** Strategies' figures are ours: the exchange only knows the account's average price. */
-export function describeSource(file: string, by: GroupBy): string {
-  const unrealised = `from ${file}; net is realised less fees, with funding: unrealised profit is in \`intentd status\`\n`
+/** The exchange only knows the account's average price. */
+export function describeSource(file: string, journal: JournalPlace, by: GroupBy): string {
+  const unrealised = `from ${file}, ${describeJournalPlace(journal)}; net is realised less fees, with funding: unrealised profit is in \`intentd status\`\n`
   if (by !== 'strategy') return unrealised
   return `${unrealised}realised is what each strategy has made of its own lots, at its own average price; the exchange's figure, at that of the account, is in \`--by instrument\`\n`
 }
@@ -145,7 +147,6 @@ function madeBy(counted: OwnResult | undefined): Partial<OwnResult> {
   return counted === undefined ? {} : { profit: counted.profit, fees: counted.fees }
 }
 
-/** Subtracts what counts for the strategies whose lots they closed. */
 function withoutTaken(stated: Money, coin: string, profits: readonly StrategyProfit[]): Money {
   const taken = profits.filter((one) => one.coin === coin).map((one) => one.taken)
   return taken.reduce<Money>(
@@ -165,15 +166,16 @@ function describeUnexplained({ unexplained = [] }: Partial<StrategyProfit> = {})
 
 interface ProfitForm extends Pick<ProfitOptions, 'by' | 'json' | 'csv'> {
   readonly uncounted?: string
+  readonly journal: JournalPlace
 }
 
 const CSV = ['name', 'coin', 'fills', 'net', 'realised', 'fees', 'funding', 'uncounted'] as const
 
 export function formatProfit(
   rows: readonly ProfitRow[],
-  { by, json, csv, uncounted: uncountedInAll = '' }: ProfitForm,
+  { by, json, csv, uncounted: uncountedInAll = '', journal }: ProfitForm,
 ): string {
-  if (json) return `${JSON.stringify(rows, undefined, 2)}\n`
+  if (json) return toJson(rows, journal)
   if (csv) {
     const columns = CSV.filter((column) => by !== 'coin' || column !== 'name')
     const titles = columns.map((column) => (column === 'name' ? by : column))
@@ -200,6 +202,11 @@ export function formatProfit(
     ],
     [...rows, ...totalOf(rows, uncountedInAll)],
   )
+}
+
+function toJson(rows: readonly ProfitRow[], journal: JournalPlace): string {
+  const cited = rows.map((row) => ({ ...row, journal }))
+  return `${JSON.stringify(cited, undefined, 2)}\n`
 }
 
 function totalOf(rows: readonly ProfitRow[], uncounted: string): readonly ProfitRow[] {
@@ -234,7 +241,6 @@ interface CurveGroup {
   readonly highest: string | null
 }
 
-/** Rows are days, weeks or months, with --json and --csv every point. */
 export function showCurve({ reader, config, since, until }: OpenedRows, form: CurveForm): string {
   const { by, json, csv } = form
   if (by !== 'day' && by !== 'week' && by !== 'month') throw groupWrong(by)

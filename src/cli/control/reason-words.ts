@@ -1,4 +1,3 @@
-/** `takeProfit` becomes `take profit`. */
 export function toWords(reason: string): string {
   return reason.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }

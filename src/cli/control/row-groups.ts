@@ -27,7 +27,6 @@ export function groupOf(row: GroupedRow, by: GroupBy, timeZone: string): string 
   return dateGroupOf(row.at, by, timeZone)
 }
 
-/** `2025-06-02`, `2025-W23` or `2025-06` */
 export function dateGroupOf(at: number, by: 'day' | 'week' | 'month', timeZone: string): string {
   const date = dateOf(at, timeZone)
   if (by === 'week') return weekOf(date)

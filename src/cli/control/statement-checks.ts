@@ -18,7 +18,7 @@ interface CheckRequest {
 }
 
 /**
- * Beside a daemon that trades: these few calls share its limits.
+ * These few calls share the limits of a daemon that trades.
  * @throws ConfigError for missing keys
  */
 export async function checkStatement(

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { systemClock } from '../../lib/clock.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
+import { describeJournalPlace } from '../../domain/journal-place.ts'
 import { makeDirectory, writeDurably } from '../../lib/durable-file.ts'
 import { dateOf, startOfDate } from '../../lib/start-of-day.ts'
 import { writeOut } from '../../lib/write-out.ts'
@@ -22,7 +23,7 @@ import { checkStatement } from './statement-checks.ts'
 const EXIT_USAGE = 64
 const EXIT_UNEQUAL = 1
 const EXIT_UNREAD = 75
-/** An account without a platform coin, or none that is copied, is not asked in vain for the others. */
+/** An account may have no platform coin, or not be copied. */
 const MUST_BE_READ: ReadonlySet<string> = new Set(['fills', 'positions'])
 const FORMATS = ['html', 'csv', 'json', 'tax'] as const
 const MONTH = /^(2\d{3})-(0[1-9]|1[0-2])$/
@@ -78,9 +79,7 @@ function parseZone(text: string): string {
   try {
     if (text.length <= ZONE_MAX)
       return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone
-  } catch {
-    // It is said below what to write.
-  }
+  } catch {}
   throw new InvalidArgumentError('write a time zone such as Europe/Berlin or UTC.')
 }
 
@@ -94,7 +93,6 @@ function parseFormats(text: string): readonly Format[] {
 interface NamedSpan {
   readonly since: number
   readonly until: number
-  /** Part of the names of files. */
   readonly name: string
 }
 
@@ -120,7 +118,6 @@ function refuse(why: string): number {
   return EXIT_USAGE
 }
 
-/** @returns a sentence where the options name no span */
 function toNamedSpan(options: StatementOptions, timeZone: string): NamedSpan | string {
   const { month, year, since, until, from, to } = options
   const isSpan = [since, until, from, to].some((given) => given !== undefined)
@@ -157,7 +154,7 @@ const RENDERERS: Readonly<Record<Format, (statement: Statement) => string>> = {
   tax: toTaxCsv,
 }
 
-/** Written again, a statement replaces the one before: it follows from the journal alone. */
+/** A statement follows from the journal alone, so it may be replaced. */
 function writeFiles(
   statement: Statement,
   { name }: NamedSpan,
@@ -176,7 +173,6 @@ function writeFiles(
   }
 }
 
-/** Fills are in `intentd fills` and in the file for tax programs. */
 function toJson({ rows: _rows, ...statement }: Statement): string {
   return `${JSON.stringify(statement, undefined, 2)}\n`
 }
@@ -217,6 +213,7 @@ function formatStatement(statement: Statement): string {
     `${statement.trades.length} trades closed; --out DIRECTORY writes days, instruments, strategies and trades`,
     ...checks,
     ...statement.remarks,
+    `from ${describeJournalPlace(statement.journal)}`,
     '',
   ].join('\n')
 }

@@ -143,7 +143,6 @@ export function formatStatus(status: StatusView, isLive: boolean): string {
     head +
     describeStandby(status) +
     describeSharedLimits(status) +
-    describeSharedTickers(status) +
     describeAlerts(status) +
     describeSignals(status) +
     describeClosedPort(status) +
@@ -219,7 +218,7 @@ function describeSignals({ signals, now }: StatusView): string {
   return said.length === 0 ? '' : line('signals', said.join('; '))
 }
 
-/** The daemon trades all the same; only the dashboard and Prometheus miss the port. */
+/** Only the dashboard and Prometheus miss the port. */
 function describeClosedPort({ closedPort }: StatusView): string {
   if (closedPort === undefined) return ''
   const { address, reason, since } = closedPort
@@ -227,18 +226,6 @@ function describeClosedPort({ closedPort }: StatusView): string {
     'control',
     `! nothing listens at ${address} since ${showUtc(since)} (${reason}); tried every 2 s: end what has the port, or set another control.port and run \`intentd reload\``,
   )
-}
-
-function describeSharedTickers({ sharedTickers }: StatusView): string {
-  if (sharedTickers === undefined) return ''
-  const { taken, own, refused, failed } = sharedTickers
-  return [
-    line('tickers', `${taken} readings of other daemons, ${own} of its own`),
-    refused === 0 ? '' : line('', `! refused ${refused} that were no answer of the exchange`),
-    failed === 0
-      ? ''
-      : line('', `! no answer of Redis ${failed === 1 ? 'once' : `${failed} times`}`),
-  ].join('')
 }
 
 function formatAccount(
@@ -318,7 +305,6 @@ function describeEquity({ equity, peak, drawdown, equityBefore, coin }: AccountV
     .join(', ')
 }
 
-/** `+0.52 % in 7 days` */
 function describeChange(before: string | null, equity: number, span: string): string {
   if (before === null || Number(before) <= 0) return ''
   const share = (equity / Number(before) - 1) * 100
@@ -339,7 +325,7 @@ function describeMode(mode: AccountView['mode'], restrictions: readonly Restrict
   return scopes.length > 0 ? `${mode} but for ${scopes.join(', ')}` : mode
 }
 
-/** A command has a line of its own, to be pasted. */
+/** A command on a line of its own can be pasted. */
 function formatRestriction(restriction: RestrictionView, account: AccountView): string {
   const { scope, mode, code, reason, by, at, ends, command, releasableAt } = restriction
   const what = `! ${scope} ${mode} since ${showUtc(at)} by ${by} (${code}): ${reason}; ends when ${ends}${describeWait(releasableAt)}`
@@ -355,7 +341,6 @@ function describeWait(releasableAt: number | null): string {
 /** After a release a strategy may order its whole target again. */
 function leadTo({ scope, command }: RestrictionView, { unattended, ages }: AccountView): string {
   if (command?.startsWith('intentd repair')) return 'With the daemon stopped, repair it first:'
-  // An instrument that is no longer configured allows no order, adoption or close.
   const left = unattended.filter(
     ({ strategy, symbol }) =>
       strategy === null && symbol in ages.tickersMs && [symbol, '*'].includes(scope),
@@ -422,7 +407,6 @@ function describeUnrealised(
     : 'not known while no daemon reads the positions; not counted above'
 }
 
-/** `* daily 34.00 of 200, * drawdown.flatten 3.00 % of 8 % (at 9,200.00, peak 10,000.00)` */
 function describeLosses({ losses, coin }: AccountView): string {
   return losses
     .map(({ scope, limit, used, max, peak, level }) => {
@@ -454,7 +438,6 @@ function formatStrategies({ strategies, restrictions, profit, coin }: AccountVie
           ),
       },
       { title: 'orders', of: ({ openOrders }) => String(openOrders), isNumber: true },
-      // Realised less fees; what is held now has a column of its own.
       {
         title: 'net',
         of: ({ id }) => money(profit.strategies[id]?.net ?? null, coin),

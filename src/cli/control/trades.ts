@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { CANDLE_INTERVALS_MS, type CandleView } from '../../control/detail-views.ts'
 import type { ClosedTrade } from '../../domain/closed-trade.ts'
+import { describeJournalPlace, type JournalPlace } from '../../domain/journal-place.ts'
 import { decimal, sumDecimals } from '../../lib/decimal.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
@@ -52,16 +53,16 @@ function showTrades(options: TradesOptions): number | Promise<number> {
   if (course !== undefined) return showTradeCourse({ ...options, course })
   const format = json ? 'json' : csv ? 'csv' : 'table'
   withRows(options, ({ reader, config, file, since, until }) => {
-    const { trades, unexplained } = readClosedTrades(reader, config.account.positionMode, {
+    const { journal, trades, unexplained } = readClosedTrades(reader, config.account.positionMode, {
       strategy,
       symbol,
       since,
       until,
       limit: options.limit ?? (format === 'table' ? SHOWN : Number.POSITIVE_INFINITY),
     })
-    writeOut(formatTrades(trades, format))
+    writeOut(formatTrades(trades, format, journal))
     for (const pair of unexplained) writeAside(`${describeUnexplained(pair)}\n`)
-    writeAside(`from ${file}\n`)
+    writeAside(`from ${file}, ${describeJournalPlace(journal)}\n`)
   })
   return 0
 }
@@ -94,8 +95,15 @@ const CSV = [
   'exitTag',
 ] as const
 
-export function formatTrades(trades: readonly ClosedTrade[], format: Format): string {
-  if (format === 'json') return `${JSON.stringify(trades, undefined, 2)}\n`
+export function formatTrades(
+  trades: readonly ClosedTrade[],
+  format: Format,
+  journal: JournalPlace,
+): string {
+  if (format === 'json') {
+    const rows = trades.map((trade) => ({ ...trade, journal }))
+    return `${JSON.stringify(rows, undefined, 2)}\n`
+  }
   if (format === 'csv') {
     const rows = trades.map((trade) => CSV.map((name) => toCsvCell(cellOf(trade, name))).join(','))
     return [CSV.join(','), ...rows].map((line) => `${line}\n`).join('')
@@ -136,7 +144,6 @@ function showShare(share: number | null): string {
   return share === null ? '-' : (share * 100).toFixed(2)
 }
 
-/** `0.02 from 60000.5 to 60100: 2.00 gross, 0.05 fees, -0.01 funding, 4 fills; take profit`. */
 function describeTrade(trade: ClosedTrade): string {
   const { size, entryPrice, exitPrice, gross, fees, funding, coin, fills } = trade
   const sums = [
@@ -151,7 +158,6 @@ function describeTrade(trade: ClosedTrade): string {
     .join('; ')
 }
 
-/** `take profit`, or with what the strategy wrote `entered as breakout; order, as target reached`. */
 function describeEnds({ reason, entryTag, exitTag }: ClosedTrade): string {
   const exit = exitTag === '' ? toWords(reason) : `${toWords(reason)}, as ${exitTag}`
   return entryTag === '' ? exit : `entered as ${entryTag}; ${exit}`
@@ -161,7 +167,6 @@ function describeCoins({ otherFees }: ClosedTrade): readonly string[] {
   return Object.entries(otherFees).map(([coin, paid]) => `${paid} ${coin}`)
 }
 
-/** `20 trades, 12 won; net 3.20 USDT`. */
 function sumUp(trades: readonly ClosedTrade[]): string {
   const won = trades.filter(({ net }) => Number(net) > 0).length
   const coins = [...new Set(trades.map(({ coin }) => coin))]
@@ -178,23 +183,22 @@ function sumUp(trades: readonly ClosedTrade[]): string {
 interface CourseOptions extends JournalSpanOptions {
   readonly strategy?: string
   readonly symbol?: string
-  /** 1: the last one. */
   readonly course: number
 }
 
 const EXIT_NONE = 1
 
-/** Prints how one closed trade went, as JSON: `null` if there is none. */
+/** `null` if there is none. */
 export async function showTradeCourse(options: CourseOptions): Promise<number> {
   const found = withRows(options, ({ reader, config, book, since, until }) => {
     const { strategy, symbol, course: limit } = options
     const { positionMode } = config.account
     const query = { strategy, symbol, since, until, limit }
-    const { trades } = readClosedTrades(reader, positionMode, query)
+    const { trades, journal } = readClosedTrades(reader, positionMode, query)
     const trade = trades.length === limit ? trades[0] : undefined
     if (trade === undefined) return undefined
     const tick = book().grids.get(trade.symbol)?.tick
-    return readTradeCourse(reader, { trade, positionMode, tick })
+    return { ...readTradeCourse(reader, { trade, positionMode, tick }), journal }
   })
   if (found === undefined) {
     writeOut('null\n')
@@ -207,7 +211,6 @@ export async function showTradeCourse(options: CourseOptions): Promise<number> {
   return 0
 }
 
-/** The finest first; none without a daemon. */
 async function readCandles(
   options: CourseOptions,
   symbol: string,

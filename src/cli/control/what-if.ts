@@ -147,7 +147,6 @@ function formatHeld(view: WhatIfView): string {
   )
 }
 
-/** `every price moves by -10.0 %`, or each instrument that moves. */
 function describeMoves(moves: Readonly<Record<string, number>>): string {
   const entries = Object.entries(moves)
   const [first = 0] = Object.values(moves)
@@ -174,7 +173,6 @@ function price(value: number): string {
   return String(Number(value.toPrecision(7)))
 }
 
-/** Two digits for a coin worth about a dollar, else as on the wire. */
 function amount({ coin }: Pick<WhatIfView, 'coin'>, text: string | null): string {
   if (text === null) return '-'
   const digits = coin.includes('USD') ? 2 : 8

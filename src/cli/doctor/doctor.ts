@@ -44,6 +44,7 @@ import {
 import { examineServers } from './examine-servers.ts'
 import { examineSupervisors } from './examine-supervisor.ts'
 import { type Finding, finding, formatFindings, ok } from '../process/finding.ts'
+import { findStoredGridFailure } from '../process/stored-grids.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
 const EXIT_FAILED = 1
@@ -152,7 +153,6 @@ const SEE_LIMITS = 'config/live.example.yaml has all of them; docs/risk.md expla
 
 interface AccountFrame {
   readonly request: SecretsRequest
-  /** Repeats how the account is named. */
   readonly configOption: string
   readonly contracts: ContractsAnswer | undefined
 }
@@ -174,6 +174,7 @@ async function examineAccount(
     ...examineOwner(config, own),
     ...examineFiles(config, request),
     examineDisk(config),
+    ...examineGrids(account),
     examineSocket(config),
     ...(await examinePort(config)),
     ...(await examineDaemon(config)),
@@ -181,6 +182,15 @@ async function examineAccount(
     ...(await examineServers(config, request, { configOption, own })),
     ...(await examineExchange(account, keys.credentials, contracts)),
   ]
+}
+
+/** The steps of prices and sizes that a start would refuse. */
+function examineGrids(account: LoadedConfig): readonly Finding[] {
+  const failure = findStoredGridFailure(account)
+  if (failure === undefined) return []
+  const { instrument = '', journal = '', configuration = '' } = failure.facts
+  const found = `a start refuses ${instrument}: the journal counts it in ${journal}, the configuration says ${configuration}, and what is held or open there does not convert (${failure.code})`
+  return [finding('fail', 'instruments', found, failure.hint ?? '')]
 }
 
 async function examineDaemon(config: DaemonConfig): Promise<readonly Finding[]> {
@@ -208,7 +218,6 @@ interface Keys {
   readonly credentials: Credentials | undefined
 }
 
-/** They are never shown. */
 function examineKeys(config: DaemonConfig, request: SecretsRequest): Keys {
   if (!needsCredentials(config)) {
     return {

@@ -24,9 +24,7 @@ import { stepAbove, stepBelow } from '../../lib/grid.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { type Finding, finding, ok } from '../process/finding.ts'
 
-/** The shortest round trip gives the offset. */
 const SAMPLES = 4
-/** The exchange allows ten reads of positions a second. */
 const POSITIONS_MAX = 5
 /** The daemon corrects it, but a person should look at the clock. */
 const OFFSET_WARN_MS = 1000
@@ -63,7 +61,6 @@ const TOO_MANY = 429
 const LIMITS_USED_UP =
   'the calls that are allowed from this address are used up, by a daemon here or by another program: look again; where it stays so, lower exchange.limitsUse or poll less often'
 
-/** Places nothing. */
 const DEMO = ok(
   'environment',
   'demo: each signed call carries paptrading: 1, which only keys of the demo environment may',
@@ -243,7 +240,7 @@ function judgeMode(
       )
 }
 
-/** A position with another margin mode or leverage than configured would not grow. */
+/** A position with another margin mode or leverage would not grow. */
 function judgeMargin({ rows, symbol }: PositionReading, config: DaemonConfig): Finding[] {
   const { marginMode: wanted } = config.account
   const { leverage } = toInstruments(config).get(symbol) ?? {}
@@ -277,7 +274,6 @@ function judgeMargin({ rows, symbol }: PositionReading, config: DaemonConfig): F
   ]
 }
 
-/** Empty unless contracts are read from the exchange. */
 function judgeContracts(
   account: LoadedConfig,
   answer: ContractsAnswer | undefined,
@@ -291,7 +287,7 @@ function judgeContracts(
   )
 }
 
-/** A price off the grid proves the tick size wrong; one on the grid proves nothing. */
+/** A price on the grid proves nothing. */
 function judgePrecision(table: TickerTable, config: DaemonConfig): Finding {
   for (const { symbol, tick } of toInstruments(config).values()) {
     const price = PRICE_COLUMNS.map((column) => table.read(symbol, column)).find(

@@ -98,7 +98,6 @@ function examineSystem(platform: NodeJS.Platform): Finding {
   )
 }
 
-/** A journal on a server is checked with the server. */
 export function examineOwner(config: DaemonConfig, own: JournalWriter): readonly Finding[] {
   const what = 'journal, keys'
   const { directory } = config.state
@@ -334,7 +333,6 @@ export async function examineNodeBinary(
   return { kind, path, sha256, from }
 }
 
-/** As of `sha256sum`: digest, two blanks, package and version. */
 function readList(): ReadonlyMap<string, string> {
   const lines = readFileSync(fileURLToPath(LIST), 'utf8').split('\n')
   return new Map(

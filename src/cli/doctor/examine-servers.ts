@@ -17,7 +17,7 @@ import { adviseCertificate, COPY_IN_VARIABLE } from '../../lib/net/certificate.t
 import type { Secret } from '../../lib/secret.ts'
 import { type Finding, finding, ok } from '../process/finding.ts'
 
-/** The oldest version with which shared limits are tested. */
+/** Shared limits are tested with no older one. */
 const REDIS_MIN = 7
 
 export async function examineServers(
@@ -63,7 +63,7 @@ async function examineJournalServer(
   }
 }
 
-/** The writer's own files may have changed since its start. */
+/** They may have changed since the writer's start. */
 function judgeSetup(differs: readonly string[], by: string): readonly Finding[] {
   if (differs.length === 0) return []
   return [
@@ -130,10 +130,7 @@ async function examineRedis(
   try {
     password = loadLimitsPassword(config, request)
     const { probeRedis } = await import('../../exchange/limiter/shared/probe-redis.ts')
-    const probed = await probeRedis(redis, password)
-    const found = judgeRedis(redis, probed)
-    if (probed.isReplica || !shared.marketData) return [found]
-    return [found, await examineTickers(redis, password)]
+    return [judgeRedis(redis, await probeRedis(redis, password))]
   } catch (error) {
     return [failedAt('shared limits', redis, error)]
   }
@@ -157,16 +154,6 @@ function judgeRedis(url: string, { version, isReplica }: ProbedRedis): Finding {
       `shared limits are tested with Redis ${REDIS_MIN} and with Valkey`,
     )
   return ok(what, `${found}, and takes the script that shares`)
-}
-
-async function examineTickers(url: string, password: Secret | undefined): Promise<Finding> {
-  const { probeTickers } = await import('../../exchange/shared-tickers/probe-tickers.ts')
-  try {
-    await probeTickers(url, password)
-    return ok('shared tickers', `${url} takes the scripts that hand tickers on`)
-  } catch (error) {
-    return failedAt('shared tickers', url, error)
-  }
 }
 
 function failedAt(what: string, url: string, error: unknown): Finding {

@@ -99,7 +99,6 @@ function examineUnit(path: string, stopMs: number): Finding {
   ])
 }
 
-/** The last value of each setting counts. */
 function readUnit(path: string): ReadonlyMap<string, string> | undefined {
   try {
     const lines = readFileSync(path, 'utf8').split('\n')
@@ -113,10 +112,7 @@ function toEntry(match: readonly string[] | undefined): [string, string][] {
   return match === undefined ? [] : [[match[0] ?? '', (match[1] ?? '').trim()]]
 }
 
-/**
- * `120`, `120s`, `2min`, `2min 5s`. Infinity if there is no limit; 0 for anything else, which is
- * below every limit.
- */
+/** Infinity: no limit; 0 for anything unreadable, which is below every limit. */
 function toSeconds(text: string): number {
   if (text === 'infinity' || text === '0') return Number.POSITIVE_INFINITY
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s*(h|min|m|ms|s)?(?=\s|\d|$)/g)]

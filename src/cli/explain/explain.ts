@@ -17,7 +17,7 @@ import type { ConfigOptions, DaemonConfig } from '../../config/load-config.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
 const HOUR_MS = 3_600_000
-/** Without `--since`, the first in which something happened. */
+/** The first counts in which something happened. */
 const SINCE_MS = [600_000, 2 * HOUR_MS, 24 * HOUR_MS, 168 * HOUR_MS]
 const EXIT_NOTHING = 1
 
@@ -95,14 +95,13 @@ function storiesOf(
   return judged.moments.length > 0 ? [judged] : []
 }
 
-/** With a limit all of them fit into an answer that chats and assistants take whole. */
+/** Chats and assistants must take an answer whole. */
 const STORIES_MAX = 10
 const STORY_CHARS_MAX = 10_000
 const LONE_STORY_CHARS_MAX = 100_000
-/** Names and punctuation of a moment as JSON. */
 const MOMENT_CHARS = 100
 
-/** Keeps the newest moments, and says in the verdict how many are left out. */
+/** The verdict says how many are left out. */
 export function shortenStory(
   story: Story,
   { limit, charsMax }: { readonly limit: number; readonly charsMax: number },

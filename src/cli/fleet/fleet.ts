@@ -105,7 +105,6 @@ export async function showAlerts(
   }
 }
 
-/** While following, a failing server is retried. */
 async function readOrWait(
   reader: Pick<FleetReader, 'readAlerts'>,
   {
@@ -150,7 +149,6 @@ async function showFleet(
   }
 }
 
-/** With several databases, an unreachable one is shown and retried. */
 export async function describeDatabase(
   { name, reader }: FleetDatabase<Pick<FleetReader, 'assertVersion' | 'read'>>,
   { json, isWatched }: { readonly json: boolean | undefined; readonly isWatched: boolean },
@@ -253,7 +251,6 @@ function describeWorker({ holder, state, seenAgoMs, isConnected }: FleetWorkerRo
   return `${holder}: ${said.join(', ')}`
 }
 
-/** Another version may have written any type. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? '?')
 }

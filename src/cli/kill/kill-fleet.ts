@@ -11,7 +11,7 @@ import { HOLDER } from '../operator/server-kill.ts'
 const LOOK_MS = 250
 /** A supervisor restarts a writer within this time. */
 const NOBODY_AFTER_MS = 10_000
-/** Without a writer for so long, an account is not being restarted, so the kill does not wait. */
+/** Nothing restarts such an account, so the kill does not wait. */
 const UNUSED_AFTER_MS = 60_000
 const EXIT_NOT_PROVED = 75
 
@@ -70,7 +70,7 @@ async function killFleet(options: KillFleetOptions): Promise<number> {
   for (;;) {
     const tookMs = clock.monotonic() - begunAt
     try {
-      // Before reading: the connection may be slow and the accounts many.
+      // The connection may be slow and the accounts many.
       trouble = await options.reader.orderKills(options.order, noted)
       fleet = await options.reader.read()
     } catch (error) {
@@ -161,7 +161,6 @@ function judgeMoved({ movedTo = 'elsewhere' }: FleetAccount): KillOutcome {
   return { kind: 'failed', text: `its journal was moved to ${movedTo}`, advice }
 }
 
-/** The kill stands, but orders may rest at the exchange. */
 function judgeWithoutWriter(account: FleetAccount, isLate: boolean): KillOutcome {
   const { holder, leaseLeftMs, standbys } = account
   const isUnused = -leaseLeftMs >= UNUSED_AFTER_MS
@@ -213,7 +212,7 @@ interface KillReport {
   readonly print: (text: string) => void
 }
 
-/** Repeating would fail the same way, and the operator waits for the kill. */
+/** The operator waits for the kill, and repeating would fail the same way. */
 function reportRefusal(trouble: string, print: (text: string) => void): number {
   print(`NOT killed: nothing was ordered, since the server cannot be asked: ${trouble}`)
   print('  mend that and say it again; without the server: `intentd kill` on each machine')

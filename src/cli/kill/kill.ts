@@ -46,9 +46,8 @@ import { exitOf } from '../process/exit-codes.ts'
 import { durationOption, assertDatabase, repeatOptions } from '../process/options.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
-/** The daemon checks twenty times a second. */
 const SEEN_WITHIN_MS = 5000
-/** Exceeds the acceptance deadline of a request in flight, and the proof. */
+/** A request in flight must expire first. */
 const CLEAN_WITHIN_MS = 120_000
 const EXIT_NOT_PROVED = 75
 
@@ -79,10 +78,7 @@ export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
     })
 }
 
-/**
- * Cancels from here first, if keys are available. Then all kills are ordered, on servers or by
- * file, before any is waited for; each database delays only its own accounts.
- */
+/** All kills are ordered before any is waited for; each database delays only its own accounts. */
 async function killAll(options: KillOptions): Promise<number> {
   const { reason, wait } = options
   const order = { reason, by: operatorName() }
@@ -126,7 +122,6 @@ async function killDatabases(
   return killFleets(databases, { ...options, clock: systemClock, timers: systemTimers, print })
 }
 
-/** One failure does not prevent the other kills. */
 async function collectCode(codes: number[], act: () => Promise<number> | number): Promise<number> {
   let code: number
   try {
@@ -164,10 +159,7 @@ async function cancelServed({ config, own }: FleetConfig): Promise<void> {
   }
 }
 
-/**
- * Does not ask which: all daemons of one state directory are killed. Without `-c`, where that one's
- * does not run, the only other daemon of the folder is.
- */
+/** Without `-c`, if its daemon does not run, the only other one of the folder is killed. */
 export async function killHere(options: KillOptions): Promise<number> {
   const places = listRunningPlaces(options)
   const others = listOtherDaemons(loadForAll(options))
@@ -310,7 +302,7 @@ function findMissingKeys(config: DaemonConfig, { cwd }: ConfigRequest): string |
   }
 }
 
-/** Calls use the present file, which must still mean the same account. */
+/** The present file must still mean the same account. */
 function isOf({ environment, account, exchange }: DaemonConfig, request: ConfigRequest): boolean {
   const now = readConfig(request).loaded?.config
   return isDeepStrictEqual(
@@ -328,7 +320,7 @@ function cancelOnce(
   return callForAnswer([...words, '--config', file, ...set], processFrame())
 }
 
-/** Depending on the exchange this is a code or an empty list. */
+/** The answer depends on the exchange. */
 function restsNothing(answer: Answer<ShownAnswer> | undefined): boolean {
   if (answer?.kind === 'refused') return answer.topic === 'orderGone'
   if (answer?.kind !== 'accepted') return false

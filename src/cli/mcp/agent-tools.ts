@@ -4,7 +4,12 @@ import { closedTradesSchema, storySchema } from '../../control/detail-views.ts'
 import { type OfferedVerb, type Power, powerOf } from '../../control/powers.ts'
 import { ROWS_SHOWN_MAX, text } from '../../control/routes.ts'
 import { universeSchema } from '../../control/universe-view.ts'
-import { orderSchema, positionSchema, statusSchema } from '../../control/views.ts'
+import {
+  journalPlaceSchema,
+  orderSchema,
+  positionSchema,
+  statusSchema,
+} from '../../control/views.ts'
 import { whatIfSchema } from '../../control/what-if-view.ts'
 
 export interface AgentTool<Input extends z.ZodType = z.ZodType> {
@@ -196,7 +201,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     description:
       'Closed trades from the journal, each of one strategy from flat to flat: entry, exit, hold, net, reason.',
     input: bookedInput,
-    data: closedTradesSchema.shape.trades,
+    data: z.array(closedTradesSchema.shape.trades.element.extend({ journal: journalPlaceSchema })),
     words: (input, config) => [...bookedWords(input, config)],
   }),
   tool({

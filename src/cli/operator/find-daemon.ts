@@ -30,8 +30,8 @@ export type Found<View> =
   | { readonly kind: 'nothing'; readonly exitCode: number }
 
 /**
- * Without a daemon the journal is read, and a remark says so. @param stored makes the same view
- * from the journal
+ * A remark says when the journal is read instead. @param stored makes the same view from the
+ * journal
  */
 export async function readDaemon<View>(
   options: ShowOptions,
@@ -56,7 +56,7 @@ export async function readDaemon<View>(
   return { kind: 'nothing', exitCode: explainReply(config, reply) }
 }
 
-/** A silent process is waited for once, not for each of its accounts. */
+/** A silent process is waited for once for all its accounts. */
 export class Silence {
   readonly #replies = new Map<number, ControlReply>()
 
@@ -138,7 +138,6 @@ async function readBroken<View>(
   return { kind: 'found', view: reply.body as View, isLive: true }
 }
 
-/** Other accounts of its daemon report the reason. */
 export async function findOff(config: DaemonConfig): Promise<AccountOff | undefined> {
   const mainFile = readMainFile(config)
   if (mainFile === undefined) return undefined
@@ -178,7 +177,7 @@ async function readStored<View>(
     printOnce(`! ${move}`)
     return { kind: 'nothing', exitCode: EXIT_SILENT }
   }
-  // The code that reads a journal takes most of a command's time.
+  // Most of a command's time goes into loading this.
   const { readStoredAccount } = await import('../../views/stored-account.ts')
   const account = readStoredAccount(config, file, systemClock)
   const whose = off === undefined ? 'no daemon runs: this' : 'this'
@@ -186,7 +185,6 @@ async function readStored<View>(
   return { kind: 'found', view: await stored(account, off), isLive: false }
 }
 
-/** The journal moved, or is moving, from the server to a file here. */
 export function describeMove(
   { journal }: Pick<DaemonConfig, 'journal'>,
   directory: string,
@@ -199,7 +197,6 @@ export function describeMove(
   return 'the journal is on its way to the file here: give `intentd journal copy --to file` again'
 }
 
-/** The journal moved from the server to another machine. */
 export async function askForMove(
   config: DaemonConfig,
   secrets: SecretsRequest,

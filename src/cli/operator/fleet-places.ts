@@ -58,7 +58,7 @@ export function databaseOf({ url }: Pick<PostgresPlace, 'url'>): string {
 }
 
 /**
- * For emergencies, so a password in the address is accepted, and never shown. The schema does not
+ * A password in the address is accepted in emergencies, and never shown. The schema does not
  * matter, and the database may be a queue of sweeps.
  */
 export function placeOf(url: string): PostgresPlace {

@@ -28,8 +28,8 @@ export function addOperatedOptions(command: Command): Command {
 }
 
 /**
- * Falls back to the running daemon's configuration if the file is broken. @throws ConfigError if no
- * such daemon is known, after printing the last ways to stop one; Failure STATE_NEVER_RAN,
+ * The running daemon's configuration counts if the file is broken. @throws ConfigError if no such
+ * daemon is known, after printing the last ways to stop one; Failure STATE_NEVER_RAN,
  * STATE_AMBIGUOUS
  */
 export function loadOperated(options: ConfigOptions): DaemonConfig {
@@ -39,7 +39,6 @@ export function loadOperated(options: ConfigOptions): DaemonConfig {
   return config
 }
 
-/** No daemon runs with the configuration that is taken where none is named. */
 function sayOthers(config: DaemonConfig): void {
   for (const { words, options } of listOtherDaemons(config))
     printOnce(
@@ -47,12 +46,12 @@ function sayOthers(config: DaemonConfig): void {
     )
 }
 
-/** Where the daemons of this configuration run now. @throws like {@link loadOperated}, but for STATE_AMBIGUOUS */
+/** @throws like {@link loadOperated}, but for STATE_AMBIGUOUS */
 export function listRunningPlaces(options: ConfigOptions): readonly string[] {
   return listHeldDirectories(loadForAll(options).state.directory)
 }
 
-/** One configuration with two markets is two accounts; a command is for one. */
+/** One configuration with two markets is two accounts. */
 function assertOneRuns(directory: string): void {
   const held = listHeldDirectories(directory)
   if (held.length <= 1) return
@@ -69,7 +68,6 @@ function assertOneRuns(directory: string): void {
   })
 }
 
-/** For what concerns all daemons of a configuration. */
 export function loadForAll(options: ConfigOptions): DaemonConfig {
   if (options.state !== undefined) return loadState(options.state)
   const request = toConfigRequest(options)
@@ -90,8 +88,7 @@ export function loadForAll(options: ConfigOptions): DaemonConfig {
 }
 
 /**
- * With the options of the daemon's start, so a comparison need not repeat them. @throws Failure
- * STATE_AMBIGUOUS
+ * A comparison need not repeat the options of the daemon's start. @throws Failure STATE_AMBIGUOUS
  */
 export function asStarted(options: ConfigOptions): ConfigOptions & MarketOptions {
   const { file, cwd } = toConfigRequest(options)
@@ -99,7 +96,6 @@ export function asStarted(options: ConfigOptions): ConfigOptions & MarketOptions
   const chosen = chooseRunning(running, options.set)
   if (chosen !== undefined) assertOneRuns(chosen.directory)
   const start = chosen && readRunStart({ state: { directory: chosen.directory } })
-  // The account of another main file is read without options.
   if (start?.mainFile !== resolve(cwd, file)) return { ...options, market: [] }
   const param = options.param?.length ? options.param : start.params
   return { ...options, set: start.set, param, market: start.market, speed: start.speed }
@@ -131,7 +127,7 @@ function loadState(given: string): DaemonConfig {
 }
 
 /**
- * `state.directory` addresses the simulated account that traded last; each has a directory below.
+ * Each simulated account has a directory below `state.directory`; the one that traded last counts.
  */
 function readOfWorld(directory: string): DaemonConfig | undefined {
   const above = dirname(directory)
@@ -141,7 +137,7 @@ function readOfWorld(directory: string): DaemonConfig | undefined {
   return current === directory ? readOf(above) : undefined
 }
 
-/** Its own directory addresses it alone: it looks for commands there too. */
+/** The directory of one simulated account addresses it alone. */
 function readOneOfSeveral(directory: string): DaemonConfig | undefined {
   const above = dirname(directory)
   const held = listHeldDirectories(above)
@@ -156,7 +152,6 @@ function readOf(directory: string): DaemonConfig | undefined {
   return config && { ...config, state: { ...config.state, directory } }
 }
 
-/** With the same `--set`, or the only one. */
 function chooseRunning(
   found: readonly RunningFile[],
   set: readonly string[],

@@ -46,11 +46,10 @@ import { showUtc } from '../../lib/text/show-utc.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 
 const READ_WITHIN_MS = 10_000
-/** The daemon read the command, but nothing changed. */
 const EXIT_NOT_DONE = 1
 const EXIT_USAGE = 64
 const EXIT_WAITING = 75
-/** A writer sees a kill at a renewal of its lease; this many are allowed for. */
+/** A writer sees a kill at a renewal of its lease. */
 const RENEWALS = 4
 const UNCONFIGURED =
   'what a strategy holds that is not configured any more nothing closes (position.unattended at the start lists it): put it back, start again and flatten it, or close it by hand'
@@ -66,7 +65,6 @@ const ANY_SCOPE = "an instrument, a strategy (ID or strategy:ID), or '*' for the
 const SCOPES = {
   '<scope>': ANY_SCOPE,
   '[scope]': ANY_SCOPE,
-  '<strategy>': 'the id of a strategy',
   '<symbol>': 'an instrument',
 }
 
@@ -83,7 +81,7 @@ export function addOperatorCommand(
     )
 }
 
-/** Releases although what no strategy holds would be ordered again. */
+/** The strategy may order again what none holds. */
 export function addUnclaimedOption(command: Command): Command {
   return command.option(
     '--unclaimed',
@@ -101,8 +99,8 @@ function parseReason(text: string): string {
 }
 
 /**
- * @returns the exit code. A release without a scope concerns the kill switch, and may wait for the
- * proof.
+ * A release without a scope concerns the kill switch.
+ * @returns the exit code
  */
 export async function commandDaemon(given: Order, options: CommandOptions): Promise<number> {
   const config = loadOperated(options)
@@ -151,7 +149,7 @@ export async function commandDaemon(given: Order, options: CommandOptions): Prom
       })
 }
 
-/** As the socket takes it, so that one table says what adds risk. */
+/** One table then says what adds risk. */
 function toControlOrder(order: Order): ControlOrder {
   switch (order.kind) {
     case 'restrict':
@@ -174,7 +172,7 @@ function toControlOrder(order: Order): ControlOrder {
   }
 }
 
-/** Without a daemon here, a release is left only to end the standing kill. */
+/** A standing kill has to end all the same. */
 async function isForElsewhere(config: DaemonConfig, options: CommandOptions): Promise<boolean> {
   const killed = await findServerKill(config, options)
   if (killed === undefined) return false
@@ -184,7 +182,7 @@ async function isForElsewhere(config: DaemonConfig, options: CommandOptions): Pr
   return advice !== undefined
 }
 
-/** A later daemon may restrict the scope for reasons that nobody has seen yet. */
+/** A later daemon may have reasons that no person has seen yet. */
 function printUnreleased(directory: string): number {
   print(
     `not done: no daemon runs here (${directory}), and nothing was left for the next one: start it, look at what is restricted then, and release it`,
@@ -207,7 +205,7 @@ interface PostedOrder {
   readonly withinMs: number
 }
 
-/** A kill switch is released when all kill files are gone, which the answer names. */
+/** A kill switch is released when all kill files are gone. */
 async function waitFor({ file, order, directory, withinMs }: PostedOrder) {
   const found: { answer?: CommandAnswer | undefined } = {}
   const isObeyed = (): boolean => {
@@ -221,7 +219,7 @@ async function waitFor({ file, order, directory, withinMs }: PostedOrder) {
   return { isObeyed: obeyed === true, answer: found.answer }
 }
 
-/** Removed, so that a takeover does not obey it. */
+/** A takeover must not obey it later. */
 function printAtStandby(writer: string): number {
   const where = writer === '' ? '' : `, which is ${writer}`
   printResult(
@@ -288,7 +286,7 @@ function scopesAt(config: DaemonConfig): readonly Scope[] {
   return [...scopesOf(config), ...(running ? scopesOf(running) : [])]
 }
 
-/** The bare id of a strategy names it too, where no instrument has that name. */
+/** No instrument may have the same name. */
 function withWholeScope(order: Order, scopes: readonly Scope[]): Order {
   if (order.kind === 'adopt' || order.scope === undefined) return order
   return { ...order, scope: toWholeScope(order.scope, scopes) }
@@ -299,7 +297,7 @@ function toWholeScope(scope: Scope, scopes: readonly Scope[]): Scope {
   return !scopes.includes(scope) && scopes.includes(ofStrategy) ? ofStrategy : scope
 }
 
-/** Before a person is asked whether to do it. Undefined: the command itself finds what is wrong. */
+/** Undefined: the command itself finds what is wrong. */
 export function objectToScope(scope: Scope, options: ConfigOptions): string | undefined {
   const config = loadOperated(options)
   const scopes = scopesAt(config)

@@ -7,26 +7,20 @@ import { listRunning } from '../../assembly/state/running-files.ts'
 import { listHolders } from '../../assembly/state/state-directory.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 
-/** A daemon of the same folder that runs with another configuration. */
 export interface OtherDaemon {
   readonly name: string
   readonly pid: number
-  /** `my-live (pid 8933, intentd run -c config/my-live.yaml)` */
   readonly words: string
-  /** The options of a command that is for it: ` -c config/my-live.yaml`. */
+  /** A command for it needs these: ` -c config/my-live.yaml`. */
   readonly options: string
   readonly directory: string
 }
 
-/** Neither a configuration nor a state was named, so another daemon may be meant. */
 export function isUnnamed({ config, state, set }: ConfigOptions): boolean {
   return config === undefined && state === undefined && set.length === 0
 }
 
-/**
- * Daemons whose state lies beside this one's, or whose main file lies beside this one's. Accounts
- * of one daemon are named once.
- */
+/** Accounts of one daemon are named once. */
 export function listOtherDaemons({
   file,
   state: { directory },
@@ -63,7 +57,6 @@ function foldersBeside(directory: string): readonly string[] {
   }
 }
 
-/** The main file that commands take without `-c`, as they would write it. */
 export function shownDefault(): string {
   const { file, cwd } = toConfigRequest({ set: [] })
   return relative(cwd, file) || file

@@ -8,10 +8,9 @@ import { callerName, print, printResult } from '../process/operator.ts'
 import { EXIT_SILENT, explainReply, findSocket, withClient } from './find-daemon.ts'
 
 const EXIT_NOT_DONE = 1
-/** Nothing was done, and something may be. */
 const EXIT_WAITING = 75
 
-/** For a chat or an assistant, which may only propose what adds risk. @returns the exit code */
+/** Chats and assistants may only propose what adds risk. @returns the exit code */
 export async function proposeOrder(
   config: DaemonConfig,
   { order, reason }: { readonly order: RiskierOrder; readonly reason: string },

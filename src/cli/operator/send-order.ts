@@ -10,13 +10,12 @@ export interface SentOrder {
   readonly key: string
   readonly reason: string
   readonly order: ControlRequest['order']
-  /** Printed where no daemon runs, and where it may have been done without an answer. */
   readonly words: { readonly withoutDaemon: string; readonly unanswered: string }
 }
 
 /**
- * Gives an order through the socket: without a daemon that answers now, nothing is left for later.
- * @returns the exit code, 0 where it was obeyed
+ * Nothing is left for a later daemon.
+ * @returns the exit code
  */
 export async function sendOrder(
   config: DaemonConfig,

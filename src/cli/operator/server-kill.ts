@@ -9,16 +9,15 @@ import { messageOf } from '../../lib/failure.ts'
 import { print } from '../process/operator.ts'
 
 /**
- * `kill --all` orders on the journal's server and on the machine that obeys, so a release asks the
- * server if no daemon here answers for the kill.
+ * `kill --all` also orders on the journal's server, so a release asks it if no daemon here answers
+ * for the kill.
  */
 
 export type KilledAccount = FleetAccount & { readonly kill: NonNullable<FleetAccount['kill']> }
 
-/** Format of a lease's holder. */
 export const HOLDER = /^(?<name>.+) on (?<host>\S+), pid (?<pid>\d+), (?<directory>.+)$/
 
-/** Undefined without such a kill or a server; warns if the server does not answer. */
+/** Undefined without such a kill or a server. */
 export async function findServerKill(
   config: DaemonConfig,
   options: ConfigOptions,
@@ -53,7 +52,7 @@ export function describeServerKill({ kill }: Pick<KilledAccount, 'kill'>): strin
   return `${ordered}; ${answeredBy} has proved that nothing rests`
 }
 
-/** Undefined if a release left here ends it: it was proved, and no other machine writes. */
+/** Undefined if the kill was proved, and no other machine writes. */
 export function adviseServerRelease(account: KilledAccount, directory: string): string | undefined {
   const { state, holder, standbys, kill } = account
   const next = standbys.find(({ isFollowing }) => isFollowing)?.holder

@@ -50,7 +50,6 @@ async function describeFile(
   return { facts: toJson(file, facts), text: toText(facts) }
 }
 
-/** Undefined for a file of prices. */
 async function loadFunding(file: string): Promise<FundingPayments | undefined> {
   if (!file.endsWith('.csv')) return undefined
   const bytes = await readPrices(file)

@@ -8,7 +8,6 @@ const COLUMNS = 80
 
 export interface PriceLine {
   readonly symbol: string
-  /** `1m`, or `quotes`. */
   readonly name: string
   readonly at: Float64Array
   readonly gaps: Gaps

@@ -16,17 +16,16 @@ export interface PublicClient {
   close(): Promise<void>
 }
 
-/** Named in files as the source of what a simulator showed. */
 export const SIMULATED = 'simulator'
-/** So that a continued download has the same past. */
+/** A continued download needs the same past. */
 const SIMULATOR_FILE = 'simulator.sqlite'
-/** The exchange that public calls go to; undefined: a simulator with made-up prices. */
+/** Undefined: a simulator with made-up prices. */
 export function publicSourceOf(config: DaemonConfig): string | undefined {
   const address = config.exchange.baseUrl ?? followedBy(config)
   return address === undefined ? undefined : new URL(address).host
 }
 
-/** Leaves half of the limits to a daemon at the same address. */
+/** A daemon at the same address keeps half. */
 const LIMITS_USE_MAX = 0.5
 
 export async function openPublicClient({
@@ -35,7 +34,6 @@ export async function openPublicClient({
   endpoint,
 }: {
   readonly config: DaemonConfig
-  /** Where a simulator keeps its state. */
   readonly directory: string
   readonly endpoint: CallableName
 }): Promise<PublicClient> {

@@ -75,7 +75,6 @@ const EVERY_MS = 60_000
 const EVERY_MS_MIN = 1000
 const DAY_MS = 86_400_000
 
-/** Instants are multiples of it, also from day to day. */
 function parseEvery(text: string): number {
   const everyMs = parseDuration(text)
   if (everyMs >= EVERY_MS_MIN && everyMs <= DAY_MS && DAY_MS % everyMs === 0) return everyMs
@@ -109,7 +108,6 @@ export interface RecordUniverseOptions extends Pick<ConfigOptions, 'config' | 's
   readonly json?: boolean
 }
 
-/** Keeps the tickers of all instruments until a signal comes. */
 export async function recordUniverse(options: RecordUniverseOptions): Promise<number> {
   const { config } = loadConfig(toConfigRequest(options))
   const { productType } = config.account

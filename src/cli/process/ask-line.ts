@@ -3,11 +3,11 @@ import { createInterface } from 'node:readline'
 /** A line may be a code, and longer ones are none. */
 const LINE_CHARS_MAX = 200
 
-/** Undefined at the end of input. Shown only at a terminal: a program knows the question. */
+/** Undefined at the end of input. Programs are shown no question. */
 export async function askLine(question: string): Promise<string | undefined> {
   const { stdin, stderr } = process
   if (stdin.isTTY) stderr.write(question)
-  // An earlier question let go of it: then nothing would keep the process while it waits.
+  // An earlier question let go of it, and something must keep the process while it waits.
   stdin.ref?.()
   const lines = createInterface({ input: stdin })
   try {

@@ -1,7 +1,6 @@
 import type { CapitalView } from '../../control/views.ts'
 import { money } from './table.ts'
 
-/** `uses 1,200.00 of 4,000.00 USDT (40 %)` */
 export function describeCapital({ set, max, used }: CapitalView, coin: string): string {
   const [shownUsed, shownMax] = [used, max].map((amount) =>
     amount === null ? 'an unknown amount' : money(String(amount), coin),

@@ -7,7 +7,7 @@ export function describeChange({ path, was, is }: SettingChange): string {
   return is === undefined ? `${path} is not set any more (was ${was})` : `${path}: ${was} -> ${is}`
 }
 
-/** A line for each strategy that begins or ends and for each setting, marked `+`, `-` or `~`. */
+/** Lines begin with `+`, `-` or `~`. */
 export function listChanges(
   { started, stopped, settings }: Pick<ConfigChanges, 'started' | 'stopped' | 'settings'>,
   note: (change: SettingChange) => string = () => '',

@@ -11,7 +11,6 @@ export const EXITS = {
   cannotCreate: 73,
   temporary: 75,
   configuration: EXIT_CONFIG,
-  /** Not in sysexits.h: a loop of the daemon did not return. */
   hung: 79,
 } as const
 

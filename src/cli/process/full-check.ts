@@ -1,9 +1,9 @@
-import type { Instrument } from '../../domain/instrument.ts'
+import { type Instrument, isInverse } from '../../domain/instrument.ts'
 import { join } from 'node:path'
 import { withContracts } from '../../assembly/instruments/fetch-contracts.ts'
 import { sampleInstrument } from '../../assembly/instruments/sample-instrument.ts'
 import { toInstruments, toLiquidationSettings } from '../../assembly/settings/engine-settings.ts'
-import { listSlowPrices } from '../../assembly/simulator/slow-prices.ts'
+import { listSlowPrices } from '../../assembly/simulator/simulated-exchange.ts'
 import { CONTROL_SOCKET, stateDirectoryOf } from '../../assembly/state/state-place.ts'
 import {
   type CheckedAccount,
@@ -33,7 +33,6 @@ import { loadCredentials, type SecretsRequest } from '../../config/secrets.ts'
 import { loadSignalSecrets } from '../../config/signal-secrets.ts'
 import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
 import type { StrategyId } from '../../domain/ids.ts'
-import { isInverse } from '../../domain/instrument.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { objectToPath } from '../../lib/net/socket-path.ts'
 import { systemTimers } from '../../lib/timers.ts'
@@ -41,18 +40,18 @@ import { distanceTo, findLiquidationPrices, type Legs } from '../../risk/liquida
 import type { StrategyFailure } from '../../strategy/strategy-failure.ts'
 import { findEndlessFile } from '../../strategy/testing/watched-loading.ts'
 import { checkPurities } from '../../strategy/testing/watched-purity.ts'
-import { findKnownPrices, listPositionWarnings } from './position-values.ts'
+import { findKnownPrices, findNarrowStops, listPositionWarnings } from './position-values.ts'
 import { findUntrusted } from './trusted-files.ts'
 
 interface FullCheck {
   readonly problems: readonly Problem[]
-  /** Missing in this process; a start would refuse. */
+  /** A start would refuse. */
   readonly missingSecrets: readonly Problem[]
   readonly loaded?: LoadedConfig
   readonly others: readonly LoadedConfig[]
-  /** A start succeeds with these, such as denials on made-up prices. */
+  /** A start succeeds with these. */
   readonly warnings: readonly Problem[]
-  /** How the contracts of the exchange differ; these are among the warnings. */
+  /** These are among the warnings. */
   readonly contractRemarks: readonly Problem[]
   readonly contracts: ConfigRequest['contracts']
 }
@@ -81,7 +80,6 @@ export async function checkFully(
       found.push(placeOf(loaded, endless))
       continue
     }
-    // Stray errors of a file may follow its loading.
     const strays = catchStrays()
     const instruments = withSample(toInstruments(config), loaded, contracts)
     const { strategies, problems: own } = await readStrategies(config, documents, instruments, {
@@ -95,6 +93,7 @@ export async function checkFully(
     found.push(
       ...checkSocket(loaded, played),
       ...purity.problems,
+      ...(await findNarrowStops(loaded, played)),
       ...strays.problemsOf(config, documents),
     )
     missingSecrets.push(...listMissingSecrets(loaded, { ...request, keysOfAll }))
@@ -120,7 +119,6 @@ export async function checkFully(
       ...contractRemarks,
       ...listMissingProtection([main, ...others]),
       ...[main, ...others].flatMap((account) => listOwnWarnings(account, contracts)),
-      // A start refuses these, except with --trust-files.
       ...findUntrusted(
         [main, ...others].map(({ config }) => config),
         request,
@@ -163,7 +161,7 @@ function placeOf(
   )
 }
 
-/** Where rules choose all instruments, code is tried on one that they may choose. */
+/** A rule may choose all instruments, so code is tried on one of them. */
 function withSample(
   configured: ReadonlyMap<string, Instrument>,
   { config }: LoadedConfig,
@@ -201,7 +199,6 @@ async function readPurity(
   }
 }
 
-/** Paths of sockets have a maximum length. */
 function checkSocket(
   { config, documents }: LoadedConfig,
   played: PlayedPrices,
@@ -230,7 +227,6 @@ export function listMissingAlertSecrets(
   return alerts ? listProblems(() => loadAlertSecrets(alerts, request)) : []
 }
 
-/** Read by `chat` alone: the daemon starts and reloads without it. */
 export function listChatProblems(
   { chat }: DaemonConfig,
   request: SecretsRequest,
@@ -248,10 +244,7 @@ function listProblems(read: () => unknown): readonly Problem[] {
   }
 }
 
-/**
- * The whole capital backs a crossed position, so its value decides. Isolated margin is judged by
- * leverage.
- */
+/** The whole capital backs a crossed position. Isolated margin is judged by leverage. */
 export async function warnOfLargePositions(
   loaded: LoadedConfig,
   played: PlayedPrices,

@@ -9,16 +9,13 @@ import {
 import { loadSignalSecrets } from '../../config/signal-secrets.ts'
 import { ConfigError } from '../../config/yaml/problem.ts'
 import { keysMissing } from '../../assembly/account/account-keys.ts'
-import type { AccountInput } from '../../daemon/open-account.ts'
+import type { AccountSetup } from '../../assembly/account/open-account.ts'
 
-/**
- * Without readable keys an account is off, while another one has keys. @throws ConfigError if none
- * has
- */
+/** @throws ConfigError if no account has keys */
 export function giveKeys(
   accounts: readonly LoadedConfig[],
   request: SecretsRequest,
-): readonly AccountInput[] {
+): readonly AccountSetup[] {
   const errors: ConfigError[] = []
   const ofAll = { ...request, keysOfAll: listKeys(accounts) }
   const given = accounts.map((loaded) => readKeys(loaded, ofAll, (error) => errors.push(error)))
@@ -31,7 +28,7 @@ export function readKeys(
   loaded: LoadedConfig,
   request: SecretsRequest,
   onMissing: (error: ConfigError) => void = () => undefined,
-): AccountInput {
+): AccountSetup {
   try {
     return {
       loaded,

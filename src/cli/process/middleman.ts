@@ -1,7 +1,6 @@
 import { processVariables } from '../../config/secrets.ts'
 import { type Verb, VERB_POWERS } from '../../control/powers.ts'
 
-/** Names the assistant or the person in a chat for whom a command runs another. */
 export const MIDDLEMAN_VARIABLE = 'INTENTD_MIDDLEMAN'
 
 export type MiddlemanKind = 'agent' | 'chat'

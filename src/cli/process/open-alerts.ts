@@ -11,7 +11,7 @@ interface AlertAddress extends Pick<ConfigRequest, 'cwd'>, Pick<ConfigOptions, '
   readonly others?: readonly DaemonConfig[]
 }
 
-/** Undefined if none are configured. @throws ConfigError for missing secrets */
+/** @throws ConfigError for missing secrets */
 export function openAlerts(
   config: DaemonConfig,
   { cwd, set, others = [] }: AlertAddress,

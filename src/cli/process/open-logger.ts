@@ -2,11 +2,10 @@ import { processVariables } from '../../config/secrets.ts'
 import { createLogger, type DaemonLogger, type LoggerOptions } from '../../logging/logger.ts'
 
 export interface LogPlace extends Pick<LoggerOptions, 'level' | 'name'> {
-  /** Standard output carries a result, so logs go to standard error. */
+  /** Standard output carries a result. */
   readonly aside: boolean
 }
 
-/** Readable lines on a terminal, else JSON lines. */
 export function openLogger({ level, name, aside }: LogPlace): DaemonLogger {
   const stream = aside ? process.stderr : process.stdout
   const colour = (processVariables()['NO_COLOR'] ?? '') === ''

@@ -14,7 +14,6 @@ const COLUMNS = 80
 const MIDDLEMAN_CHARS_MAX = 60
 const CALLER_CHARS_MAX = 100
 
-/** As the control interface takes it. */
 export function callerName(): string {
   return operatorName().slice(0, CALLER_CHARS_MAX)
 }
@@ -25,7 +24,6 @@ export function operatorName(): string {
   return asked === undefined ? user : `${asked.slice(0, MIDDLEMAN_CHARS_MAX)} for ${user}`
 }
 
-/** Wrapped to the terminal's width, or unwrapped if piped. */
 export function print(text: string): void {
   writeLines(process.stderr, text)
 }

@@ -55,14 +55,13 @@ export function parseCount(text: string): number {
   return count
 }
 
-/** The option's parser would show the value, and so a password, in its errors (SEC1). */
+/** The parser would show the value in its errors (SEC1). */
 export function assertDatabase(command: Command, flags: string, url: string | undefined): void {
   if (url === undefined) return
   const objection = objectToDatabase(url) ?? objectToClearText(url)
   if (objection !== undefined) command.error(`error: option '${flags}': ${objection}`)
 }
 
-/** Such an address has no settings beside it, so the choice is part of it. */
 function objectToClearText(url: string): string | undefined {
   if (!isDatabaseInClear(url) || new URL(url).searchParams.get('sslmode') === 'disable')
     return undefined
@@ -87,10 +86,7 @@ export function addParamOption(command: Command): Command {
   )
 }
 
-/**
- * `check` for a daemon's files, `simulate` for the simulator's, which gets only the file since it
- * would start. Refused options are left out.
- */
+/** `simulate` has no check, and would start. Refused options are left out. */
 export function adviseAgain(words: readonly string[], problems: readonly Problem[] = []): string {
   const refused = new Set(problems.flatMap(({ refusedWords = [] }) => refusedWords))
   const named = namedFile(words)
@@ -120,7 +116,6 @@ function namedFile(words: readonly string[]): string | undefined {
   const at = words.findLastIndex((word) => /^(-c|--config)/.test(word))
   const [, inOne] = /^(?:--config=|-c=?)(.+)$/.exec(words[at] ?? '') ?? []
   if (at >= 0) return inOne ?? words[at + 1]
-  // backtest, sweep and the like name the file without an option.
   return words
     .slice(1)
     .find((word, index) => /\.ya?ml$/.test(word) && words[index]?.startsWith('--') !== true)
@@ -199,7 +194,6 @@ export interface SpanOptions {
   readonly to?: DayOrInstant
 }
 
-/** `2025-06-02` in the configured time zone, or Unix ms. */
 type DayOrInstant = string | number
 
 /** `since` is included, `until` is not. */
@@ -251,7 +245,7 @@ export function toSpan({ since, until, from, to }: SpanOptions, timeZone: string
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 const DAY_MS = 86_400_000
 
-/** A day stays a text: where it begins depends on the configured time zone. */
+/** The configured time zone decides where a day begins. */
 export function parseDayOrInstant(text: string): DayOrInstant {
   if (DAY.test(text)) {
     const day = Date.parse(text)
@@ -263,7 +257,7 @@ export function parseDayOrInstant(text: string): DayOrInstant {
   throw new InvalidArgumentError(`write a day such as 2025-06-02, ${INSTANTS}.`)
 }
 
-/** A last day is included: it ends where the next one begins. */
+/** A last day is included. */
 function endOf(end: DayOrInstant): DayOrInstant {
   return typeof end === 'number' ? end : toDay(Date.parse(end) + DAY_MS)
 }

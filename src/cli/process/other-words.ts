@@ -13,7 +13,6 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
   trade: '`intentd run`',
 }
 
-/** Advice on a word that intentd does not know. */
 export function adviseForWord(word = ''): string | undefined {
   return Object.hasOwn(OTHER_WORDS, word) ? OTHER_WORDS[word] : undefined
 }

@@ -4,21 +4,22 @@ import type { PlayedPrices } from '../../config/market-files.ts'
 import { listLargest } from '../../config/survival-checks.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
 import {
+  toInstruments,
   toLiquidationSettings,
   toSurvivalSettings,
 } from '../../assembly/settings/engine-settings.ts'
 import type { BookedFill } from '../../journal/booking.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { floatOnGrid, type Grid } from '../../lib/grid.ts'
 import { filesOf } from '../../assembly/simulator/simulated-exchange.ts'
 import { loadRecording } from '../../prices/load-recording.ts'
 import { findNewestJournal } from './newest-journal.ts'
 
-/** Older prices say little about today's value. */
 const FILLS_SINCE_MS = 30 * 86_400_000
 
 /**
- * The played file's last price, else our last fill's, else the simulator's initial one.
+ * A file's last price counts, else our last fill's, else the simulator's initial one.
  * @throws Failure RECORDING_… for unreadable files
  */
 export async function findKnownPrices(
@@ -54,9 +55,7 @@ function findPricesOfBefore({ config }: LoadedConfig): ReadonlyMap<string, numbe
     } finally {
       reader.close()
     }
-  } catch {
-    // Other commands report a damaged journal.
-  }
+  } catch {}
   return prices
 }
 
@@ -66,7 +65,6 @@ interface PositionValue {
   readonly notional: number
 }
 
-/** `grid-btc 0.06 BTC, about 3,600 USDT at 60,000`. */
 export function listPositionValues(
   { config }: LoadedConfig,
   prices: ReadonlyMap<string, number>,
@@ -75,7 +73,6 @@ export function listPositionValues(
   return config.strategies.flatMap(({ id, enabled, instruments, risk }) =>
     (enabled ? instruments : []).flatMap((symbol) => {
       const price = prices.get(symbol)
-      // With a universe only the value limits the position.
       if (price === undefined || risk.positionMax === undefined) return []
       const base = symbol.endsWith(coin) ? symbol.slice(0, -coin.length) : `of ${symbol}`
       const quote = symbol.endsWith(coin) ? coin : 'of the quote coin'
@@ -101,9 +98,58 @@ export async function listPositionWarnings(
   })
 }
 
+/** Also of prices that a later start may not have: they say what its levels are rounded to. */
+export async function findNarrowStops(
+  loaded: LoadedConfig,
+  played: PlayedPrices,
+): Promise<readonly Problem[]> {
+  const { config, documents } = loaded
+  if (config.strategies.every(({ exits }) => exits === undefined)) return []
+  const prices = await findKnownPrices(loaded, played)
+  const steps = toInstruments(config)
+  return config.strategies.flatMap(({ id, instruments, exits }) =>
+    (['stop', 'trailing'] as const).flatMap((part) => {
+      const distance = exits?.[part]?.distance
+      const source = documents.strategies.get(id)
+      if (distance === undefined || source === undefined) return []
+      return instruments.flatMap((symbol) => {
+        const [price, tick] = [prices.get(symbol), steps.get(symbol)?.tick]
+        if (price === undefined || tick === undefined) return []
+        const objection = objectToDistance({ distance, price, tick })
+        const place = ['exits', part, 'distance']
+        return objection === undefined ? [] : [source.problem(place, `${symbol}: ${objection}`)]
+      })
+    }),
+  )
+}
+
+interface StopWidth {
+  readonly distance: number
+  readonly price: number
+  readonly tick: Grid
+}
+
+/** Nearer than a tick any move passes it; below the lowest price there is, none does. */
+function objectToDistance({ distance, price, tick }: StopWidth): string | undefined {
+  const step = floatOnGrid(tick, 1)
+  const of = `${distance} of about ${show(price)}`
+  // A float may lie a little below the tick that is meant.
+  if (distance * price < step * (1 - ROUNDING))
+    return `${of} is ${show(distance * price)}, less than one tick (${tick.step}), so the first move against the position passes it; write ${upToShare(step / price)} or more`
+  if (price * (1 - distance) >= step * (1 - ROUNDING)) return undefined
+  return `${of} leaves less than one tick (${tick.step}), so no price of a long position reaches it; write ${downToShare(1 - step / price)} or less`
+}
+
+const ROUNDING = 1e-9
+/** Shares are whole millionths. */
+const SHARES = 1_000_000
+
+const upToShare = (share: number): number => Math.ceil(share * SHARES) / SHARES
+const downToShare = (share: number): number => Math.floor(share * SHARES) / SHARES
+
 /**
- * Says what `risk.survives` allows if nothing else is held: `BTCUSDT 80,610 USDT long or 71,003
- * short, about 0.806 or 0.71 at 100,000`.
+ * `BTCUSDT 80,610 USDT long or 71,003 short, about 0.806 or 0.71 at 100,000`, if nothing else is
+ * held.
  */
 export function listBudget(
   config: DaemonConfig,

@@ -7,7 +7,7 @@ import { MIDDLEMAN_VARIABLE } from './middleman.ts'
 const OUTPUT_CHARS_MAX = 200_000
 
 export interface VerbRun {
-  /** The command's exit code; undefined: it was ended unfinished. */
+  /** Undefined: it was ended. */
   readonly code: number | undefined
   readonly output: string
   readonly aside: string
@@ -17,9 +17,8 @@ export interface VerbRun {
 export interface VerbOptions {
   readonly words: readonly string[]
   readonly withinMs: number
-  /** The person or program that asks. */
   readonly by: string
-  /** Standard input: other processes can see arguments. */
+  /** Other processes can see arguments, but no standard input. */
   readonly input?: string
   readonly isPatient?: boolean
   /** Beside its own thread, V8 and Node have one helper each. */
@@ -28,7 +27,6 @@ export interface VerbOptions {
   readonly outputCharsMax?: number | undefined
 }
 
-/** A process of its own, ended when its time is over or the caller has gone. */
 export async function runVerb(options: VerbOptions): Promise<VerbRun> {
   const { words, withinMs, by, input, isPatient = false, signal } = options
   const { outputCharsMax = OUTPUT_CHARS_MAX, isOneCore = false } = options
@@ -44,7 +42,7 @@ export async function runVerb(options: VerbOptions): Promise<VerbRun> {
         NO_COLOR: '1',
         ...(isOneCore && { UV_THREADPOOL_SIZE: '1' }),
       },
-      // A group, so that programs which the command started end with it.
+      // Programs which the command started end with the group.
       detached: process.platform !== 'win32',
     },
   )

@@ -1,30 +1,36 @@
-import { listGridProblems } from '../../assembly/settings/assert-grids.ts'
+import { findGridFailure } from '../../assembly/settings/assert-grids.ts'
 import { toInstruments } from '../../assembly/settings/engine-settings.ts'
 import { readGrids } from '../../assembly/state/known-grids.ts'
 import type { LoadedConfig } from '../../config/load-config.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
 import { rebuildBook } from '../../engine/book/book-rows.ts'
+import type { Failure } from '../../lib/failure.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { findNewestJournal } from './newest-journal.ts'
 
-/** A start would refuse steps of prices and sizes that its journal does not convert to. */
-export function findGridProblems({ config, documents }: LoadedConfig): readonly Problem[] {
+/** A start would refuse these steps. */
+export function findGridProblems(loaded: LoadedConfig): readonly Problem[] {
+  return [findStoredGridFailure(loaded)].flatMap((failure) =>
+    failure === undefined ? [] : [loaded.documents.main.problem(['instruments'], failure.message)],
+  )
+}
+
+export function findStoredGridFailure({
+  config,
+}: Pick<LoadedConfig, 'config'>): Failure | undefined {
   const file = findNewestJournal(config.state.directory)
-  // A journal is read only if steps have changed, since it may be large.
-  if (file === undefined || !haveStepsChanged(config)) return []
+  // It may be large.
+  if (file === undefined || !haveStepsChanged(config)) return undefined
   try {
     const reader = new JournalReader(file)
     try {
       const book = rebuildBook(reader.contents(), config.account.positionMode)
-      return listGridProblems(book, config).map((problem) =>
-        documents.main.problem(['instruments'], problem),
-      )
+      return findGridFailure(book, config)
     } finally {
       reader.close()
     }
   } catch {
-    // Other commands report a damaged journal.
-    return []
+    return undefined
   }
 }
 

@@ -21,21 +21,19 @@ export interface SupervisorOptions {
 }
 
 export interface Supervisor {
-  /** From now on the watchdog is notified. */
   ready(status?: string): void
   stopping(): void
   close(): void
 }
 
-/** Three times in WatchdogSec, if the heartbeat has grown: systemd then kills a stuck loop. */
+/** It notifies three times in WatchdogSec, if the heartbeat has grown. */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { variables, onTrouble } = options
   const isSystemd = variables['NOTIFY_SOCKET'] !== undefined
   const watchdogMs = Number(variables['WATCHDOG_USEC'] ?? 0) / 1000
   const file = variables['INTENTD_HEARTBEAT_FILE']
   const cancels: (() => void)[] = []
-  // Node has no Unix datagram sockets, so a child process sends; the unit allows it
-  // (NotifyAccess=all).
+  // Node has no Unix datagram sockets, so a child process sends (NotifyAccess=all).
   const notify = (...states: readonly string[]): void => {
     if (!isSystemd) return
     execFile(

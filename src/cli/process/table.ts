@@ -10,16 +10,14 @@ export interface Column<Row> {
   readonly title: string
   readonly of: (row: Row) => string
   readonly isNumber?: boolean
-  /** Shortened first; one column at most. */
+  /** At most one column. */
   readonly isElastic?: boolean
   readonly isEndKept?: boolean
-  /** Never shortened, because a part is useless. */
+  /** A part of it is useless. */
   readonly isWhole?: boolean
-  /** Never shortened: printed below if too long. */
   readonly isBelow?: boolean
 }
 
-/** Least important text first, numbers last. */
 const NARROWED: readonly {
   readonly widthMin: number
   readonly isMeant: (column: Column<never>) => boolean
@@ -29,10 +27,7 @@ const NARROWED: readonly {
   { widthMin: 6, isMeant: () => true },
 ]
 
-/**
- * Fits the terminal, except for whole columns: text ends with `…`, numbers become `1.2e+15`. A pipe
- * or file gets every value whole.
- */
+/** A pipe or file gets every value whole. */
 export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const below = columns.find(({ isBelow }) => isBelow)
   const widthMax = tableWidth()
@@ -115,7 +110,6 @@ function cut(text: string, width: number): string {
   return text.length <= width ? text : `${text.slice(0, width - 1)}…`
 }
 
-/** `1000PEPEUSDT short` becomes `1000P… short`. */
 function cutBeforeEnd(text: string, width: number): string {
   if (text.length <= width) return text
   const end = text.slice(text.lastIndexOf(' '))
@@ -134,7 +128,6 @@ export function money(text: string | null, coin: string): string {
     : text
 }
 
-/** `0.4 s`, `12 s`, `3 min`. */
 export function age(ms: number | null): string {
   if (ms === null) return 'never'
   if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`

@@ -35,7 +35,7 @@ export function findFaults(read: readonly FilesRead[], trust: Trust): readonly F
   return [...new Map(faults.map((fault) => [fault.place, fault])).values()]
 }
 
-/** Also as root, for whom modes do not count. @throws ConfigError with all of them */
+/** Root is asked too, although modes do not count for it. @throws ConfigError with all of them */
 export function assertTrusted(configs: readonly DaemonConfig[], request: SecretsRequest): void {
   const problems = findUntrusted(configs, request)
   if (problems.length > 0)
@@ -56,7 +56,6 @@ export function findUntrusted(
   }))
 }
 
-/** As root, the owner of the state's directory. */
 export function ownerOf({ state: { directory } }: DaemonConfig): number {
   const user = process.geteuid?.() ?? 0
   return user === 0 ? statSync(nearestFolder(directory)).uid : user

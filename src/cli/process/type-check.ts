@@ -9,13 +9,11 @@ import { isShipped } from '../../assembly/strategies/strategies.ts'
 
 /** `strategies/dip.ts(12,7): error TS2322: Type 'string' …`; further lines explain the first. */
 const PLACED = /^(?<file>.+)\((?<line>\d+),(?<column>\d+)\): error (?<message>TS\d+: .*)$/
-/** An error of the settings has no place. */
 const UNPLACED = /^error (?<message>TS\d+: .*)$/
 const OUTPUT_MAX = 16 * 1024 * 1024
 const CHECK_MS_MAX = 120_000
 const SETTINGS = 'tsconfig.json'
 
-/** As the `tsconfig.json` of the working directory wants it; nothing without TypeScript. */
 export async function findTypeErrors(
   { strategies }: DaemonConfig,
   directory: string,
@@ -56,7 +54,6 @@ function listTypeRoots(directory: string): readonly string[] {
 
 interface CompilerEnd {
   readonly output: string
-  /** Why it reached no verdict. */
   readonly failure: string | undefined
 }
 
@@ -83,7 +80,7 @@ function runCompiler(
   })
 }
 
-/** Errors elsewhere, such as in the types of an installation, are not for this user to mend. */
+/** The user cannot mend errors in the types of an installation. */
 function readErrors({ output, failure }: CompilerEnd, directory: string): readonly Problem[] {
   const about = (message: string): Problem => ({ source: SETTINGS, path: '', message })
   if (failure !== undefined)

@@ -1,9 +1,8 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
-import { keptUniverseOf } from '../../assembly/recordings/kept-universe-place.ts'
+import { keptUniverseOf } from '../../assembly/state/state-place.ts'
 import { LEAVING_TIMES } from '../../domain/universe.ts'
 import { listUniverseFiles } from '../../recording/universe/universe-file.ts'
 
-/** Says what rules may choose and hold at most, and whether a backtest has tickers to choose from. */
 export function describeUniverses(config: DaemonConfig): readonly string[] {
   const choosing = config.strategies.filter(({ enabled, universe }) => enabled && universe)
   if (choosing.length === 0) return []

@@ -30,11 +30,10 @@ import { print } from '../process/operator.ts'
 import { adviseAgain } from '../process/options.ts'
 
 export const EXIT_NOTHING = 1
-/** A reload that is refused exits with the same code. */
 export const EXIT_REFUSED = 1
 const TRIED_WITHIN_MS = 60_000
 
-/** The main file's account comes first; accounts that never ran are missing. */
+/** The main file's account comes first. */
 type ReloadPlan =
   | {
       readonly kind: 'planned'
@@ -43,7 +42,7 @@ type ReloadPlan =
     }
   | { readonly kind: 'none'; readonly exitCode: number }
 
-/** @param isRetry restarts all without changes too, since an account is off */
+/** @param isRetry restarts all without changes too */
 export async function planChange(
   options: ConfigOptions & MarketOptions,
   isRetry = false,
@@ -93,7 +92,6 @@ export function isRefused({ plans, refusals }: Extract<ReloadPlan, { kind: 'plan
   return isHindered || refusals.length > 0
 }
 
-/** The daemon checks a reload against its own book, keys and ports. */
 async function tryReload(config: DaemonConfig): Promise<readonly string[]> {
   const socket = findSocket(config)
   if (socket === undefined) return []
@@ -192,10 +190,7 @@ export function formatPlan({ changes, orders, positions, next, problems, exceede
   return lines.map((line) => `${line}\n`).join('')
 }
 
-/**
- * Orders that the next run cancels first.
- * @param name set if there are several accounts
- */
+/** @param name set if there are several accounts */
 export function formatCancels({ orders, next }: Plan, name: string | undefined): string {
   const kept = orders.filter(({ strategy, symbol }) => isTraded(next, strategy, symbol))
   if (next.onRestart === 'adopt' || kept.length === 0) return ''
@@ -217,7 +212,6 @@ function isTraded(
   )
 }
 
-/** The state of the embedded exchange depends on all settings of instruments. */
 const OTHER_WORLD =
   '! another simulated account begins, without what this one holds: it belongs to its instruments, and goes on when they are as they were'
 
@@ -281,10 +275,7 @@ function* listLosses(next: DaemonConfig, { account }: UsedBudget): Generator<str
   }
 }
 
-/**
- * A new limit's amount follows from another step or the equity. After a release, a drawdown's last
- * step has its own peak.
- */
+/** After a release, a drawdown's last step has its own peak. */
 function lostIn(
   { losses, peak, drawdown }: UsedBudget['account'],
   scope: string,
@@ -325,7 +316,7 @@ function* listSizes(
   }
 }
 
-/** Approximates `risk.survives`, without fees and margins: all instruments move at once. */
+/** Fees and margins are left out: all instruments move at once. */
 function* listWorstCases(
   { risk: { survives }, account: { productType } }: DaemonConfig,
   { account: { coin, positions, equity }, orders }: UsedBudget,
@@ -358,7 +349,6 @@ function isReached(lost: number, max: number): boolean {
   return lost >= max * (1 - 1e-9)
 }
 
-/** As the limits beside it are written. */
 function showAmount(amount: number, coin: string): string {
   return decimal(toCoinText(amount, coin)).toString()
 }

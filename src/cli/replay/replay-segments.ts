@@ -10,8 +10,8 @@ import {
   ChangedStrategy,
   type ChangedDecision,
   type Wishes,
+  loadChangedStrategy,
 } from '../../assembly/strategies/changed-strategy.ts'
-import { loadChangedStrategy } from '../../assembly/strategies/load-changed-strategy.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import { parseCore } from '../../engine/replay/core-image.ts'
 import { loadStrategyFile } from '../../config/load-config.ts'
@@ -170,10 +170,10 @@ function limit(wishes: readonly string[]): readonly string[] {
 }
 
 const CONTEXT_LINES = 3
-/** Maximum per side: a different core would fill the screen. */
+/** A different core would fill the screen. */
 const LINES_MAX = 40
 
-/** `-` expected, `+` actual, with some context. */
+/** `-` expected, `+` actual. */
 function showDifference(
   expected: string | undefined,
   actual: string | undefined,

@@ -38,7 +38,6 @@ async function replayHere(task: ReplayTask): Promise<number> {
   return exit
 }
 
-/** The strategy's code runs in a restricted thread. */
 function replayWatched(task: ReplayTask, hungAfterMs: number): Promise<number> {
   return playWatched({ file: './replay-thread', askedBy: import.meta.url, task, hungAfterMs })
 }

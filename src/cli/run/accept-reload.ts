@@ -11,7 +11,7 @@ import { tokenFilesOf } from '../../daemon/control/open-control.ts'
 import { describeReloaded } from '../../views/worst-loss-text.ts'
 import { toSurvivalSettings } from '../../assembly/settings/engine-settings.ts'
 import type { Daemon } from '../../daemon/daemon.ts'
-import type { AccountInput } from '../../daemon/open-account.ts'
+import type { AccountSetup } from '../../assembly/account/open-account.ts'
 import { accountLogger } from '../../logging/account-logger.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import {
@@ -30,8 +30,8 @@ import { checkFully } from '../process/full-check.ts'
 import { readKeys } from '../process/give-keys.ts'
 import { findUntrusted } from '../process/trusted-files.ts'
 
-export interface ConfiguredAccounts extends AccountInput {
-  readonly others: readonly AccountInput[]
+export interface ConfiguredAccounts extends AccountSetup {
+  readonly others: readonly AccountSetup[]
   readonly contracts: ConfigRequest['contracts']
 }
 
@@ -152,7 +152,7 @@ export async function acceptReload(
         .map(({ path, was, is }) => `${path}: ${was} -> ${is}`),
     })
   }
-  const give = (one: LoadedConfig, index: number): AccountInput =>
+  const give = (one: LoadedConfig, index: number): AccountSetup =>
     isOff(one.config, daemon)
       ? readKeys(one, { ...request, keysOfAll: listKeys([loaded, ...next]) })
       : { loaded: one, credentials: before[index]?.credentials, keysMissing: undefined }

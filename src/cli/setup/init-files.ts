@@ -16,7 +16,7 @@ const COPIED = ['.env.example', 'config/simulator.yaml', ...SCHEMAS]
 
 export type InitFiles = ReadonlyMap<string, string>
 
-/** @param directory absolute; supervisors run the present Node */
+/** @param directory absolute */
 export function buildInitFiles(directory: string): InitFiles {
   const configs = ['paper', 'live.example', 'paper-live.example'].map(
     (name) => `config/${name}.yaml`,
@@ -112,7 +112,6 @@ function findTypes(module: string): readonly string[] {
     .slice(0, 1)
 }
 
-/** For editors, and the type check of `intentd check`. */
 function buildPackage(): string {
   const { devDependencies = {} } = parseBoundedJson(readShipped('package.json')) as {
     readonly devDependencies?: Readonly<Record<string, string>>

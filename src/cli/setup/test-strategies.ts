@@ -37,7 +37,6 @@ export function addTestCommand(program: Command, { setExit }: VerbFrame): void {
     .action(async (patterns: readonly string[]) => setExit(await runTests(patterns)))
 }
 
-/** 1 if a test failed or a file is missing. */
 async function runTests(patterns: readonly string[]): Promise<number> {
   const files = [...new Set(patterns.flatMap((pattern) => globSync(pattern)))].toSorted()
   if (files.length === 0) {
@@ -65,10 +64,7 @@ async function runTests(patterns: readonly string[]): Promise<number> {
   return code ?? 1
 }
 
-/**
- * This program's code, packages, and unhidden files (so not `.env`) of the working directory and
- * beside the tests. No programs, threads or native code.
- */
+/** `.env` must not be readable. Programs, threads and native code are forbidden. */
 function listPermissions(files: readonly string[]): readonly string[] {
   const folders = new Set(
     [process.cwd(), ...files.map((file) => dirname(resolve(file)))].map((one) => realpathSync(one)),
@@ -80,7 +76,7 @@ function listPermissions(files: readonly string[]): readonly string[] {
     .flatMap(listAncestors)
     .map((folder) => join(folder, 'node_modules'))
     .filter((folder) => existsSync(folder))
-    // The permission applies to the target of a link.
+    // A link's target needs the permission.
     .flatMap((folder) => [folder, realpathSync(folder)])
   const read = [CODE, join(INSTALLATION, 'package.json'), ...new Set(packages), ...visible]
   return [

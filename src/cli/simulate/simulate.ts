@@ -170,7 +170,7 @@ function toServerOptions(config: SimulatorFile, { market, speed, demoPast }: Sim
   }
 }
 
-/** On-chain withdrawals need a listed address; accounts are named by UID, e-mail or mobile. */
+/** On-chain withdrawals need a listed address. */
 function toPrinted(
   account: RunningSimulator['accounts'][number],
   exchange: RunningSimulator['exchange'],
@@ -201,7 +201,7 @@ function toVariables({ key, secret, passphrase }: ReturnType<typeof toPrinted>):
 
 const FIRST_UID = 1_000_001
 
-/** Credentials follow from seed and name, so the configuration reveals them: it is play money. */
+/** They follow from seed and name: it is play money. */
 export function buildAccounts({ seed, accounts }: SimulatorFile): readonly AccountRequest[] {
   return accounts.map(
     (

@@ -1,4 +1,3 @@
-/** The file has the names of variables, not addresses and tokens. */
 import { z } from 'zod'
 import { isTimeZone, presetNumber } from './setting-values.ts'
 

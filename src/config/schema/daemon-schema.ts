@@ -1,4 +1,3 @@
-/** The main file (config/paper.yaml). */
 import { z } from 'zod'
 import { alertsSchema, chatSchema } from './alerts-schema.ts'
 import { positiveAmount, positiveDecimal, presetNumber, wholeNumber } from './setting-values.ts'
@@ -14,10 +13,8 @@ import { manualSchema } from './strategy-schema.ts'
 import { signalsSchema } from './signals-schema.ts'
 import { embeddedSimulatorSchema } from './simulator-schema.ts'
 
-/** `user:password` for `exchange.proxy`; with `_FILE`, the file that holds it. */
 export const PROXY_LOGIN = 'INTENTD_PROXY_LOGIN'
 
-/** Selects the proxy variables of other programs. */
 export const FROM_ENVIRONMENT = 'environment'
 
 const exchangeSchema = z
@@ -172,10 +169,7 @@ const calendarSchema = z
   })
   .meta({ description: 'What happens at a time of day.' })
 
-/**
- * Named as the risk checks. Values of orders and positions must not be guessed, so they have no
- * default.
- */
+/** Values of orders and positions must not be guessed, so they have no default. */
 const executionSchema = z
   .strictObject({
     batchOrdersMax: presetNumber({ min: 1, max: 50, preset: 50 }, 'Most orders in one batch.'),
@@ -225,7 +219,6 @@ const backtestSchema = z
   })
   .meta({ description: 'What `intentd backtest` does otherwise than a live run.' })
 
-/** A socket in the state directory, and optionally a port. */
 const controlSchema = z
   .strictObject({
     port: wholeNumber(
@@ -304,7 +297,6 @@ export const recordSectionSchema = z.strictObject({
   ),
 })
 
-/** `true` or `false` stands for the whole section. */
 const recordSchema = z.union([z.boolean(), recordSectionSchema]).default(false).meta({
   title: 'true, false, or a section',
   description:

@@ -3,7 +3,6 @@ import { SYMBOL_PATTERN } from '../../domain/instrument.ts'
 import { positiveDecimal, stepDecimal, wholeNumber } from './setting-values.ts'
 import { withoutTlsSchema } from './journal-schema.ts'
 
-/** A tier without `upTo` is the last one. */
 const tierSchema = z.strictObject({
   upTo: positiveDecimal(
     'Value up to which the tier goes, in the quote coin. Absent: it is the last one.',
@@ -50,7 +49,6 @@ export const symbolSchema = z
       'a symbol of capitals A to Z, digits, and perhaps _ and an ending, such as BTCUSDT or BTCUSDT_UMCBL (instruments with other characters in their name cannot be traded)',
   })
 
-/** In the order of the API document. */
 const productTypeSchema = z
   .enum([
     'USDT-FUTURES',
@@ -84,7 +82,6 @@ const ruleShape = {
   minNotional: positiveDecimal('Smallest price times size of an order, in the quote coin.'),
 }
 
-/** Nothing can be ordered without these. */
 export const RULE_NAMES = ['tickSize', 'lotSize', 'minSize', 'minNotional'] as const
 
 /** The API document has no endpoint for precision. */
@@ -174,10 +171,6 @@ export const sharedLimitsSchema = z
         title: 'a name such as "office" (lower case letters, digits, _ . -; at most 63)',
         description: 'The address and the exchange, where daemons of several share the server.',
       }),
-    marketData: z.boolean().default(false).meta({
-      description:
-        'Tickers are read by one daemon for all that have this, and handed on through the server. Whoever may write there can say prices.',
-    }),
   })
   .meta({
     description:

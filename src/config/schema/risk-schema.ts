@@ -24,7 +24,6 @@ const share = (what: string) =>
     .optional()
     .meta({ description: `Fall from the peak of the equity, as a share of it, at which ${what}.` })
 
-/** In the order in which they are reached. */
 const STEPS = ['warn', 'reducing', 'flatten'] as const
 
 const amount = (what: string) =>
@@ -51,7 +50,6 @@ const drawdown = z
   .optional()
   .meta({ description: 'Limits on the fall from the peak of the net profit.' })
 
-/** Cool-down of a drawdown if the account has no limits. */
 export const COOL_DOWN_MS = 3_600_000
 
 const accountLimitsSchema = z
@@ -206,7 +204,6 @@ const survivalSchema = z
 /** Older prices say nothing about the market. */
 export const DATA_AGE_MS_MAX = 600_000
 
-/** `risk:` of a main file. */
 export const riskSchema = z
   .strictObject({
     dataAgeMaxMs: wholeNumber(

@@ -3,7 +3,7 @@ import { validateDetailed } from 'node-cron'
 import { z } from 'zod'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 
-/** 18 digits on either side exceed any contract, and bound the input. */
+/** 18 digits on either side exceed any contract. */
 const MAGNITUDE = String.raw`(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?`
 
 /**
@@ -17,7 +17,6 @@ export const positiveDecimal = (description: string) => aboveZero(MAGNITUDE, des
 export const positiveAmount = (description: string) =>
   aboveZero(MAGNITUDE, description, 'a decimal above zero such as "1000"')
 
-/** A size in the base coin, which the core counts in lots. */
 export const sizeDecimal = (description: string) => positiveDecimal(description).brand<'size'>()
 
 export type Size = z.infer<ReturnType<typeof sizeDecimal>>
@@ -51,7 +50,6 @@ export const isAbove = (left: string, right: string): boolean => decimal(left).g
 export const isSameDecimal = (left: string, right: string): boolean =>
   decimal(left).eq(decimal(right))
 
-/** `step` must be above zero. */
 export const isMultipleOf = (value: string, step: string): boolean =>
   decimal(value).mod(decimal(step)).eq(ZERO)
 
@@ -63,7 +61,6 @@ interface Limits {
   readonly max: number
 }
 
-/** Both limits are included. */
 export const wholeNumber = ({ min, max }: Limits, description: string) =>
   z.int().min(min).max(max).meta({ description })
 
@@ -79,7 +76,7 @@ export function explainPattern(pattern: string): string | undefined {
   return `expected a cron pattern (${errors.map(({ message }) => message).join('; ')})`
 }
 
-/** node-cron would fail only when the first job is due. */
+/** Without this, node-cron fails when the first job is due. */
 export function isTimeZone(timeZone: string): boolean {
   // Asking the runtime for this default would cost a start 15 ms.
   if (timeZone === 'UTC') return true

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { presetNumber, wholeNumber } from './setting-values.ts'
 
-/** Compared, kept and journaled, so there are few. */
+/** They are compared, kept and journaled. */
 const FIELDS_MAX = 16
 const SIGNALS_MAX = 16
 const TEXT_LENGTH_MAX = 200
 const DAY_MS = 86_400_000
 
-/** As names of feeds: a strategy reads both by name. */
+/** Names of feeds have the same form. */
 export const SIGNAL_NAME = /^[a-zA-Z][a-zA-Z0-9]{0,31}$/
 export const SIGNAL_NAME_TITLE = 'a name such as "tv" (letters and digits; at most 32)'
 

@@ -1,9 +1,6 @@
-/** For the embedded simulator and for `intentd simulate` (config/simulator.yaml). */
 import { z } from 'zod'
 import { positiveDecimal, presetNumber, signedDecimal, wholeNumber } from './setting-values.ts'
 import { accountShape, instrumentsSchema, symbolSchema } from './exchange-schema.ts'
-
-// Only of `intentd simulate`: accounts, and services other than futures.
 
 const count = (max: number, preset: number, description: string) =>
   z.int().min(0).max(max).default(preset).meta({ description })
@@ -56,7 +53,7 @@ const simulatedAccountSchema = z
   })
   .meta({ description: 'One account of the simulated exchange.' })
 
-/** Interpretations where the API document leaves futures orders open. */
+/** The API document leaves these open. */
 export const readingsSchema = z
   .strictObject({
     postOnlyCross: z.enum(['reject', 'cancel']).default('reject').meta({
@@ -370,7 +367,6 @@ const demoPast = (preset: boolean) =>
         'and margin orders in every state, and the month of a copy trader.',
     })
 
-/** Section `simulator:` of the main file. */
 export const embeddedSimulatorSchema = z
   .strictObject({
     ...simulatorShape,
@@ -383,7 +379,6 @@ export const embeddedSimulatorSchema = z
       'The exchange simulator inside the daemon; only with environment simulator and no baseUrl.',
   })
 
-/** A server has a gateway, and clients that may overload it. */
 const serverLimitsSchema = limitsSchema
   .extend({
     refusedCallsCount: z.boolean().default(true).meta({
@@ -397,7 +392,6 @@ const serverLimitsSchema = limitsSchema
   })
   .meta({ description: 'How the simulated exchange counts its rate limits.' })
 
-/** config/simulator.yaml (`intentd simulate`). */
 export const simulatorFileSchema = z
   .strictObject({
     host: z

@@ -5,8 +5,6 @@ import { symbolSchema } from './exchange-schema.ts'
 import { strategyLossesSchema, strategyPaceSchema } from './risk-schema.ts'
 import { SIGNAL_NAME, SIGNAL_NAME_TITLE } from './signals-schema.ts'
 
-// Exits close a position without the strategy deciding it.
-
 const UNIT_MS: Readonly<Record<string, number>> = {
   s: 1000,
   m: 60_000,
@@ -26,7 +24,6 @@ const DURATION_TITLE = 'a duration such as "30s", "45m", "6h" or "2d"'
 const duration = (description: string, pattern = /^[1-9]\d{0,4}[smhd]$/, title = DURATION_TITLE) =>
   z.string().regex(pattern).meta({ title, description })
 
-/** A share of the entry price, in millionths. */
 const share = (description: string) => z.number().min(0.000_001).max(0.99).meta({ description })
 
 const DISTANCE = 'as a share: 0.05 is 5 %'
@@ -232,7 +229,6 @@ export const exitsSchema = z
 const CLOSING = ['stop', 'trailing', 'breakEven', 'profit', 'timeLimit', 'takeProfit'] as const
 const STOPS = ['stop', 'trailing', 'breakEven'] as const
 
-/** Parts that could never do anything. */
 function sayUseless(
   value: Partial<Record<(typeof CLOSING)[number], unknown>> & {
     readonly stop?: Distance | undefined
@@ -259,9 +255,7 @@ function sayUseless(
 
 export type ExitSettings = NonNullable<z.infer<typeof exitsSchema>>
 
-// A rule that chooses what a strategy trades, among all that the exchange lists.
-
-/** `intentd universe` names each; more is for several strategies. */
+/** `intentd universe` names each. */
 const UNIVERSE_COUNT_MAX = 100
 
 const EVERY = /^[1-9]\d{0,3}[mhd]$/
@@ -269,7 +263,6 @@ const LASTING = /^(0|[1-9]\d{0,4})[smhd]$/
 
 const positive = z.number().gt(0)
 
-/** Symbols, or patterns such as `1000*`. */
 const symbolPatterns = (description: string) =>
   z
     .array(
@@ -376,7 +369,7 @@ const universeSchema = z
 
 export type UniverseSection = NonNullable<z.infer<typeof universeSchema>>
 
-/** Named as the risk checks. Sizes must not be guessed, so they have no default. */
+/** Sizes must not be guessed, so they have no default. */
 const strategyRiskSchema = z
   .strictObject({
     positionMax: sizeDecimal(
@@ -403,7 +396,6 @@ const strategyRiskSchema = z
       'Limits of this strategy. Sizes and values have no default; `pace` and `losses` have.',
   })
 
-/** The limits of trades by hand, which have no strategy file. */
 export const manualSchema = z
   .strictObject({
     orderNotionalMax: positiveDecimal('Largest order, by what it is worth in the quote coin.'),

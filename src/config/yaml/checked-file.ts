@@ -17,18 +17,15 @@ import { secretVariableFor, YamlSource } from './yaml-source.ts'
 
 export interface CheckedFile<T> {
   readonly problems: readonly Problem[]
-  /** Absent without a file, YAML or mapping. */
   readonly source?: YamlSource
-  /** The valid parts; absent with `source`. */
   readonly settings?: PartialSettings<T>
-  /** Set if everything is valid. */
   readonly value?: T
 }
 
 export interface FileRequest {
   readonly file: string
   readonly cwd: string
-  /** Applies `--set` options. @returns their problems */
+  /** @returns problems of `--set` options */
   readonly change?: (source: YamlSource) => readonly Problem[]
   /** For an unreadable file that is reported elsewhere. */
   readonly blame?: (failure: string) => Problem
@@ -77,7 +74,7 @@ export type CheckedSection<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
-/** Its own schema checks a section such as `['params']`; decimals keep their digits. */
+/** Decimals keep their digits. */
 export function checkSection<S extends z.core.$ZodType>(
   source: YamlSource,
   schema: S,
@@ -91,7 +88,7 @@ export function checkSection<S extends z.core.$ZodType>(
   }
 }
 
-// Keeps the usable parts of an invalid value, so that one wrong field does not hide other problems.
+// One wrong field must not hide other problems.
 
 export type PartialSettings<T> = T extends string
   ? T
@@ -101,7 +98,7 @@ export type PartialSettings<T> = T extends string
       ? { readonly [Key in keyof T]?: PartialSettings<T[Key]> | undefined }
       : T
 
-/** The valid parts with their defaults; undefined if there are none. */
+/** Undefined without valid parts. */
 function salvage<S extends z.core.$ZodType>(
   schema: S,
   value: unknown,
@@ -125,7 +122,6 @@ function salvagePart(schema: z.core.$ZodType, value: unknown): unknown {
 
 function keysToSalvage(schema: z.core.$ZodType, value: object): readonly string[] | undefined {
   if (schema instanceof z.core.$ZodObject) return knownKeys(schema)
-  // Such a section may also be one word.
   if (schema instanceof z.core.$ZodUnion) return knownKeys(schema)
   return schema instanceof z.core.$ZodRecord && hasGoodKeys(schema, value)
     ? Object.keys(value)
@@ -151,7 +147,6 @@ type ZodIssue = z.core.$ZodIssue
 interface CheckedPart {
   readonly source: YamlSource
   readonly schema: z.core.$ZodType
-  /** Path of the checked value, such as `['params']`. */
   readonly prefix?: SettingPath
 }
 
@@ -162,11 +157,12 @@ function problemsOfIssue({ source, schema, prefix = [] }: CheckedPart, issue: Zo
   const path = [...prefix, ...issue.path]
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(schemaAt(schema, issue.path))
-    // No schema file lists a strategy's own keys.
     const listed = prefix.length === 0 || known.length === 0 ? '' : `; there are ${listKeys(known)}`
     return issue.keys
       .filter((key) => secretVariableFor(key) === undefined)
       .map((key) => {
+        const removed = REMOVED_KEYS[[...path, key].join('.')]
+        if (removed !== undefined) return source.problemOfKey([...path, key], removed)
         const guess = guessKey(key, known, source.keysOf(path))
         return source.problemOfKey([...path, key], explainUnknownKey(guess, listed))
       })
@@ -196,7 +192,6 @@ function problemsOfIssue({ source, schema, prefix = [] }: CheckedPart, issue: Zo
   return [source.problem(path, `expected ${expected}, got ${got}${advice}`)]
 }
 
-/** `5`, `"5%"`, `"5 %"` */
 const PERCENT = /^"?(\d{1,4}(?:\.\d{1,6})?) ?%?"?$/
 
 /** Where a share is wanted, a number above it is mostly meant in per cent. */
@@ -209,7 +204,6 @@ function adviseShare(schema: z.core.$ZodType, issue: ZodIssue, got: string): str
   return `: this is a share, and ${percent} % is ${Number((Number(percent) / 100).toPrecision(12))}`
 }
 
-/** Shipped files hold it where the operator must decide. */
 const TO_DECIDE = 'DECIDE'
 
 function explainToDecide(schema: z.core.$ZodType, issue: ZodIssue, expected: string): string {
@@ -218,14 +212,12 @@ function explainToDecide(schema: z.core.$ZodType, issue: ZodIssue, expected: str
   return `you have to decide this: write ${expected}${meaning === undefined ? '' : `. ${meaning}`}`
 }
 
-/** If a section may also be one word, reports the issues inside it. */
 function issuesInside(issue: ZodIssue, isMapping: () => boolean): readonly ZodIssue[] | undefined {
   if (issue.code !== 'invalid_union' || issue.discriminator !== undefined || !isMapping())
     return undefined
   return issue.errors.find((errors) => errors.every(isInside))
 }
 
-/** An unknown key belongs to the section of its path. */
 function isInside({ code, path }: ZodIssue): boolean {
   return path.length > 0 || code === 'unrecognized_keys' || code === 'custom'
 }
@@ -249,6 +241,12 @@ function missingProblem(source: YamlSource, path: SettingPath, expected: string)
     parent,
     `the key ${quote(String(path.at(-1)))} is missing: expected ${expected}`,
   )
+}
+
+/** Keys of earlier versions, which a configuration may still have. */
+const REMOVED_KEYS: Readonly<Record<string, string>> = {
+  'exchange.shared.marketData':
+    'this key is gone: each daemon reads its own tickers, within the shared limits. Remove it',
 }
 
 function explainUnknownKey(guess: string | undefined, listed: string): string {
@@ -291,7 +289,7 @@ function keyExpectation(schema: z.core.$ZodType | undefined): string {
 
 type Schema = z.core.$ZodType
 
-/** Only a key that the mapping lacks: one that is there is hardly meant. */
+/** A key that is there already is hardly meant. */
 function guessKey(
   key: string,
   known: readonly string[],
@@ -301,7 +299,7 @@ function guessKey(
   return didYouMean(key, lacking) ?? didYouMean(key, known)
 }
 
-/** Misspelt keys are written as meant, so that no problem follows from one. */
+/** Nothing else should then complain about them. */
 function correctKeys(schema: Schema, value: unknown): unknown {
   if (Array.isArray(value))
     return value.map((item: unknown, index) => correctChild(schema, index, item))
@@ -336,7 +334,6 @@ const KINDS: Readonly<
   Record<
     FileKind,
     {
-      /** A file with all of these keys, and not all of another kind's, is of this kind. */
       readonly marks: readonly string[]
       readonly what: string
       readonly use: (file: string) => string
@@ -364,7 +361,6 @@ export function isOfKind(source: YamlSource, kind: FileKind): boolean {
   return KINDS[kind].marks.every((key) => source.has([key]))
 }
 
-/** @param file as on the command line */
 export function objectToKind(
   source: YamlSource,
   file: string,
@@ -413,7 +409,6 @@ export function explainFailure(error: unknown): string {
 
 const NAMED_MAX = 4
 
-/** Advice on a file that is not there: the one that is meant, or those beside it. */
 export function adviseMissing(file: string): string {
   const beside = listBeside(file)
   const guess = didYouMean(basename(file), beside)
@@ -433,7 +428,7 @@ function listBeside(file: string): readonly string[] {
   }
 }
 
-/** Follows links. Never throws. */
+/** Never throws. */
 export function isFile(file: string): boolean {
   try {
     return statSync(file).isFile()

@@ -5,10 +5,9 @@ export const EXIT_CONFIG = 78
 export interface Problem {
   /** A file relative to the working directory, `--set`, or the name of a variable. */
   readonly source: string
-  /** From 1; absent without a text. */
   readonly line?: number
   readonly column?: number
-  /** Such as `risk.openOrdersMax`; empty for the whole source. */
+  /** Empty for the whole source. */
   readonly path: string
   /** Expected and found value, never a secret. */
   readonly message: string
@@ -19,7 +18,6 @@ export interface Problem {
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: readonly Problem[]
-  /** The command to advise, if not `check`. */
   readonly again: string | undefined
 
   constructor(problems: readonly Problem[], again?: string) {
@@ -30,7 +28,6 @@ export class ConfigError extends Error {
   }
 }
 
-/** Sorts by source, line and column, and removes duplicates. */
 export function sortProblems(problems: readonly Problem[]): Problem[] {
   const unique = new Map(problems.map((problem) => [formatProblem(problem), problem]))
   return [...unique.values()].toSorted(
@@ -50,10 +47,7 @@ export function formatProblem({ source, line, column, path, message }: Problem):
   return `${place} ${path}: ${message}`
 }
 
-/**
- * @param again command to run after the correction
- * @param kept outcome so far
- */
+/** @param again command to run after the correction */
 export function formatProblems(
   problems: readonly Problem[],
   again = 'Check again with: intentd check',
@@ -63,5 +57,4 @@ export function formatProblems(
   return [...problems.map(formatProblem), '', `${count}; ${kept}. ${hideLogins(again)}`].join('\n')
 }
 
-/** Code-unit order is the same on every machine. */
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

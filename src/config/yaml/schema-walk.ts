@@ -39,7 +39,7 @@ export function schemaAt(schema: Schema, path: readonly PropertyKey[]): Schema |
 export const isTextSchema = (schema: Schema): boolean =>
   unwrapSchema(schema) instanceof z.core.$ZodString
 
-/** Keys of a mapping; empty if any is allowed. */
+/** Empty if any key is allowed. */
 export function knownKeys(schema: Schema | undefined): string[] {
   const inner = schema && unwrapSchema(schema)
   if (inner instanceof z.core.$ZodObject) return Object.keys(inner._zod.def.shape)
@@ -47,7 +47,6 @@ export function knownKeys(schema: Schema | undefined): string[] {
   return []
 }
 
-/** For example `a whole number from 1 to 50`. */
 export function describeSchema(schema: Schema): string | undefined {
   return describe(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))
 }
@@ -57,7 +56,6 @@ export function describeMeaning(schema: Schema): string | undefined {
   return typeof json === 'boolean' ? undefined : json.description
 }
 
-/** A boolean stands for anything or nothing. */
 type JsonSchema = z.core.JSONSchema._JSONSchema
 
 function describe(json: JsonSchema): string | undefined {

@@ -1,6 +1,6 @@
 export type SettingPath = readonly PropertyKey[]
 
-/** `risk.openOrdersMax`, `strategies.0`; keys with odd characters are quoted. */
+/** Keys with odd characters are quoted. */
 export const formatPath = (path: SettingPath): string =>
   path
     .map((key) => (/^[\w-]{1,64}$/.test(String(key)) ? String(key) : quote(String(key))))
@@ -11,7 +11,7 @@ export function quote(text: string): string {
   return JSON.stringify(safe.length > 60 ? `${safe.slice(0, 60)}…` : safe)
 }
 
-/** Hides user:password@ and ?password= in addresses (SEC1). */
+/** user:password@ and ?password= are secrets (SEC1). */
 export function hideLogins(text: string): string {
   return text
     .replaceAll(/\/\/[^\s'"]*@/g, '//[hidden]@')

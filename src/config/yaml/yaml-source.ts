@@ -1,4 +1,3 @@
-/** A YAML document that knows the line and column of every value. */
 import {
   type Alias,
   type Document,
@@ -33,7 +32,6 @@ const DEPTH_MAX = 32
 /** Counts an alias at each use, against alias bombs. */
 const VALUES_MAX = 20_000
 
-/** Source and overrides as data for a thread. */
 export interface SourceCopy {
   readonly text: string
   readonly shown: string
@@ -47,17 +45,15 @@ interface SourceOverride {
 }
 
 export class YamlSource {
-  /** Relative to the working directory. */
   readonly shown: string
   readonly #document: Document
   readonly #lines: LineCounter
   readonly #complaints: ParsedText['complaints']
   readonly #text: string
   readonly #overridden: SourceOverride[] = []
-  /** Nothing else in its file comes from the command line. */
   #strategy: string | undefined
 
-  /** `shown` names it in messages. Never throws: see {@link check}. */
+  /** Never throws: see {@link check}. */
   constructor(text: string, shown: string) {
     const { document, lines, complaints } = parseText(text)
     this.shown = shown
@@ -91,12 +87,10 @@ export class YamlSource {
     return { usable: walk.isBounded, problems: walk.problems }
   }
 
-  /** Includes null. */
   has(path: SettingPath): boolean {
     return this.#find(path).isFound
   }
 
-  /** Empty if there is no mapping. */
   keysOf(path: SettingPath): readonly string[] {
     const { node } = this.#find(path)
     return isMap(node) ? node.items.map(({ key }) => String(isScalar(key) ? key.value : key)) : []
@@ -127,10 +121,7 @@ export class YamlSource {
     return this.#problemAt(this.locateKey(path), path, message)
   }
 
-  /**
-   * If text is expected, a number keeps its digits: an unquoted `0.10` becomes "0.10". Needs {@link
-   * check}.
-   */
+  /** An unquoted `0.10` becomes "0.10" where text is expected. Needs {@link check}. */
   read(schema: z.core.$ZodType | undefined, path: SettingPath = []): unknown {
     return this.#toPlain(this.#find(path).node, schema)
   }
@@ -156,10 +147,7 @@ export class YamlSource {
     return isScalar(node) && node.value === text
   }
 
-  /**
-   * Applies `--set path=value`.
-   * @returns its problem
-   */
+  /** @returns its problem */
   override(path: readonly string[], text: string): string | undefined {
     const { document, complaints } = parseText(text)
     if (complaints.length > 0) return 'the value is not valid YAML'
@@ -176,7 +164,6 @@ export class YamlSource {
     return undefined
   }
 
-  /** A list of names, or a name without a value, becomes a mapping to empty ones. */
   expandNames(path: readonly string[]): void {
     const { node, isFound } = this.#find(path)
     if (!isFound) return
@@ -192,7 +179,6 @@ export class YamlSource {
     this.#document.setIn(path, names)
   }
 
-  /** For a strategy file, like {@link override}. */
   overrideParam(strategy: string, path: readonly string[], text: string): string | undefined {
     this.#strategy = strategy
     return this.override([PARAMS, ...path], text)
@@ -230,7 +216,6 @@ export class YamlSource {
     })
   }
 
-  /** The file itself, not only an override, has the key. */
   #isInFile(path: SettingPath): boolean {
     const { key, node } = this.#find(path)
     return path.length === 0 || [key, node].some((part) => isNode(part) && part.range)
@@ -357,7 +342,6 @@ function explainKey(key: string, seen: ReadonlySet<string>): string | undefined 
 interface ParsedText {
   readonly document: Document
   readonly lines: LineCounter
-  /** With offsets. */
   readonly complaints: readonly Complaint[]
 }
 
@@ -422,10 +406,8 @@ const COMPLAINTS_MAX = 20
 /** Each alias searches the file above it, so many would take minutes. */
 const ALIASES_MAX = 100
 
-/** Thousands of levels take minutes. */
 const BRACKETS_DEEP_MAX = 64
 
-/** Ten times the largest sensible file. */
 const TOKENS_MAX = 100_000
 
 /** YAML 1.2; the parser's errors are said in other words. Never throws. */
@@ -469,10 +451,10 @@ function parseText(text: string): ParsedText {
   }
 }
 
-/** The lexer's marks for the end of a document, a text or a line of brackets. */
+/** The lexer marks the end of a document, a text or a line of brackets with these. */
 const MARKS: ReadonlySet<string> = new Set(['\u0002', '\u0018', '\u001F'])
 
-/** Finds constructs that would keep the parser busy for seconds or minutes. */
+/** They would keep the parser busy for seconds or minutes. */
 function findExcess(text: string): ParsedText['complaints'][number] | undefined {
   let depth = 0
   let tokens = 0

@@ -23,7 +23,13 @@ export const ALL_CONNECTIONS_MAX = Object.values(CONNECTIONS_MAX).reduce(
  */
 export class ConnectionBounds {
   /** Longest silent first. */
-  readonly #peers = new Map<Socket, Peer>()
+  readonly #sockets: Readonly<Record<Peer, Set<Socket>>> = {
+    full: new Set(),
+    read: new Set(),
+    agent: new Set(),
+    nobody: new Set(),
+  }
+  readonly #peers = new WeakMap<Socket, Peer>()
   readonly #onClosed: (why: string) => void
 
   constructor(onClosed: (why: string) => void) {
@@ -31,19 +37,19 @@ export class ConnectionBounds {
   }
 
   add(socket: Socket): void {
-    socket.once('close', () => this.#peers.delete(socket))
+    socket.once('close', () => this.#forget(socket))
     this.note(socket, 'nobody')
   }
 
   note(socket: Socket, peer: Peer): void {
     // The client closed before the answer.
     if (socket.destroyed) return
-    this.#peers.delete(socket)
+    this.#forget(socket)
     this.#peers.set(socket, peer)
-    const alike = [...this.#peers].filter(([, other]) => other === peer)
-    const [oldest] = alike[0] ?? []
-    if (oldest === undefined || alike.length <= CONNECTIONS_MAX[peer]) return
-    this.#peers.delete(oldest)
+    const alike = this.#sockets[peer].add(socket)
+    const [oldest] = alike
+    if (oldest === undefined || alike.size <= CONNECTIONS_MAX[peer]) return
+    this.#forget(oldest)
     oldest.destroy()
     const whose = {
       full: 'with the token',
@@ -54,5 +60,10 @@ export class ConnectionBounds {
     this.#onClosed(
       `the oldest of more than ${CONNECTIONS_MAX[peer]} connections ${whose} was closed`,
     )
+  }
+
+  #forget(socket: Socket): void {
+    const peer = this.#peers.get(socket)
+    if (peer !== undefined) this.#sockets[peer].delete(socket)
   }
 }

@@ -5,15 +5,22 @@ import type { ControlTokens } from './token-file.ts'
 export type Peer = 'full' | 'read' | 'agent' | 'nobody'
 
 export function peerOf(authorization: string | undefined, tokens: ControlTokens | undefined): Peer {
-  if (hasToken(authorization, tokens?.full)) return 'full'
-  if (hasToken(authorization, tokens?.read)) return 'read'
-  return hasToken(authorization, tokens?.agent) ? 'agent' : 'nobody'
+  if (authorization === undefined || tokens === undefined) return 'nobody'
+  const shown = digest(authorization)
+  if (hasToken(shown, tokens.full)) return 'full'
+  if (hasToken(shown, tokens.read)) return 'read'
+  return hasToken(shown, tokens.agent) ? 'agent' : 'nobody'
 }
 
+/** A flood of guesses costs one digest each. */
+const digests = new WeakMap<Secret, Buffer>()
+
 /** Digests have one length, and are compared in constant time. */
-function hasToken(authorization: string | undefined, token: Secret | undefined): boolean {
-  if (token === undefined || authorization === undefined) return false
-  return timingSafeEqual(digest(authorization), digest(`Bearer ${token.reveal()}`))
+function hasToken(shown: Buffer, token: Secret | undefined): boolean {
+  if (token === undefined) return false
+  const known = digests.get(token) ?? digest(`Bearer ${token.reveal()}`)
+  digests.set(token, known)
+  return timingSafeEqual(shown, known)
 }
 
 function digest(text: string): Buffer {

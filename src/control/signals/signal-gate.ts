@@ -8,7 +8,7 @@ import {
 import { readSignalFields, type SignalFields } from '../../domain/signal-fields.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import type { Secret } from '../../lib/secret.ts'
-import { RateBucket } from './rate-bucket.ts'
+import { RateBucket } from '../../lib/rate-bucket.ts'
 import { parseSignalBody } from './signal-body.ts'
 
 /** One signal that is taken. */
@@ -158,12 +158,16 @@ export class SignalGate {
     if ('problem' in read) return read
     const time = timeField === undefined ? undefined : ownField(body, timeField)
     const sentAt = toTime(time)
-    const late = timeField === undefined ? undefined : this.#objectToTime(rule, sentAt)
-    if (late !== undefined) return { problem: `${timeField} ${late}` }
+    if (timeField !== undefined) {
+      const late = time === undefined ? MISSING_TIME : this.#objectToTime(rule, sentAt)
+      if (late !== undefined) return { problem: `${timeField} ${late}` }
+    }
     const id =
       idField === undefined ? nameContents(read.value, time) : toId(ownField(body, idField))
-    if (id === undefined)
-      return { problem: `${idField} is no id: 1 to 64 letters, digits, _ . : -` }
+    if (id === undefined) {
+      const isMissing = idField !== undefined && ownField(body, idField) === undefined
+      return { problem: `${idField} ${isMissing ? MISSING_ID : NO_ID}` }
+    }
     // In no other field either, so the secret is not journaled.
     if (JSON.stringify([id, read.value]).includes(JSON.stringify(secret.reveal()).slice(1, -1)))
       return { problem: 'a field repeats the secret' }
@@ -172,13 +176,18 @@ export class SignalGate {
   }
 
   #objectToTime({ windowMs }: SignalRule, at: number | undefined): string | undefined {
-    if (at === undefined) return 'is no time: Unix seconds or ms, or ISO 8601 with its zone'
+    if (at === undefined) return `is no time: write ${TIMES}`
     const agoMs = this.#options.now() - at
     if (agoMs > windowMs) return `is more than ${windowMs} ms ago`
     return agoMs < -SENDER_AHEAD_MS_MAX ? 'is ahead of our clock' : undefined
   }
 }
 
+const TIMES = 'Unix seconds or ms, or ISO 8601 with its zone, such as 2026-01-02T12:00:00Z'
+const MISSING_TIME = `is missing: it says when the signal was sent (timeField); send ${TIMES}`
+const ID_FORM = '1 to 64 letters, digits, _ . : -'
+const NO_ID = `is no id: ${ID_FORM}`
+const MISSING_ID = `is missing: it names the signal, so that it is taken once (idField); send ${ID_FORM}`
 const TOO_MANY = 'too many in a minute'
 const WRONG_SECRET = 'no such signal, or another secret'
 const TOO_LONG = 'the body is too long'

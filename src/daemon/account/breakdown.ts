@@ -1,8 +1,11 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { StopPolicy } from '../../engine/event.ts'
-import type { OpenedJournal } from '../../journal/journal.ts'
+import { type OpenedJournal, type BookingStore, untilDurable } from '../../journal/journal.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
+import type { Book } from '../../engine/book/book.ts'
+import { takeBookChanges } from '../../engine/book/book-rows.ts'
+import { forgetRetreat } from '../../assembly/state/retreat-note.ts'
 
 /** Refused keys are the operator's mistake, no breakdown. */
 export function logFatal(logger: Pick<DaemonLogger, 'log'>, error: unknown): void {
@@ -53,4 +56,36 @@ export function retreatPolicy({ config, journal, isKilled, error }: Breakdown): 
 function placeOf(error: unknown): { readonly stack?: string } {
   if (error instanceof Failure || !(error instanceof Error) || error.stack === undefined) return {}
   return { stack: error.stack }
+}
+
+export interface JournalToClose {
+  readonly journal: Omit<OpenedJournal, keyof BookingStore>
+  readonly book: Book
+  readonly directory: string
+  readonly logger: Pick<DaemonLogger, 'log'>
+  /**
+   * False after a breakdown: the journal stays as it is, and recovery reads what reached the disk.
+   */
+  readonly isWhole: boolean
+  readonly onBroken: (error: unknown) => void
+}
+
+export async function closeJournal(ending: JournalToClose): Promise<void> {
+  const { journal, book, directory, logger, isWhole, onBroken } = ending
+  let isClosed = false
+  try {
+    if (isWhole) {
+      journal.saveCheckpoint(takeBookChanges(book))
+      await untilDurable(journal)
+      forgetRetreat(directory)
+      isClosed = true
+    }
+  } catch (error) {
+    onBroken(error)
+  }
+  try {
+    await journal.close(isClosed)
+  } catch (error) {
+    logger.log('error', 'journal.notClosed', { reason: messageOf(error) })
+  }
 }

@@ -19,6 +19,7 @@ import { makeDirectory } from '../../lib/durable-file.ts'
 import { describeCaller, describeFile } from '../../control/access/verified-caller.ts'
 import { adviseRest } from '../../views/unattended.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
+import { showUtc } from '../../lib/text/show-utc.ts'
 
 const COMMANDS_MAX = 20
 const COMMAND_BYTES_MAX = 4096
@@ -104,7 +105,7 @@ export function describeRefusedRelease(
   const again = answers.flatMap(({ orderedAgain }) => Object.entries(orderedAgain ?? {}))
   if (again.length > 0) return describeOrderedAgain(named, again, configOption)
   if (until.length === 0) return `not done: nothing that a release ends holds ${named}`
-  const at = new Date(Math.max(...until)).toISOString()
+  const at = showUtc(Math.max(...until))
   return `not done: ${named} cools down until ${at} (risk.losses.coolDownMs); release it then`
 }
 

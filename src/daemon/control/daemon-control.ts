@@ -29,7 +29,6 @@ import type { UniverseView } from '../../control/universe-view.ts'
 import { viewUniverses } from '../../views/universe-view.ts'
 import type { WhatIfQuery, WhatIfView } from '../../control/what-if-view.ts'
 import type { SharedLimits } from '../../exchange/limiter/shared/shared-limits.ts'
-import type { SharedTickers } from '../../exchange/shared-tickers/shared-tickers.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 import type { EngineCommand, EngineEvent, HandCommand } from '../../engine/event.ts'
 import { scopeNamed } from '../../engine/lifecycle/close-part.ts'
@@ -53,8 +52,8 @@ import {
   describeStillHeld,
 } from '../account/command-inbox.ts'
 import type { Readings } from '../explain/readings.ts'
-import type { MarketListener } from '../market-data/product-market.ts'
-import { ObserverQueue } from '../reporting/observer-queue.ts'
+import type { MarketListener } from '../market-data/market-data.ts'
+import { ObserverQueue } from '../account/account-ports.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import { viewAccount, viewFill, viewOrders, viewPositions } from '../../views/account-view.ts'
 import { DenialCounts } from './denial-counts.ts'
@@ -83,7 +82,6 @@ export interface DaemonControlOptions {
   readonly isReadOnly: boolean
   readonly closedPort: () => StatusView['closedPort']
   readonly sharedLimits: Pick<SharedLimits, 'view'> | undefined
-  readonly sharedTickers: Pick<SharedTickers, 'view'> | undefined
   readonly alertTargets?: (() => AlertTargets) | undefined
   readonly signalCounts?: SignalCounts | undefined
   readonly readings: Pick<Readings, 'ask' | 'stop'>
@@ -149,7 +147,6 @@ export class DaemonControl implements Controlled {
     const { name, version, environment, exchange, configOption, speed, isReadOnly, clock } =
       this.#options
     const sharedLimits = this.#options.sharedLimits?.view()
-    const sharedTickers = this.#options.sharedTickers?.view()
     const closedPort = this.#options.closedPort()
     const counts = this.#options.signalCounts
     const signals = counts && viewSignals(counts, this.#shown, clock.now())
@@ -179,7 +176,6 @@ export class DaemonControl implements Controlled {
           reason: sharedLimits.reason ?? null,
         },
       }),
-      ...(sharedTickers && { sharedTickers }),
       ...(alerts && { alerts }),
       ...(signals && { signals }),
       ...(closedPort && { closedPort }),

@@ -79,8 +79,6 @@ export class Metrics {
     for (const { target, failing } of alerts)
       add('intentd_alerts_failing', Number(failing !== null), { target })
     if (status.sharedLimits) addSharedLimits(status.sharedLimits, add)
-    for (const [how, count] of Object.entries(status.sharedTickers ?? {}))
-      add('intentd_shared_tickers_total', count, { how })
     addSummary('intentd_poll_lateness_seconds', polls.lateness, add)
     for (const [quantile, seconds] of this.#loop.read())
       add('intentd_event_loop_delay_seconds', seconds, { quantile })

@@ -215,7 +215,12 @@ function createRefusalLog({
 const ANSWERS_FILE = 'control-answers.json'
 
 const answersSchema = z.array(
-  z.object({ digest: z.string(), answer: controlAnswerSchema, isKept: z.boolean() }),
+  z.object({
+    digest: z.string(),
+    answer: controlAnswerSchema,
+    isKept: z.boolean(),
+    answeredAt: z.int().optional(),
+  }),
 )
 
 /** @param onTrouble Without the file, a command repeated after a restart is obeyed again. */

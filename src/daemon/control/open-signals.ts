@@ -12,16 +12,19 @@ import { messageOf } from '../../lib/failure.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
+import type { MarketListener } from '../market-data/market-data.ts'
 import type { OpenedControl } from './open-control.ts'
+import { SignalQueue } from './signal-queue.ts'
 import type { SignalCounts } from './view-signals.ts'
 
 const LISTEN_AGAIN_MS = 2000
 const LOGGED_EVERY_MS = 60_000
 
 export interface SignalsOptions {
-  readonly config: Pick<DaemonConfig, 'signals'>
+  readonly config: Pick<DaemonConfig, 'signals' | 'polling'>
   readonly secrets: ReadonlyMap<string, Secret>
   readonly take: SignalGateOptions['take']
+  readonly market: { listen(listener: MarketListener): void }
   readonly logger: DaemonLogger
   readonly clock: Clock
   readonly timers: Timers
@@ -33,17 +36,18 @@ export interface OpenedSignals extends OpenedControl {
 
 /** Undefined if none is taken. */
 export function openSignals(options: SignalsOptions): OpenedSignals | undefined {
-  const { config, secrets, take, logger, clock, timers } = options
+  const { config, secrets, take, market, logger, clock, timers } = options
   const { signals } = config
   if (signals === undefined) return undefined
   for (const secret of secrets.values()) logger.hide(secret)
   const counts = new Map<string, Map<SignalResult, number>>()
   const logRefused = createRefusedLog(options)
+  const queue = new SignalQueue({ take, tickersMs: config.polling.tickersMs, clock, timers })
   const gate = new SignalGate({
     rules: listRules(signals, secrets),
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
-    take,
+    take: (signal) => queue.take(signal),
     onAnswered: (name, result, why) => {
       const known = counts.get(name ?? '') ?? new Map<SignalResult, number>()
       counts.set(name ?? '', known.set(result, (known.get(result) ?? 0) + 1))
@@ -56,7 +60,21 @@ export function openSignals(options: SignalsOptions): OpenedSignals | undefined 
     onBroken: (reason) => logger.log('error', 'signals.failed', { reason }),
     onClosed: (why) => logRefused(undefined, 'limited', why),
   })
-  return { counts, ...keepListening(server, { signals, logger, timers }) }
+  const listening = keepListening(server, { signals, logger, timers })
+  return {
+    counts,
+    start() {
+      market.listen({
+        hear: ({ kind }) => kind === 'snapshotTaken' && queue.hearPrices(),
+        rollDay: () => undefined,
+      })
+      return listening.start()
+    },
+    stop() {
+      queue.close()
+      return listening.stop()
+    },
+  }
 }
 
 function listRules(

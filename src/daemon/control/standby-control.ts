@@ -93,7 +93,8 @@ export class StandbyControl implements Controlled {
   positions = (): [] => []
   orders = (): [] => []
   fills = (): [] => []
-  trades = (): Promise<ClosedTradesView> => Promise.resolve({ trades: [], unexplained: [] })
+  trades = (): Promise<ClosedTradesView> =>
+    Promise.resolve({ journal: { run: 0, sequence: 0 }, trades: [], unexplained: [] })
   candles = (): undefined => undefined
   curves = (): CurvesView => ({
     peak: null,

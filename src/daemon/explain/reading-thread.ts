@@ -13,7 +13,7 @@ import { TradeHistory } from '../../views/closed-trades.ts'
 import { viewKeptCurve } from '../../views/kept-curve.ts'
 import { viewKeptPlots } from '../../views/kept-plots.ts'
 import { searchJournal } from './journal-search.ts'
-import type { ReadingReply, ReadingRequest, ReadingData, Reading } from './reading-data.ts'
+import type { ReadingReply, ReadingRequest, ReadingData, Reading } from './readings.ts'
 
 /** Kept as long as the thread: a page that is looked at asks again and again. */
 let trades: TradeHistory | undefined

@@ -1,6 +1,7 @@
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { SupervisedThread, type ThreadEnd } from '../../lib/supervised-thread.ts'
-import type { ReadingReply, Reading, ReadingData } from './reading-data.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
+import type { ClosedTradesQuery, JournalQuery } from '../../control/detail-views.ts'
 
 const WAITING_MAX = 8
 const ANSWER_MS_MAX = 20_000
@@ -81,4 +82,29 @@ function failed(reason: string): Failure {
     sentence: `the journal was not read: ${reason}`,
     hint: '`intentd explain` reads it from another process',
   })
+}
+
+export interface ReadingData {
+  readonly config: Pick<DaemonConfig, 'account' | 'instruments'>
+  readonly journal: string
+  readonly backtests: string
+}
+
+export type Reading =
+  | { readonly kind: 'explain'; readonly subject: string }
+  | { readonly kind: 'journal'; readonly query: JournalQuery }
+  | { readonly kind: 'trades'; readonly query: ClosedTradesQuery }
+  | { readonly kind: 'curve'; readonly since: number | undefined }
+  | { readonly kind: 'plots'; readonly symbol: string; readonly since: number | undefined }
+  | { readonly kind: 'backtests' }
+
+export interface ReadingRequest {
+  readonly id: number
+  readonly reading: Reading
+}
+
+export interface ReadingReply {
+  readonly id: number
+  readonly found?: unknown
+  readonly reason?: string
 }

@@ -3,17 +3,17 @@ import type { EngineEvent } from '../../engine/event.ts'
 import type { ExchangeClient } from '../../exchange/exchange-client.ts'
 import type { TrustedClock } from '../../exchange/clock/exchange-clock.ts'
 import type { Limiter } from '../../exchange/limiter/limiter.ts'
-import type { SharedTickers } from '../../exchange/shared-tickers/shared-tickers.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { Calendar } from '../../market/calendar.ts'
-import { PollGrids } from '../../market/poll-grids.ts'
+import { PollGrids, type WatchedLoop } from '../../market/poll-grids.ts'
 import type { ProductType } from '../../domain/instrument.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
-import type { WatchedLoop } from '../../market/poll-grids.ts'
 import type { Feed } from '../../assembly/strategies/strategies.ts'
 import { Feeds } from './feeds.ts'
-import { type Product, ProductMarket } from './product-market.ts'
+import { isOvertaken, TickerBuffers, type TickerTable } from '../../domain/ticker-table.ts'
+import { MarketWatch } from '../../market/market-watch.ts'
+import type { PollGrid, PollGridStats } from '../../market/poll-grid.ts'
 
 /** Interval of `timePassed`: the precision of the core's waits. */
 const TIME_STEP_MS = 50
@@ -26,8 +26,6 @@ export interface MarketDataOptions {
   readonly config: Pick<DaemonConfig, 'polling' | 'calendar'>
   readonly products: readonly Product[]
   readonly client: Pick<ExchangeClient, 'send' | 'readTickers' | 'close' | 'oldestCall'>
-  /** Replaces the client for tickers if daemons behind one address share them. */
-  readonly sharedTickers?: Pick<SharedTickers, 'readTickers' | 'close'> | undefined
   readonly limiter: Limiter
   readonly feeds: readonly Feed[]
   readonly trusted: TrustedClock
@@ -104,7 +102,6 @@ export class MarketData {
   }
 
   async close(): Promise<void> {
-    this.#options.sharedTickers?.close()
     await this.#options.client.close()
     await this.limiter.stop()
   }
@@ -146,16 +143,13 @@ export class MarketData {
   }
 
   #createProducts(): ReadonlyMap<ProductType, ProductMarket> {
-    const { products, config, sharedTickers: client = this.#options.client } = this.#options
+    const { products, config } = this.#options
     return new Map(
       products.map((product, index) => {
         const name = index === 0 ? 'tickers' : `tickers ${product.productType}`
         const poll = (read: () => Promise<boolean>) =>
           this.#grids.add(name, config.polling.tickersMs, read)
-        return [
-          product.productType,
-          new ProductMarket({ ...this.#options, client, ...product, poll }),
-        ]
+        return [product.productType, new ProductMarket({ ...this.#options, ...product, poll })]
       }),
     )
   }
@@ -224,4 +218,122 @@ function describeMachine({
   const exchangeAt = offset.exchangeNow(clock.now())
   const toText = (at: number): string => new Date(at).toISOString()
   return { aheadMs, exchange: toText(exchangeAt), machine: toText(exchangeAt - aheadMs) }
+}
+
+const UNREADABLE_LOGGED_EVERY_MS = 3_600_000
+
+export interface MarketListener {
+  /** Must handle the event before returning. `readAt`: monotonic ms of the read of tickers. */
+  hear(event: EngineEvent, readAt?: number): void
+  rollDay(): void
+}
+
+export interface Product {
+  readonly productType: ProductType
+  readonly symbols: readonly string[]
+}
+
+export interface ProductMarketOptions extends Product {
+  readonly client: Pick<ExchangeClient, 'readTickers'>
+  readonly trusted: TrustedClock
+  readonly logger: Pick<DaemonLogger, 'log'>
+  readonly poll: (read: () => Promise<boolean>) => PollGrid
+}
+
+export class ProductMarket {
+  readonly #options: ProductMarketOptions
+  readonly #listeners: MarketListener[] = []
+  /** As stated, by the signing clock, and by ours. */
+  #lastAnswer = { statedAt: 0, requestTime: 0, readAt: 0 }
+  readonly #buffers = new TickerBuffers()
+  readonly #watch = new MarketWatch()
+  readonly #grid: PollGrid
+  readonly #unreadableLoggedAt = new Map<string, number>()
+
+  constructor(options: ProductMarketOptions) {
+    this.#options = options
+    this.#grid = options.poll(() => this.readTickers())
+  }
+
+  listen(listener: MarketListener): void {
+    this.#listeners.push(listener)
+  }
+
+  get polls(): PollGridStats {
+    return this.#grid.stats
+  }
+
+  get tickers(): TickerTable | undefined {
+    return this.#buffers.current
+  }
+
+  async readTickers(): Promise<boolean> {
+    const { client, productType, trusted } = this.#options
+    const table = this.#buffers.spare()
+    const answer = await client.readTickers(table, productType)
+    if (answer.kind !== 'accepted') {
+      const reason = `${answer.kind} ${answer.code}: ${answer.message}`
+      this.publish({ kind: 'readFailed', what: 'tickers', reason, status: answer.status })
+      return false
+    }
+    const readAt = trusted.clock.monotonic()
+    this.#publishClock(readAt)
+    this.#dateAnswer(table)
+    table.market = this.#watch.follow(table)
+    // The cores keep the newer answer, whose table must not be overwritten next.
+    const exchangeNow = trusted.offset.exchangeNow(trusted.clock.now())
+    if (!isOvertaken(table, this.#buffers.current, exchangeNow)) {
+      this.#buffers.publish(table)
+      this.#logUnreadable(table, readAt)
+      this.publish({ kind: 'snapshotTaken', tickers: table }, readAt)
+    }
+    return true
+  }
+
+  /**
+   * An answer with the previous time comes from a cache: no second witness, and its prices keep
+   * their first time (MKT1, MON1).
+   */
+  #dateAnswer(table: TickerTable): void {
+    const statedAt = table.requestTime
+    const last = this.#lastAnswer
+    if (statedAt > 0 && statedAt === last.statedAt) {
+      table.requestTime = last.requestTime
+      table.readAt = last.readAt
+      return
+    }
+    table.requestTime = this.#options.trusted.offset.fromPublic(statedAt)
+    this.#lastAnswer = { statedAt, requestTime: table.requestTime, readAt: table.readAt }
+  }
+
+  publish(event: EngineEvent, readAt?: number): void {
+    for (const listener of this.#listeners) listener.hear(event, readAt)
+  }
+
+  rollDay(): void {
+    for (const listener of this.#listeners) listener.rollDay()
+  }
+
+  #logUnreadable({ unreadable }: TickerTable, now: number): void {
+    if (unreadable.size === 0) return
+    for (const symbol of this.#options.symbols) {
+      const reason = unreadable.get(symbol)
+      const loggedAt = this.#unreadableLoggedAt.get(symbol) ?? Number.NEGATIVE_INFINITY
+      if (reason === undefined || now - loggedAt < UNREADABLE_LOGGED_EVERY_MS) continue
+      this.#unreadableLoggedAt.set(symbol, now)
+      this.#options.logger.log('warn', 'ticker.unreadable', { symbol, reason })
+    }
+  }
+
+  #publishClock(readAt: number): void {
+    const { trusted } = this.#options
+    const { offsetMs } = trusted.offset
+    if (trusted.isSynchronised) return this.publish({ kind: 'clockSynchronised', offsetMs }, readAt)
+    if (trusted.isMeasured)
+      return this.publish({ kind: 'clockSynchronised', offsetMs, isPublic: true }, readAt)
+    this.publish(
+      { kind: 'clockUnsynchronised', reason: "the exchange's time is not confirmed yet" },
+      readAt,
+    )
+  }
 }

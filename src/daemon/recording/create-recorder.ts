@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import { keptUniverseOf, sourceOf } from '../../assembly/recordings/kept-universe-place.ts'
+import { keptUniverseOf, sourceOf } from '../../assembly/state/state-place.ts'
 import { recordSectionSchema } from '../../config/schema/daemon-schema.ts'
 import type { DaemonConfig, GivenChanges } from '../../config/load-config.ts'
 import type { Engine } from '../../engine/engine.ts'

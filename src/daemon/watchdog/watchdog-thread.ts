@@ -5,7 +5,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { Patience, readThreadTime, runTask } from '../../lib/supervised-thread.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
-import { BEAT, RUNNING, type WatchdogData } from './watchdog-data.ts'
+import { BEAT, RUNNING, type WatchdogData } from './watchdog.ts'
 
 /** For the last line: the process may hang because nothing reads its log. */
 const LAST_LINE_MS = 1000

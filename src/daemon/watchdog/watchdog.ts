@@ -4,7 +4,6 @@ import type { Timers } from '../../lib/timers.ts'
 import { Patience, SupervisedThread } from '../../lib/supervised-thread.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { WatchedLoop } from '../../market/poll-grids.ts'
-import { BEAT, RUNNING, type WatchdogData } from './watchdog-data.ts'
 
 const BEAT_MS = 250
 const END_MS = 2000
@@ -147,4 +146,19 @@ export class LoopDeadlines {
     const hung = silent.find(({ isHung }) => isHung)
     return hung && { loop: hung.loop, hungMs: hung.hungMs }
   }
+}
+
+/** Indexes of the shared numbers: turns of the event loop, and the running strategy (0: none). */
+export const BEAT = 0
+export const RUNNING = 1
+
+export interface WatchdogData {
+  readonly shared: SharedArrayBuffer
+  readonly checkMs: number
+  readonly checksMax: number
+  /** Number 1 is the first. Each account has its own notes. */
+  readonly strategies: readonly { readonly id: string; readonly noteFile: string }[]
+  readonly descriptor: 1 | 2
+  readonly logName: string
+  readonly noteFile: string
 }

@@ -4,7 +4,6 @@
 
 const KEPT = 'intentd.token'
 const NONCE_BYTES = 32
-/** The server has not proved that it knows the token. */
 export const UNPROVED = 'unproved'
 
 let isProved = false
@@ -94,8 +93,9 @@ export async function confirmProposal({ id, code }) {
   return (await request('/v1/confirmations', asPost({ id, code, by: 'dashboard' }))).json()
 }
 
+/** With its time, so that the daemon obeys none that is older than its memory. */
 export function newRequestId() {
-  return newNonce(12)
+  return `${Date.now()}-${newNonce(12)}`
 }
 
 function newNonce(bytes) {
@@ -111,7 +111,7 @@ export async function enterByCode() {
   const code = new URLSearchParams(location.hash.slice(1)).get('code')
   if (code === null) return undefined
   history.replaceState(null, '', '/')
-  // Without the tab's token: the code's daemon may be another one.
+  // The code may be of another daemon than the tab's token.
   const { token: found } = await (await assertOk(await send('/v1/session', asPost({ code })))).json()
   keepToken(found)
   return found

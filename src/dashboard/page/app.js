@@ -1,5 +1,3 @@
-// Access, the stream, and the choice of the screen.
-
 import { render } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { enterByCode, keepToken, read, token } from './api.js'
@@ -27,7 +25,6 @@ const SCREENS = [
 ]
 const FLEET = ['fleet', 'Fleet', Fleet]
 
-/** A standby shows only the fleet; without a journal on a server there is none. */
 function screensOf(head = {}) {
   if (head.standby) return [FLEET]
   return head.hasFleet ? [...SCREENS, FLEET] : SCREENS
@@ -184,7 +181,6 @@ function Head({ live, account, screens, screen, order }) {
         html`<button onClick=${() => order(ACTIONS.releaseKill())}>Release kill</button>`
       }
       ${
-        // During a kill it withdraws a waiting release.
         order &&
         account &&
         (account.mode !== 'killed' || account.kill?.isReleaseAsked) &&
@@ -197,7 +193,6 @@ function Head({ live, account, screens, screen, order }) {
   </header>`
 }
 
-/** Reports that the daemon does not answer, or was restarted and what it found. */
 function Link({ live, account }) {
   const [closed, setClosed] = useState(0)
   if (!live) return undefined
@@ -228,7 +223,6 @@ function Link({ live, account }) {
   ${live.missed > 0 && html`<p class="soft">${live.missed} events came faster than they were taken; the journal has what counts.</p>`}`
 }
 
-/** A telephone has room for one word. */
 function shortEnvironment({ environment, speed }) {
   if (environment !== 'simulator') return environment === 'live' ? 'LIVE' : environment
   return speed === 1 ? 'sim' : `sim ×${speed}`

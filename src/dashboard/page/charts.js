@@ -1,5 +1,3 @@
-// Charts of prices and curves: lightweight-charts in the colours of the page.
-
 import {
   AreaSeries,
   CandlestickSeries,
@@ -54,7 +52,7 @@ function optionsOf({ text, edge }) {
   }
 }
 
-/** Redraws when the data change, and recreates the chart with the colours. */
+/** Colours are part of a chart, so a change recreates it. */
 function useChart(build, draw, inputs) {
   const place = useRef(null)
   const drawn = useRef(undefined)
@@ -103,10 +101,7 @@ function toPoints(at, values) {
   return points
 }
 
-/**
- * Distance of each point below its peak so far. @param before highest value before the first, if
- * known
- */
+/** @param before highest value before the first, if known */
 export function drawdownsOf(values, before = Number.NEGATIVE_INFINITY) {
   let peak = before
   return values.map((value) => {
@@ -149,7 +144,6 @@ export function CurveChart({ at, values, peak, label }) {
       const points = toPoints(at, values)
       curve.setData(points)
       const drawdowns = drawdownsOf(values, peak)
-      // A curve that only rose has no drawdown.
       under.setData(drawdowns.some((one) => one < 0) ? toPoints(at, drawdowns) : [])
       if (points.length > 0) chart.timeScale().fitContent()
     },
@@ -159,7 +153,6 @@ export function CurveChart({ at, values, peak, label }) {
 }
 
 const STATES_MARKED = { unknown: '? ', quarantined: '? ', queued: '… ', sent: '… ' }
-/** More lines cannot be told apart, and are slow. */
 const LINES_MAX = 60
 /** Candles that fill the width: most and least. */
 const CANDLES_SHOWN = 180
@@ -200,7 +193,6 @@ export function CandleChart({ candles, orders, fills, plots, digits, label }) {
       const isAtEnd = !((chart.timeScale().getVisibleLogicalRange()?.to ?? Infinity) < drawn.count - 1)
       drawn.near.prices = nearestPrices(orders, candles.at(-1)?.close)
       series.setData(candles.map(({ at, ...prices }) => ({ time: chartTime(at), ...prices })))
-      // The view stays while the user looks at the past.
       if (isAtEnd || length > drawn.count + 3) {
         const range = { from: Math.max(0, length - CANDLES_SHOWN), to: Math.max(length + 2, CANDLES_LEAST) }
         chart.timeScale().setVisibleLogicalRange(range)
@@ -230,7 +222,6 @@ export function CandleChart({ candles, orders, fills, plots, digits, label }) {
 
 const PLOT_COLOURS = ['#8b5cf6', '#d946ef', '#84cc16', '#0ea5e9']
 
-/** Beside the price, or below it for another size. */
 function drawPlots({ chart, plotted }, plots, candles) {
   const close = candles.at(-1)?.close
   const wanted = new Map(plots.map((plot) => [`${plot.strategy} ${plot.name}`, plot]))
@@ -252,7 +243,7 @@ function drawPlots({ chart, plotted }, plots, candles) {
   }
 }
 
-/** Only changes are kept, so a value holds until the next. */
+/** A value holds until the next. */
 function alongCandles(points, candles) {
   let [next, value] = [0, undefined]
   return candles.flatMap(({ at }, index) => {

@@ -2,13 +2,12 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { command, confirmProposal, newRequestId, Refused } from './api.js'
 import { Badge, html, scopeName } from './parts.js'
 
-/** The dialog then says that there is no answer. */
+/** The dialog then says so. */
 const PATIENT_MS = 5000
 
 export const WHERE_TO_TYPE =
   '(in a terminal, in the folder that the daemon was started in; in a checkout node bin/intentd.mjs stands for intentd)'
 
-/** Works even if the daemon does not answer. */
 export function killCommand(live) {
   return `intentd kill${live?.head.configOption ?? ''} --reason "…"`
 }
@@ -16,13 +15,11 @@ export function killCommand(live) {
 /** Typing must not delay a kill. */
 const UNSAID = 'no reason given'
 
-/** Escape changes nothing before sending. */
 export function Confirm({ action, live, account, onClose }) {
   const dialog = useRef(null)
   const close = useRef(null)
   const [opener] = useState(() => document.activeElement)
   const [reason, setReason] = useState('')
-  /** `asking`, `sent`, `late`, `lost` or `answered`. */
   const [stage, setStage] = useState('asking')
   const [answer, setAnswer] = useState(undefined)
   const [requestId] = useState(newRequestId)
@@ -113,7 +110,6 @@ export function Confirm({ action, live, account, onClose }) {
   </dialog>`
 }
 
-/** Its plan, and the field for a code. */
 function Approval({ proposal, refusal, code, onCode }) {
   const field = useRef(null)
   useEffect(() => field.current.focus(), [])
@@ -160,7 +156,6 @@ function Outcome({ stage, answer, live, order }) {
   </p>`
 }
 
-/** Present restrictions change the effect of an order. */
 function warningsOf(order, account) {
   const closing = (account?.restrictions ?? []).filter(({ code }) => code === 'flatten')
   const names = closing.map(({ scope }) => scopeName(scope)).join(', ')
@@ -176,7 +171,6 @@ function warningsOf(order, account) {
   ]
 }
 
-/** Handed over or closed before a release. */
 function unclaimedIn(scope, account) {
   const left = (account?.unattended ?? []).filter(
     ({ strategy, symbol }) =>

@@ -2,14 +2,12 @@
 
 const MINUS = '\u2212'
 
-/** Groups thousands; at most `digits` and at least `least` decimals. */
 export function number(value, digits = 2, least = 0) {
   if (value === null || value === undefined || value === '' || Number.isNaN(Number(value))) return '–'
   const text = Number(value).toLocaleString('en-US', {
     minimumFractionDigits: least,
     maximumFractionDigits: digits,
   })
-  // Avoids -0.
   return (/[1-9]/.test(text) ? text : text.replace('-', '')).replace('-', MINUS)
 }
 
@@ -23,19 +21,16 @@ export function price(value) {
 /** Must equal `coin-amount.ts`: a hundredth of a bitcoin is a lot of money. */
 const MONEY = /^S?USD[A-Z]?$|^(?:EUR|GBP|AUD|CHF|CAD|BRL|DAI|FDUSD|TUSD)$/
 
-/** `least`: minimum number of decimals. */
 export function money(value, coin, least = 0) {
   const digits = Math.max(least, MONEY.test(coin) ? 2 : 8)
   return number(value, digits, digits)
 }
 
-/** With a plus sign for gains. */
 export function signed(value, coin, least = 0) {
   const text = money(value, coin, least)
   return Number(value) > 0 && Number(text.replaceAll(',', '')) > 0 ? `+${text}` : text
 }
 
-/** Keeps all digits, and groups thousands. */
 export function exact(value) {
   if (value === null || value === undefined) return '–'
   const [whole = '', rest] = String(value).split('.')
@@ -43,7 +38,6 @@ export function exact(value) {
   return rest === undefined ? grouped : `${grouped}.${rest}`
 }
 
-/** Missing in a sum; empty if there are none. */
 export function uncounted(profit) {
   if (!profit?.uncounted) return ''
   const { coins, feesMissing, profitsMissing, profitsOurs } = profit.uncounted
@@ -85,7 +79,6 @@ export function day(at) {
     .join('-')
 }
 
-/** `openLong` becomes `open long`. */
 export function words(name) {
   return String(name).replace(/([a-z])([A-Z])/g, (_, before, letter) => `${before} ${letter.toLowerCase()}`)
 }

@@ -4,7 +4,6 @@ import { doubtServer, Refused, request, token, UNPROVED } from './api.js'
 
 const EVENTS_KEPT = 500
 const ALERTS_KEPT = 200
-/** The daemon sends past events in pieces of this size. */
 const PIECE = 100
 const RETRY_MS = [250, 500, 1000, 2000, 4000]
 /** A running daemon sends something four times a second. */
@@ -22,7 +21,6 @@ export function isAlert({ level }) {
 /** Lets a reopened page report a restart's findings. */
 let kept
 
-/** `onChange` gets the whole state after each piece. */
 export function followDaemon({ onChange, onRefused }) {
   const state = kept ?? {
     head: {},

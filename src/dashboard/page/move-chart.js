@@ -1,12 +1,10 @@
-// The axis is no time, so the chart is drawn by hand.
+// Its axis is no time.
 
 import { money, percent } from './format.js'
 import { html } from './parts.js'
 
-/** Approximate number of lines at round amounts. */
 const LINES = 4
 
-/** @param curve from `/v1/whatif` */
 export function MoveChart({ curve, coin }) {
   const { moves, none, reached, liquidations } = curve
   const known = [...none, ...reached].filter((value) => value !== null)

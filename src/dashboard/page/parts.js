@@ -11,7 +11,6 @@ const MODES = {
   killed: ['bad', '✕'],
 }
 
-/** `but`: number of restrictions on parts of it. */
 export function Mode({ mode, but = 0 }) {
   const [tone, sign] = mode === 'active' && but > 0 ? ['warn', '▼'] : (MODES[mode] ?? ['soft', '○'])
   return html`<span class=${`badge ${tone}`}
@@ -79,7 +78,7 @@ export function Table({ columns, rows, keyOf, empty, onRow, pageRows = 100 }) {
   </div>`
 }
 
-/** Sorts like an order book: highest price first, market orders before them. */
+/** Market orders come first. */
 export function asLadder(one, other) {
   const dearness = ({ price }) => (price === null ? Infinity : Number(price))
   return one.symbol.localeCompare(other.symbol) || dearness(other) - dearness(one) || 0

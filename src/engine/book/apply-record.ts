@@ -239,6 +239,7 @@ function applyDeposit(book: WritableBook, { deposit }: DepositRecord): void {
 }
 
 function applyBoot(book: WritableBook, record: Extract<JournalRecord, { kind: 'boot' }>): void {
+  if (book.epoch === 0) book.beganAt = record.at
   book.epoch = record.epoch
   book.positionMode = record.positionMode
   book.fillsThroughAt ||= record.exchangeAt

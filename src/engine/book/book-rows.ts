@@ -73,6 +73,7 @@ const SCALARS: Readonly<
 > = {
   positionMode: true,
   epoch: true,
+  beganAt: true,
   recordedAt: true,
   batchId: true,
   fillsThroughAt: true,

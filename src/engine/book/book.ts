@@ -44,6 +44,8 @@ interface KeyEntry {
 export interface Book {
   readonly positionMode: PositionMode
   readonly epoch: number
+  /** Unix ms, our clock, of the first record; 0: an earlier version wrote it, and it is not known. */
+  readonly beganAt: number
   /** Unix ms, our clock, of the last record. */
   readonly recordedAt: number
   /** Keyed by symbol: the grids in which prices and sizes are counted. */
@@ -149,6 +151,7 @@ export function createBook(positionMode: PositionMode): Book {
   return {
     positionMode,
     epoch: 0,
+    beganAt: 0,
     recordedAt: 0,
     grids: new TrackedMap(),
     batchId: 0,
@@ -278,6 +281,41 @@ export function isHalted(book: Book, symbol: string): boolean {
 
 export function openOrdersOf(book: Book, symbol: string): Iterable<Order> {
   return book.open.get(symbol)?.values() ?? []
+}
+
+/** They may be at the exchange. */
+export function namelessOrders(book: Book, symbol: string): readonly Order[] {
+  return [...openOrdersOf(book, symbol)].filter(
+    (order) => order.orderId === undefined && order.attempts > 0,
+  )
+}
+
+/** No answer has named their orderId yet (`resolution/evidence.ts`). */
+export function hasUnownedFills(book: Book, symbol: string): boolean {
+  return unownedOf(book, symbol).length > 0
+}
+
+export function unownedOf({ orphans }: Pick<Book, 'orphans'>, symbol: string): readonly OrderId[] {
+  if (orphans.size === 0) return NONE
+  return [...orphans].filter(([, [first]]) => first?.symbol === symbol).map(([orderId]) => orderId)
+}
+
+const NONE: readonly OrderId[] = []
+
+/** Undefined unless the instrument is leaving the strategy. */
+export function leavingOf(
+  { leavings }: Pick<Book, 'leavings'>,
+  strategyId: StrategyId | string,
+  symbol: string,
+): UniverseLeaving | undefined {
+  // Asked for each wish at each step, and there are nearly never any.
+  return leavings.size === 0 ? undefined : leavings.get(pairOf(strategyId, symbol))
+}
+
+/** Not shown: one that is closed or handed back as it leaves. */
+export function isShown(book: Pick<Book, 'leavings'>, id: StrategyId, symbol: string): boolean {
+  const leaving = leavingOf(book, id, symbol)
+  return leaving === undefined || leaving.policy === 'keep'
 }
 
 export function placesOf(book: Book, strategyId: string, symbol: string): Iterable<OrderIntent> {

@@ -1,5 +1,7 @@
 import type { Fill } from '../../domain/fill.ts'
 import { toFeesText } from '../../domain/fill-money.ts'
+import type { ExitKind } from '../../domain/exits.ts'
+import type { OrderTerms } from '../../domain/order.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { FundingRecord, JournalRecord } from '../../domain/record.ts'
@@ -7,7 +9,6 @@ import type { BookedFill, BookedFunding, BookedOwner, Booking } from '../../jour
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { showOnGrid } from '../../lib/grid.ts'
 import type { Book } from './book.ts'
-import { closePurposeOf } from './trade-fold.ts'
 
 interface BookedBy {
   readonly book: Book
@@ -46,6 +47,17 @@ function itemsIn(record: JournalRecord): readonly { readonly orderId?: OrderId }
   if (record.kind === 'outcome') return record.items
   if (record.kind === 'cancelAnswered') return record.listed
   return record.kind === 'settle' ? record.orders : []
+}
+
+/** A flatten, or an exit. */
+export type ClosePurpose = 'flatten' | ExitKind
+
+/** Undefined: the order closes nothing. */
+export function closePurposeOf({
+  purpose,
+  exit,
+}: Pick<OrderTerms, 'purpose' | 'exit'>): ClosePurpose | undefined {
+  return purpose === 'flatten' ? 'flatten' : exit
 }
 
 function ownerOf(

@@ -1,6 +1,6 @@
-import { NOBODY, type PricedFill, type TakenOver } from '../../domain/allocation.ts'
+import type { PricedFill, TakenOver } from '../../domain/allocation.ts'
 import type { Fill } from '../../domain/fill.ts'
-import { feeOf, type Money, NO_MONEY, profitOf } from '../../domain/fill-money.ts'
+import { feeOf, NO_MONEY, profitOf } from '../../domain/fill-money.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
 import {
   closesSide,
@@ -16,14 +16,7 @@ import {
   type HoldSide,
 } from '../../domain/position.ts'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
-import {
-  accountHoldingOf,
-  type Book,
-  holdingOf,
-  pairKey,
-  splitPair,
-  type WritableBook,
-} from './book.ts'
+import { accountHoldingOf, type Book, holdingOf, pairKey, type WritableBook } from './book.ts'
 
 /**
  * The exchange states a close's profit at the account's average price, which strategies share. So
@@ -87,20 +80,6 @@ export function withOwnMoney(book: Book, pair: string, trades: OwnTrades): OwnTr
   if (trades.profit !== undefined) return trades
   const { profit, fees } = book.money.get(pair) ?? NO_MONEY
   return { ...trades, profit: profit.toString(), fees: fees.toString() }
-}
-
-/** With what is not counted. */
-export function ownMoneyOf(book: Book, pair: string): Money | undefined {
-  const money = book.money.get(pair)
-  const { profit, fees } = book.ownTrades.get(pair) ?? {}
-  if (profit === undefined || fees === undefined) return money
-  return { ...(money ?? NO_MONEY), profit: decimal(profit), fees: decimal(fees) }
-}
-
-export function moneyByStrategy(book: Book): ReadonlyMap<string, Money> {
-  const pairs = new Set([...book.money.keys(), ...book.ownTrades.keys()])
-  const ofStrategies = [...pairs].filter((pair) => splitPair(pair)[0] !== NOBODY)
-  return new Map(ofStrategies.map((pair) => [pair, ownMoneyOf(book, pair) ?? NO_MONEY]))
 }
 
 /** Booked profit less what the price has brought. Called before the account's holding changes. */

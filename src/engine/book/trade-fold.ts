@@ -9,8 +9,6 @@ import {
   toFillMoney,
   uncountedOf,
 } from '../../domain/fill-money.ts'
-import type { ExitKind } from '../../domain/exits.ts'
-import type { OrderTerms } from '../../domain/order.ts'
 import { closesSide } from '../../domain/own-trades.ts'
 import type { HoldSide } from '../../domain/position.ts'
 import type { AdoptRecord, AssignedRecord } from '../../domain/record.ts'
@@ -18,18 +16,8 @@ import type { BookedFill, BookedFunding, BookedOwner, Booking } from '../../jour
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { createGrid, floatOnGrid, showOnGrid } from '../../lib/grid.ts'
 import { splitPair } from './book.ts'
+import type { ClosePurpose } from './bookings.ts'
 import { type FilledBook, OwnProfits, type OwnShare } from './own-profits.ts'
-
-/** A flatten, or an exit. */
-export type ClosePurpose = 'flatten' | ExitKind
-
-/** Undefined: the order closes nothing. */
-export function closePurposeOf({
-  purpose,
-  exit,
-}: Pick<OrderTerms, 'purpose' | 'exit'>): ClosePurpose | undefined {
-  return purpose === 'flatten' ? 'flatten' : exit
-}
 
 /** Records that move lots without a fill, beside fills and payments. */
 export type TradeEvent = Booking | AdoptRecord | AssignedRecord

@@ -3,7 +3,6 @@ import { type ClientOid, type OrderId, toClientOid, toOrderId } from '../../doma
 import type { Order } from '../../domain/order.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
 import type { BatchResult } from '../../protocol/values.ts'
-import { namelessOrders } from '../resolution/evidence.ts'
 import { judgeFills, noteListedNames, noteUnlisted } from '../resolution/older-state.ts'
 import { noteCancelled, repeatCancel } from '../resolution/resolution.ts'
 import { announce, type Core, instrumentOf, record, type OpenCancel } from '../state/core.ts'
@@ -11,6 +10,7 @@ import { noteListed } from '../state/unlisted-orders.ts'
 import { haltForKey } from '../state/trading-mode.ts'
 import { noteUnansweredCancel } from '../state/instrument-state.ts'
 import { closeCancel, noteCancelClock, noteCancelFound } from '../state/open-calls.ts'
+import { namelessOrders } from '../book/book.ts'
 
 /** Repeated where it failed, which does no harm. */
 export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchResult>): void {
@@ -113,7 +113,7 @@ function instrumentsOf(core: Core, items: readonly ListedOrder[]): ReadonlySet<s
     if (order) instruments.add(order.terms.symbol)
     else
       for (const symbol of core.instruments.keys())
-        if (namelessOrders(core, symbol).length > 0) instruments.add(symbol)
+        if (namelessOrders(core.book, symbol).length > 0) instruments.add(symbol)
   }
   return instruments
 }

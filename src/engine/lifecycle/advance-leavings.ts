@@ -1,21 +1,27 @@
 import type { StrategyId } from '../../domain/ids.ts'
 import type { UniverseLeaving } from '../../domain/universe.ts'
-import { holdingOf, openOrdersOf, placesOf, restrictionsOn, splitPair } from '../book/book.ts'
+import {
+  holdingOf,
+  openOrdersOf,
+  placesOf,
+  restrictionsOn,
+  splitPair,
+  hasUnownedFills,
+  leavingOf,
+} from '../book/book.ts'
 import { hasUnreadableRows } from '../resolution/unreadable.ts'
-import { hasUnownedFills } from '../resolution/evidence.ts'
 import { followRoster } from '../state/candles.ts'
 import { forgetInstrument, ordersOf } from '../state/changes.ts'
 import { announce, type Core, instrumentOf, record, specOf } from '../state/core.ts'
 import { forgetHolds } from '../state/decision-state.ts'
 import { forgetDenials } from '../state/denials.ts'
-import { forgetExitPrice, leaveExits, watchedExitsOf } from '../state/exits.ts'
-import { dropKeptExits } from '../state/kept-exits.ts'
+import { forgetExitPrice, leaveExits, watchedExitsOf, dropKeptExits } from '../state/exits.ts'
 import { isProved, removeInstrument } from '../state/instrument-state.ts'
 import { forgetHours } from '../state/liquidations.ts'
 import { forgetWorths } from '../state/losses.ts'
 import { forgetFunding } from '../state/unseen-funding.ts'
 import { forgetMark } from '../state/market-state.ts'
-import { dismissMember, isReadFor, leavingOf } from '../state/roster.ts'
+import { dismissMember, isReadFor } from '../state/roster.ts'
 import { forgetWishesOn } from '../state/run-state.ts'
 import { isSilent } from '../state/silence.ts'
 import { isTrading } from '../state/trading-mode.ts'

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import { MANUAL } from '../../domain/hand-order.ts'
+import type { Instrument } from '../../domain/instrument.ts'
 import type { StrategyId } from '../../domain/ids.ts'
-import { type Holding, HOLD_SIDES } from '../../domain/position.ts'
+import { type Holding, HOLD_SIDES, type HoldSide } from '../../domain/position.ts'
 import {
   type KeptLots,
   listScopes,
@@ -10,9 +12,8 @@ import {
 } from '../../domain/trading-mode.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
 import { closableHolding } from '../book/allocation.ts'
-import { holdingOf, killOf, openOrdersOf, restrictionOf } from '../book/book.ts'
+import { holdingOf, killOf, openOrdersOf, restrictionOf, hasUnownedFills } from '../book/book.ts'
 import type { EngineCommand } from '../event.ts'
-import { hasUnownedFills } from '../resolution/evidence.ts'
 import { announce, type Core, record } from '../state/core.ts'
 import { endHalt, restrict } from '../state/trading-mode.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
@@ -71,14 +72,19 @@ export function judgeClose(core: Core, command: CloseCommand): ClosePlan {
       isPart(scope, id, symbol) ? (partOf(core, { id, symbol, share }) ?? []) : [],
     ),
   )
-  if (parts.length === 0) {
+  const wanted = parts.flatMap(({ kept }) => kept ?? [])
+  const keeps = wanted.map((kept) => lesserOf(kept, before))
+  if (keeps.length === 0) {
+    const why = parts.map(({ text }) => text).join(', ')
     const refusal = `${scope} holds nothing of which this share is large enough for an order`
-    return { keeps: [], refusal }
+    return { keeps: [], refusal: why === '' ? refusal : `${refusal}: ${why}` }
   }
-  const keeps = parts.map(({ kept }) => lesserOf(kept, before))
   const isKilled = killOf(core.book) !== undefined
   const detail = [
     parts.map(({ text }) => text).join(', '),
+    ...(isDeepStrictEqual(keeps, wanted)
+      ? []
+      : ['a close that is under way leaves less, and is not taken back']),
     ...(isKilled
       ? ['under a kill nothing is closed: release the kill, and it is closed then']
       : []),
@@ -92,31 +98,71 @@ interface StrategyShare {
   readonly share: number
 }
 
-/** Whole lots, rounded down. Undefined: less than an order. */
+interface StrategyPart {
+  /** Undefined: less than an order. */
+  readonly kept: KeptLots | undefined
+  /** What is closed, what stays, and why it is not exactly the share. */
+  readonly text: string
+}
+
+/** Whole lots, rounded down. Undefined: nothing is held. */
 function partOf(
   { book, settings }: Core,
   { id, symbol, share }: StrategyShare,
-): { readonly kept: KeptLots; readonly text: string } | undefined {
+): StrategyPart | undefined {
   const instrument = settings.instruments.get(symbol)
   if (instrument === undefined) return undefined
   const held = holdingOf(book, id, symbol)
   const closable = closableHolding(book, id, symbol)
-  const closed = HOLD_SIDES.map((side) => {
-    const lots = Math.floor(closable[`${side}Lots`] * share + ROUNDING)
-    return [side, lots >= instrument.lotsMin ? lots : 0] as const
+  const sides = HOLD_SIDES.filter((side) => closable[`${side}Lots`] > 0).map((side) => {
+    const exact = closable[`${side}Lots`] * share
+    const whole = Math.floor(exact + ROUNDING)
+    const lots = whole >= instrument.lotsMin ? whole : 0
+    return { side, lots, text: describeSide(instrument, { side, held, exact, lots, share }) }
   })
-  const texts = closed.flatMap(([side, lots]) =>
-    lots === 0 ? [] : [`${side} ${formatOnGrid(instrument.lot, lots)}`],
-  )
-  if (texts.length === 0) return undefined
-  const { long = 0, short = 0 } = Object.fromEntries(closed) as Partial<Record<string, number>>
+  if (sides.length === 0) return undefined
+  const text = `${id} ${symbol} ${sides.map((one) => one.text).join(' and ')}`
+  if (sides.every(({ lots }) => lots === 0)) return { kept: undefined, text }
+  const lotsOf = (wanted: HoldSide): number => sides.find(({ side }) => side === wanted)?.lots ?? 0
   const kept = {
     strategyId: id,
     symbol,
-    longLots: held.longLots - long,
-    shortLots: held.shortLots - short,
+    longLots: held.longLots - lotsOf('long'),
+    shortLots: held.shortLots - lotsOf('short'),
   }
-  return { kept, text: `${id} ${symbol} closes ${texts.join(' and ')}` }
+  return { kept, text }
+}
+
+interface ClosedSide {
+  readonly side: HoldSide
+  readonly held: Holding
+  readonly exact: number
+  readonly lots: number
+  readonly share: number
+}
+
+/** `closes long 0.005 (5 lots; 50 % are 5.5 lots, rounded down), and 0.006 (6 lots) stay` */
+function describeSide(
+  { lot, lotsMin }: Instrument,
+  { side, held, exact, lots, share }: ClosedSide,
+): string {
+  const size = (count: number): string => formatOnGrid(lot, count)
+  const amount = (count: number): string => `${size(count)} (${toLots(count)})`
+  const [stays, part] = [held[`${side}Lots`] - lots, toPercent(share)]
+  if (lots === 0)
+    return `keeps ${side} ${amount(stays)}: ${part} of it is less than the smallest order, ${size(lotsMin)}`
+  const isWhole = Math.abs(exact - lots) < ROUNDING
+  const rounded = isWhole ? '' : `; ${part} are ${Number(exact.toFixed(4))} lots, rounded down`
+  const rest = stays === 0 ? 'nothing stays' : `${amount(stays)} ${stays === 1 ? 'stays' : 'stay'}`
+  return `closes ${side} ${size(lots)} (${toLots(lots)}${rounded}), and ${rest}`
+}
+
+function toLots(count: number): string {
+  return `${count} ${count === 1 ? 'lot' : 'lots'}`
+}
+
+function toPercent(share: number): string {
+  return `${Number((share * 100).toFixed(4))} %`
 }
 
 /** A share such as 0.07 is not exact: 0.07 of 100 lots are 7. */

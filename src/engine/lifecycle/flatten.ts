@@ -1,17 +1,24 @@
 import type { StrategyId } from '../../domain/ids.ts'
 import type { Order } from '../../domain/order.ts'
 import { type Holding, isFlat } from '../../domain/position.ts'
-import { ACCOUNT, type Restriction, type Scope, strategyScope } from '../../domain/trading-mode.ts'
+import {
+  ACCOUNT,
+  type Restriction,
+  type Scope,
+  strategyScope,
+  listScopes,
+  TRADING_MODES,
+} from '../../domain/trading-mode.ts'
 import { createGrid, formatOnGrid } from '../../lib/grid.ts'
 import { closableHolding, unclaimedHolding } from '../book/allocation.ts'
-import { type Book, openOrdersOf, restrictionOf, splitPair } from '../book/book.ts'
+import { type Book, openOrdersOf, restrictionOf, splitPair, hasUnownedFills } from '../book/book.ts'
 import { hasClosableUnclaimed } from './adopt.ts'
-import { hasUnownedFills } from '../resolution/evidence.ts'
 import { hasUnreadableRows } from '../resolution/unreadable.ts'
 import { announce, type Core } from '../state/core.ts'
 import { noteFlatten } from '../state/run-state.ts'
 import { release, type ScopeRelease, restrict } from '../state/trading-mode.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
+import type { EngineCommand } from '../event.ts'
 
 /**
  * Cancels orders, aims at zero, also for what strategies take over (`adopt.ts`), and lets nothing
@@ -285,4 +292,36 @@ export function describeSides(
     ...(longLots > 0 ? [`long ${sizeOf(longLots)}`] : []),
     ...(shortLots > 0 ? [`short ${sizeOf(shortLots)}`] : []),
   ].join(', ')
+}
+
+type HoldCommand = Extract<EngineCommand, { kind: 'restrict' | 'flatten' }>
+
+/**
+ * An unknown scope is refused: a mistyped name would restrict nothing. Only a release replaces a
+ * stricter restriction.
+ */
+export function holdScope(core: Core, command: HoldCommand): void {
+  const { scope, reason, by } = command
+  const { instruments, strategies } = core.settings
+  const scopes = listScopes(instruments.keys(), strategies.keys())
+  if (!scopes.includes(scope)) {
+    const stillHeld = describeUnclosable(core, scope)
+    const isHeld = Object.keys(stillHeld).length > 0
+    return announce(core, 'warn', 'trading.scopeUnknown', {
+      scope,
+      scopes,
+      ...(isHeld && { stillHeld }),
+    })
+  }
+  if (command.kind === 'flatten') return startFlatten(core, { scope, reason, by })
+  const held = restrictionOf(core.book, scope, 'operator')
+  if (held && TRADING_MODES.indexOf(held.mode) > TRADING_MODES.indexOf(command.mode)) {
+    return announce(core, 'warn', 'trading.notLoosened', {
+      scope,
+      mode: held.mode,
+      ordered: command.mode,
+      by,
+    })
+  }
+  restrict(core, { scope, mode: command.mode, code: 'operator', reason, by })
 }

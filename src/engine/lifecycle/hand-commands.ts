@@ -1,9 +1,8 @@
 import { unreachable } from '../../lib/unreachable.ts'
 import type { DepositCommand, HandCommand } from '../event.ts'
-import type { Core } from '../state/core.ts'
+import { type Core, announce, record } from '../state/core.ts'
 import { worstCaseWith, worstCaseWithMoney } from '../state/worst-case.ts'
 import { judgeClose, startClose } from './close-part.ts'
-import { enterDeposit, planDeposit } from './enter-deposit.ts'
 import {
   cancelByHand,
   type HandPlan,
@@ -12,6 +11,12 @@ import {
   type OrderCommand,
   takeOrder,
 } from './trade-by-hand.ts'
+import type { Deposit } from '../../domain/deposit.ts'
+import { showUtc } from '../../lib/text/show-utc.ts'
+import { decimal, ZERO } from '../../lib/decimal.ts'
+import { capitalOf } from '../book/book.ts'
+import { equityOf } from '../state/losses.ts'
+import { marginCoinOf, showAmount } from '../state/own-figure.ts'
 
 /** Changes nothing. */
 export function planByHand(core: Core, command: HandCommand): HandPlan {
@@ -57,4 +62,132 @@ export function obeyByHand(core: Core, command: HandCommand): void {
     default:
       return unreachable(command)
   }
+}
+
+export interface DepositPlan extends HandPlan {
+  /** Absent: it enters nothing. */
+  readonly deposit?: Deposit
+}
+
+/** Changes nothing. */
+function planDeposit(core: Core, command: DepositCommand): DepositPlan {
+  const { book } = core
+  const known = [...book.deposits.values()].find(({ key }) => key === command.key)
+  if (known !== undefined)
+    return { detail: `not entered again: it is ${describe(known)}, entered before` }
+  const deposit =
+    command.kind === 'deposit' ? toDeposit(core, command) : toCorrection(core, command)
+  if (typeof deposit === 'string') return { refusal: deposit }
+  const refusal = objectToAmount(core, deposit)
+  if (refusal !== undefined) return { refusal }
+  const capital = describeCapital(core, deposit)
+  return {
+    deposit,
+    detail: `${describe(deposit)}; ${capital}`,
+    change: `${describeAmount(deposit)}: ${capital}`,
+  }
+}
+
+function enterDeposit(core: Core, command: DepositCommand): void {
+  const { deposit, refusal, detail } = planDeposit(core, command)
+  const { by, reason } = command
+  if (deposit === undefined) {
+    const why = refusal ?? detail
+    return announce(core, 'warn', 'deposit.refused', { why, by })
+  }
+  record(core, { kind: 'deposit', at: core.now, deposit }, true)
+  const { id, amount, coin, movedAt } = deposit
+  const happened = new Date(movedAt).toISOString()
+  announce(core, 'info', 'deposit.entered', { id, amount, coin, movedAt: happened, reason, by })
+}
+
+function toDeposit(
+  core: Core,
+  command: Extract<DepositCommand, { kind: 'deposit' }>,
+): Deposit | string {
+  const {
+    amount,
+    coin = marginCoinOf(core.settings),
+    movedAt = core.now,
+    reason,
+    by,
+    key,
+  } = command
+  if (movedAt > core.now)
+    return `${showUtc(movedAt)} is in the future: enter what was moved already`
+  const isCapital = coin === marginCoinOf(core.settings)
+  if (isCapital && movedAt < core.book.beganAt)
+    return `${showUtc(movedAt)} is before this journal began, at ${showUtc(core.book.beganAt)}: account.capital is the capital of that moment, so it has that money already; if it was moved later on that day, give the time with --at`
+  return {
+    id: nextId(core),
+    movedAt: Math.round(movedAt),
+    enteredAt: Math.round(core.now),
+    amount: decimal(amount).toString(),
+    coin,
+    isCapital,
+    note: reason,
+    by,
+    key,
+  }
+}
+
+/** It counts for the same moment, so that the statement of that time is right too. */
+function toCorrection(
+  core: Core,
+  { id, reason, by, key }: Extract<DepositCommand, { kind: 'correctDeposit' }>,
+): Deposit | string {
+  const { deposits } = core.book
+  const wrong = deposits.get(id)
+  if (wrong === undefined)
+    return `there is no entry ${id}; \`intentd deposit --list\` shows those that there are`
+  const before = [...deposits.values()].find(({ corrects }) => corrects === id)
+  if (before !== undefined) return `entry ${id} is taken back already, by entry ${before.id}`
+  if (wrong.corrects !== undefined)
+    return `entry ${id} takes back entry ${wrong.corrects}: enter that amount again instead`
+  return {
+    id: nextId(core),
+    movedAt: wrong.movedAt,
+    enteredAt: Math.round(core.now),
+    amount: ZERO.minus(decimal(wrong.amount)).toString(),
+    coin: wrong.coin,
+    isCapital: wrong.isCapital,
+    note: reason,
+    by,
+    key,
+    corrects: id,
+  }
+}
+
+/** The account must be worth something afterwards, else limits count from nothing. */
+function objectToAmount(core: Core, { amount, coin, isCapital }: Deposit): string | undefined {
+  if (decimal(amount).eq(ZERO)) return 'an amount of zero moves nothing'
+  const equity = equityOf(core)
+  if (!isCapital || equity === undefined || decimal(amount).gt(ZERO)) return undefined
+  if (equity + Number(amount) > 0) return undefined
+  return `the account is worth ${showAmount(core, equity)} ${coin}, and ${amount.slice(1)} would leave nothing: compare with the exchange`
+}
+
+function describe(deposit: Deposit): string {
+  const at = showUtc(deposit.movedAt)
+  return `entry ${deposit.id}: ${describeAmount(deposit)} at ${at}`
+}
+
+function describeAmount({ amount, coin, corrects }: Deposit): string {
+  const isWithdrawn = amount.startsWith('-')
+  const what = isWithdrawn ? `withdrawal of ${amount.slice(1)}` : `deposit of ${amount}`
+  return `${what} ${coin}${corrects === undefined ? '' : `, which takes back entry ${corrects},`}`
+}
+
+function describeCapital(core: Core, { amount, coin, isCapital }: Deposit): string {
+  if (!isCapital)
+    return `equity counts ${marginCoinOf(core.settings)} alone, so ${coin} is in statements and nowhere else`
+  const capital = capitalOf(core)
+  if (capital === undefined)
+    return 'account.capital is not set, so the equity stays unknown, and no limit changes'
+  return `equity is counted from ${capital.plus(decimal(amount)).toString()} ${coin} instead of ${capital.toString()}, and limits that are a share of it change with it`
+}
+
+function nextId({ book }: Core): string {
+  const newest = [...book.deposits.keys()].at(-1) ?? '0'
+  return String(Number(newest) + 1)
 }

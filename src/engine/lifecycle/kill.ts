@@ -8,6 +8,7 @@ import {
   refusalOfInstrument,
   UNREADABLE_PATIENCE_MS,
   unreadableSymbols,
+  isUnreadable,
 } from '../resolution/unreadable.ts'
 import { clockUnsynchronised, exchangeNow } from '../state/market-state.ts'
 import { announce, type Core, emit, type InstrumentState, record } from '../state/core.ts'
@@ -19,11 +20,12 @@ import {
   enterPhase,
   type KillCommand,
   type KillState,
+  type StopState,
 } from '../state/run-state.ts'
 import { isKilling, restrict } from '../state/trading-mode.ts'
 import type { StopPolicy } from '../event.ts'
 import { describeOwned } from './flatten.ts'
-import { hasOpenOrders, isBusy, mayRest, startStop } from './stop.ts'
+import { hasOpenOrders, isBusy, mayRest, startStop, unprovedByStop } from './stop.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 
 /**
@@ -233,7 +235,7 @@ function listLeftOut(core: Core, { leftOut }: KillState, phase: KillPhase): read
 }
 
 /** None while a kill only waits. */
-export function unprovedByKill(core: Core): readonly InstrumentState[] {
+function unprovedByKill(core: Core): readonly InstrumentState[] {
   const { kill } = core.run
   if (!kill || kill.phase === 'clean') return []
   const isRead = ({ position }: InstrumentState): boolean => position.agreedAt >= kill.roundAt
@@ -304,8 +306,8 @@ function saidAgainMs({ saidTimes }: KillState): number {
 }
 
 function logIfLate(core: Core, kill: KillState): void {
-  const isUnreadable = kill.saidAt < kill.roundAt && isInVain(core, kill)
-  if (kill.phase === 'clean' || (core.now < kill.patientUntil && !isUnreadable)) return
+  const isNewlyInVain = kill.saidAt < kill.roundAt && isInVain(core, kill)
+  if (kill.phase === 'clean' || (core.now < kill.patientUntil && !isNewlyInVain)) return
   const removed = removedInstruments(core)
   const unproved = [...new Set([...unreadableSymbols(core), ...removed.keys()])]
   const reasons = [...removed].map(([symbol, reason]) => `${symbol}: ${reason}`)
@@ -325,4 +327,47 @@ function logIfLate(core: Core, kill: KillState): void {
         ? 'look at the exchange what became of orders there; take the instrument out of the configuration and restart: the kill is proved without it then'
         : 'look at the exchange: cancel by hand what rests there',
   })
+}
+
+export interface Ending {
+  readonly kind: 'kill' | StopPolicy
+  /**
+   * `closing`: a flattening stop has not closed everything · `killing`: it waits for a kill's
+   * proof.
+   */
+  readonly phase: KillState['phase'] | StopState['phase'] | 'closing' | 'killing'
+  /** Keyed by symbol, why it cannot be proved yet; empty: it takes its time. */
+  readonly unproved: ReadonlyMap<string, string>
+}
+
+export function listEndings(core: Core): readonly Ending[] {
+  const { kill, stop, flatBeforeStop, phase } = core.run
+  if (kill && isKilling(core)) {
+    const { stopAskedAt, stopPolicy } = kill
+    const unproved = toReasons(core, unprovedByKill(core))
+    return [
+      ...(kill.phase === 'clean' ? [] : [{ kind: 'kill', phase: kill.phase, unproved } as const]),
+      ...(stopAskedAt === undefined
+        ? []
+        : [{ kind: stopPolicy, phase: 'killing', unproved: NONE } as const]),
+    ]
+  }
+  const unproved = (): Ending['unproved'] => toReasons(core, unprovedByStop(core))
+  if (stop && phase === 'stopping')
+    return [{ kind: stop.policy, phase: stop.phase, unproved: unproved() }]
+  return flatBeforeStop === undefined || phase === 'stopped'
+    ? []
+    : [{ kind: 'flatten', phase: 'closing', unproved: unproved() }]
+}
+
+const NONE: Ending['unproved'] = new Map()
+
+function toReasons(core: Core, instruments: readonly InstrumentState[]): Ending['unproved'] {
+  return new Map(instruments.map((one) => [one.symbol, reasonOf(core, one)]))
+}
+
+function reasonOf(core: Core, instrument: InstrumentState): string {
+  const { symbol, resolution } = instrument
+  const refused = refusalOfInstrument(core, instrument) ?? resolution?.refusal ?? ''
+  return refused === '' && isUnreadable(core, symbol) ? 'its readings cannot be read' : refused
 }

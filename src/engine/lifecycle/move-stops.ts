@@ -4,19 +4,21 @@ import type { HoldSide, KeptExits, ListedExit, ListedExits } from '../../domain/
 import { writeExitMove } from '../../execution/account-call.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
 import { isSameData } from '../../lib/plain-data.ts'
-import { exchangeStopTicks } from '../../risk/exit-levels.ts'
+import { exchangeStopTicks } from '../../risk/exit-machine.ts'
 import { accountHoldingOf } from '../book/book.ts'
 import type { EngineEvent } from '../event.ts'
 import { announce, type Core, emit, record, recordBefore, specOf } from '../state/core.ts'
-import { believedTicksOf, rulesOf, watchedExitsOf } from '../state/exits.ts'
 import {
+  believedTicksOf,
+  rulesOf,
+  watchedExitsOf,
   forgetKeptExits,
   keptExitsOn,
   keptWatchOf,
   noteKeptExits,
   openStopMove,
   symbolOfMove,
-} from '../state/kept-exits.ts'
+} from '../state/exits.ts'
 import { closeAccountCall } from '../state/open-calls.ts'
 import { tradingStateOf } from '../state/trading-mode.ts'
 

@@ -123,7 +123,6 @@ export function advanceStop(core: Core): void {
   }
   if (stop.phase !== 'proving') return enter(core, stop, nextPhase(core, stop))
   // An instrument that is readable again gets its second cancel-all too.
-  // An instrument that is readable again gets its second cancel-all too.
   if (stop.isConfirmedInPart && ![...core.instruments.values()].some((one) => isHeldUp(core, one)))
     return enter(core, stop, 'confirming')
   if (stop.wasBusy) beginProof(core, stop)

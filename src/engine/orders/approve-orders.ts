@@ -10,10 +10,9 @@ import { approve, approveAgain, cutToHeld } from '../../risk/approve.ts'
 import { checkExplained, type OpeningContext, reducesRisk } from '../../risk/checks.ts'
 import { buildExposure, type Exposure, notionalAt, worstLots } from '../../risk/exposure.ts'
 import type { RiskContext } from '../../risk/risk-context.ts'
-import type { WorstCaseBasis } from '../../risk/worst-case-orders.ts'
+import type { WorstCaseBasis } from '../../risk/worst-case.ts'
 import { backedHolding } from '../book/allocation.ts'
-import { accountHoldingOf, type Book, holdingOf, openOrdersOf } from '../book/book.ts'
-import { unownedOf } from '../resolution/evidence.ts'
+import { accountHoldingOf, type Book, holdingOf, openOrdersOf, unownedOf } from '../book/book.ts'
 import { type Core, instrumentOf, specOf } from '../state/core.ts'
 import { priceOf, usedBeside } from '../state/capital.ts'
 import { equityAtWorst } from '../state/losses.ts'
@@ -22,7 +21,7 @@ import { countSent } from '../state/open-calls.ts'
 import { accountAgeMs } from '../state/readings.ts'
 import { ordersOf, totalsOf } from '../state/changes.ts'
 import { entryPauseOn } from '../state/exits.ts'
-import { tradingStateOf } from '../state/trading-mode.ts'
+import { mayBeRestricted, tradingStateOf } from '../state/trading-mode.ts'
 import { worstCaseBasisOf } from '../state/worst-case.ts'
 import { heldBackBy } from '../../domain/trading-mode.ts'
 import type { OutgoingBatch } from '../effect.ts'
@@ -138,7 +137,7 @@ function createRiskContexts(
       market,
       accountAgeMs: ageMs,
       trading: tradingStateOf(core, symbol, id),
-      entryPause: entryPauseOn(core, id, symbol),
+      entryPause: mayBeRestricted(core) ? entryPauseOn(core, id, symbol) : undefined,
       account: settings.limits,
       strategy: limits,
       held: holding,
@@ -166,7 +165,8 @@ function createRiskContexts(
         usedBeside: () => usedBeside(core, id, symbol),
       },
       get worstCase() {
-        return (basis ??= { worstCase: worstCaseBasisOf(core, symbol) }).worstCase
+        return (basis ??= { worstCase: settings.survives && worstCaseBasisOf(core, symbol) })
+          .worstCase
       },
       get otherNotional() {
         return others().notional
@@ -217,8 +217,9 @@ export function objectToBatch(
     const reduces = (): boolean => reducesRisk(terms, besideOthers(core.book, terms))
     if (heldBackBy(trading, { isFlatten, reduces }) !== undefined)
       return 'trading was restricted meanwhile'
-    if (entryPauseOn(core, terms.strategyId, terms.symbol) !== undefined && !reduces())
-      return 'an exit became due meanwhile'
+    const isPaused =
+      mayBeRestricted(core) && entryPauseOn(core, terms.strategyId, terms.symbol) !== undefined
+    if (isPaused && !reduces()) return 'an exit became due meanwhile'
     if (isBlind && !reduces())
       return 'fills or the position have not been read for too long meanwhile'
     if (checkExplained(terms, openingContextOf(core, terms, trading)) !== undefined) {

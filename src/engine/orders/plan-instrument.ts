@@ -13,8 +13,7 @@ import {
   type TargetPlanInput,
 } from '../../execution/order-plans.ts'
 import { nearestStep, stepBelow } from '../../lib/grid.ts'
-import { stopTicks } from '../../risk/exit-levels.ts'
-import { boundTarget } from '../../risk/exit-machine.ts'
+import { boundTarget, stopTicks } from '../../risk/exit-machine.ts'
 import { backedHolding } from '../book/allocation.ts'
 import {
   accountHoldingOf,
@@ -24,30 +23,28 @@ import {
   pairKey,
   pairOf,
   placesOf,
+  hasUnownedFills,
+  isShown,
 } from '../book/book.ts'
-import {
-  canEnd,
-  isRestricted,
-  mayBeRestricted,
-  restrictedOrders,
-} from '../resolution/restricted-orders.ts'
-import { hasUnownedFills } from '../resolution/evidence.ts'
-import { noteDenied, noteSatisfied, ordersOf, totalsOf } from '../state/changes.ts'
+import { noteDenied, ordersOf, totalsOf } from '../state/changes.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { isQuoteHeld, isUndecided } from '../state/decision-state.ts'
 import { exitDueOn, exitStateOf, rulesOf } from '../state/exits.ts'
 import { clockUnsynchronised, exchangeNow, freshUntil, marketOf } from '../state/market-state.ts'
 import { accountAgeMs } from '../state/readings.ts'
 import { isPriceGridWrong, waitsAfterRefusal, wasPriceRefused } from '../state/refusals.ts'
-import { isShown } from '../state/roster.ts'
 import { waitsInSilence } from '../state/silence.ts'
 import {
+  canEnd,
   isClosedByDaemon,
   isFlattening,
   isFlatteningAll,
   isKilling,
+  isRestricted,
   isTrading,
+  mayBeRestricted,
   reductionOf,
+  restrictedOrders,
   type StrategyReduction,
 } from '../state/trading-mode.ts'
 
@@ -70,10 +67,7 @@ interface PlanInProgress {
   readonly stale: Set<Order>
 }
 
-/**
- * Compares each strategy's wishes with its open orders. A satisfied one is passed over until
- * something of the instrument changes.
- */
+/** Compares each strategy's wishes with its open orders. */
 export function planInstrument(core: Core, symbol: string): InstrumentPlan {
   const plan: PlanInProgress = {
     candidates: [],
@@ -83,13 +77,9 @@ export function planInstrument(core: Core, symbol: string): InstrumentPlan {
     isRestricted: false,
   }
   const { strategies } = core.settings
-  const { satisfied } = totalsOf(core, symbol)
-  const isUnchanged = isTrading(core) && !core.changes.changed.has(symbol)
   for (const { id, symbols } of strategies.values()) {
-    if ((isUnchanged && satisfied.has(id)) || !symbols.includes(symbol)) continue
-    const before = countParts(plan)
-    planStrategy(core, symbol, { id, orders: ordersOf(core, id, symbol) }, plan)
-    if (isUnchanged && countParts(plan) === before) noteSatisfied(core, id, symbol)
+    if (symbols.includes(symbol))
+      planStrategy(core, symbol, { id, orders: ordersOf(core, id, symbol) }, plan)
   }
   // Their strategies are not configured any more.
   for (const [id, orders] of totalsOf(core, symbol).orders) {
@@ -97,10 +87,6 @@ export function planInstrument(core: Core, symbol: string): InstrumentPlan {
   }
   dismissLateCopies(core, symbol, plan)
   return finishPlan(plan)
-}
-
-function countParts({ candidates, unwanted, stale, waiting }: PlanInProgress): number {
-  return candidates.length + unwanted.size + stale.size + waiting
 }
 
 /**
@@ -430,10 +416,8 @@ export function noteLastingDenials(
 
 /** They would be denied again, so the look can be saved. */
 export function isStillDenied(core: Core, symbol: string): boolean {
-  const { denied, changed } = core.changes
-  const then = denied.get(symbol)
-  if (then?.snapshot !== core.market.snapshots || changed.has(symbol) || isHeldForNow(core))
-    return false
+  const { denied: then, isChanged } = core.changes.looks.get(symbol) ?? {}
+  if (then?.snapshot !== core.market.snapshots || isChanged || isHeldForNow(core)) return false
   const now = denialBasisOf(core, symbol)
   return then.isFresh === now.isFresh && then.isAccountFresh === now.isAccountFresh
 }

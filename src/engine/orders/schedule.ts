@@ -13,11 +13,10 @@ import {
 } from '../../execution/batch.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
 import type { BatchResult } from '../../protocol/values.ts'
-import { isHalted, pairKey } from '../book/book.ts'
+import { isHalted, pairKey, namelessOrders } from '../book/book.ts'
 import { isCancelDue } from '../cancels/cancel-all.ts'
 import type { OutgoingBatch } from '../effect.ts'
 import { noteModeRefused, noteModeSent } from '../resolution/account-setup.ts'
-import { namelessOrders } from '../resolution/evidence.ts'
 import { judgeFills, judgeNames } from '../resolution/older-state.ts'
 import { startResolution } from '../resolution/resolution.ts'
 import { watchDisplaced } from '../resolution/resolved-orders.ts'
@@ -208,7 +207,7 @@ function namelessBeside(
   symbol: string,
   items: readonly ApprovedItem[],
 ): readonly Order[] {
-  const nameless = namelessOrders(core, symbol)
+  const nameless = namelessOrders(core.book, symbol)
   const isFlatten = items.every(({ intent }) => intent.purpose === 'flatten')
   return isFlatten ? nameless.filter(({ state }) => state !== 'quarantined') : nameless
 }

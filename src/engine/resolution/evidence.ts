@@ -9,7 +9,14 @@ import { type Decimal, decimalOfInteger, quotient, sumDecimals, ZERO } from '../
 import { formatOnGrid, showOnGrid } from '../../lib/grid.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
 import { findFilledExit, sideClosedBy } from '../book/apply-fill.ts'
-import { type Book, isHaltedItself, openOrdersOf, restrictionOf, splitPair } from '../book/book.ts'
+import {
+  type Book,
+  hasUnownedFills,
+  isHaltedItself,
+  namelessOrders,
+  restrictionOf,
+  splitPair,
+} from '../book/book.ts'
 import { announce, type Core, record, specOf } from '../state/core.ts'
 import { noteOrphan, noteOrphanLogged } from '../state/readings.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
@@ -22,7 +29,7 @@ import { noteAdopted } from '../state/unlisted-orders.ts'
  */
 function matchOrphans(core: Core, symbol: string): ReadonlyMap<Order, OrderId> {
   const matches = new Map<Order, OrderId>()
-  const orders = namelessOrders(core, symbol)
+  const orders = namelessOrders(core.book, symbol)
   const orderIds = [...core.book.orphans.keys()].sort(byNumber)
   for (const orderId of orderIds) {
     const fills = core.book.orphans.get(orderId) ?? []
@@ -37,13 +44,6 @@ function matchOrphans(core: Core, symbol: string): ReadonlyMap<Order, OrderId> {
     if (owner) matches.set(owner, orderId)
   }
   return matches
-}
-
-/** They may be at the exchange. */
-export function namelessOrders(core: Core, symbol: string): readonly Order[] {
-  return [...openOrdersOf(core.book, symbol)].filter(
-    (order) => order.orderId === undefined && order.attempts > 0,
-  )
 }
 
 /** Decimal numbers of many digits: shorter is smaller. */
@@ -165,17 +165,6 @@ export function pricesOf(
 // an answer is often later than the first fill; then they are foreign. Until then nothing that
 // opens is placed on their instrument (RSK4).
 
-export function hasUnownedFills(book: Book, symbol: string): boolean {
-  return unownedOf(book, symbol).length > 0
-}
-
-export function unownedOf({ orphans }: Pick<Book, 'orphans'>, symbol: string): readonly OrderId[] {
-  if (orphans.size === 0) return NONE
-  return [...orphans].filter(([, [first]]) => first?.symbol === symbol).map(([orderId]) => orderId)
-}
-
-const NONE: readonly OrderId[] = []
-
 /** A halted instrument places nothing anyway. */
 export function isOwned({ book }: Core, symbol: string): boolean {
   return !hasUnownedFills(book, symbol) || isHaltedItself(book, symbol)
@@ -215,7 +204,7 @@ export function judgeUnownedFills(core: Core): void {
 /** A quarantined order may have any size filled, until a release. */
 function ownersOf(core: Core, fills: readonly Fill[]): readonly Order[] {
   const { positionMode } = core.settings
-  return namelessOrders(core, fills[0]?.symbol ?? '').filter((order) => {
+  return namelessOrders(core.book, fills[0]?.symbol ?? '').filter((order) => {
     const fits = order.state === 'quarantined' ? fitsClass : couldBe
     return fills.every((fill) => fits(positionMode, order, fill))
   })
@@ -229,7 +218,7 @@ function mayBeOurs(core: Core, fills: readonly Fill[], since: number): boolean {
   if (ownersOf(core, fills).length > 0) return true
   const { positionMode, execution } = core.settings
   const isEarly = core.now - since < execution.acceptanceWindowMs + execution.fillVisibilityMs
-  const nameless = isEarly ? namelessOrders(core, fills[0]?.symbol ?? '') : []
+  const nameless = isEarly ? namelessOrders(core.book, fills[0]?.symbol ?? '') : []
   return nameless.some((order) =>
     fills.every((fill) => fill.lots <= openLots(order) && fitsAtAnyTime(positionMode, order, fill)),
   )

@@ -5,11 +5,15 @@ import type { SettledOrder } from '../../domain/record.ts'
 import { isHaltedItself, killOf, pairKey, restrictionsOn } from '../book/book.ts'
 import {
   type FoundFills,
+  halt,
+  isCovered,
+  isFlattening,
   isHeldFromReturn,
   isRestricted,
+  isTrading,
+  RELEASE_HINT,
   restrictedOrders,
-} from './restricted-orders.ts'
-import { halt, isCovered, isFlattening, isTrading, RELEASE_HINT } from '../state/trading-mode.ts'
+} from '../state/trading-mode.ts'
 import { exchangeNow } from '../state/market-state.ts'
 import {
   announce,

@@ -45,7 +45,7 @@ export function takeFills(core: Core, reading: FillsReading): void {
   const owners = fills.length === 0 ? NOBODY : takeNewFills(core, reading, fills)
   const readableAt = noteFillsRead(core, reading, isReadingAgain(core))
   settleTakers(core, readableAt)
-  judgeUnownedFills(core)
+  if (core.book.orphans.size > 0) judgeUnownedFills(core)
   for (const instrument of core.instruments.values()) {
     if (hasUnreadableRows(core, instrument.symbol)) continue
     noteFillsForResolution(core, instrument, reading.requestedAt)
@@ -75,7 +75,7 @@ function takeNewFills(
   for (const fill of foreign) haltForForeign(core, fill)
   const recorded = recordFills(core, fills, { ...bound, ...waitingAmong(core, fills, foreign) })
   for (const payment of unseen) recordUnseen(core, payment)
-  disown(core, foreign)
+  if (foreign.size > 0) disown(core, foreign)
   announceSystemFills(core, recorded)
   const strangers = new Set([...foreign].map(({ orderId }) => orderId))
   const owners = new Set<StrategyId>()

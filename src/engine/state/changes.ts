@@ -16,38 +16,43 @@ import {
   openOrdersOf,
   pairKey,
   pairOf,
+  splitPair,
 } from '../book/book.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import type { Instrument, PositionMode } from '../../domain/instrument.ts'
-import type { Intent } from '../../domain/intent.ts'
 import type { MaintenanceRules } from '../../domain/liquidation.ts'
 import type { AccountEntry } from '../../domain/own-trades.ts'
 import type { InstrumentMoment, ShownExit } from '../../domain/snapshot.ts'
 import { buildExposure, type Exposure, worstLots } from '../../risk/exposure.ts'
 import { addRung, createLadder, type RestingLadder, toRung } from '../../risk/resting-ladder.ts'
 import type { RiskNeeds } from '../../risk/worst-case.ts'
-import { ownMoneyOf } from '../book/own-trades.ts'
+import { moneyOf, ownMoneyOf } from '../book/apply-fill.ts'
 
 /**
- * Which instruments to look at, that is resolve further or plan (BND2):
+ * Which instruments to look at, that is resolve further or plan (BND2): a settled one when something
+ * of it has changed, any other once in each new moment too.
  *
- * - when something of it changed: a record that concerns it, a resolution that began, a decision
- *   that ended a wait, or a price beyond one of its orders;
- * - in each new moment, while it is not settled: then time, prices and other instruments matter
- *   too. Within a moment only decisions change something, and their records name instruments. Where
- *   all missing orders were denied and would be again on the same prices, once a snapshot is enough
- *   (`orders/plan-instrument.ts`);
- * - always, while the account starts, stops or is killed.
+ *     settled ──a record concerns it, or what is not recorded marks it──► changed
+ *     changed ──looked at──► open ──all that is wanted stands, and nothing else──► settled
+ *     open ──all that is missing was denied──► denied ──another snapshot, or data too old──► open
  *
- * Changed by `changes.ts`.
+ * While it is open, time, prices and other instruments matter too. Within a moment only decisions
+ * change something, and their records name instruments. While the account starts, stops or is
+ * killed all are looked at. Changed by `changes.ts`.
  */
 export interface ChangeState {
-  readonly changed: ReadonlySet<string>
-  /** With the moment of the last look. */
-  readonly unsettled: ReadonlyMap<string, number>
-  /** All missing orders were denied at the last look. */
-  readonly denied: ReadonlyMap<string, DenialBasis>
+  /** Keyed by symbol; a settled instrument without a change is absent. */
+  readonly looks: ReadonlyMap<string, Look>
   readonly moment: number
+}
+
+export interface Look {
+  /** Since the last look. */
+  readonly isChanged: boolean
+  /** The moment of the last look; undefined: it was settled then. */
+  readonly lookedAt: number | undefined
+  /** All missing orders were denied then. */
+  readonly denied: DenialBasis | undefined
 }
 
 /** The same basis gives the same denial. */
@@ -58,13 +63,56 @@ export interface DenialBasis {
   readonly isAccountFresh: boolean
 }
 
+export function createChanges(symbols: Iterable<string>): ChangeState {
+  const changes: ChangeState = { looks: new Map(), moment: 0 }
+  for (const symbol of symbols) noteChanged(changes, symbol)
+  return changes
+}
+
 /** Time, prices, clocks, readings or exposure may have changed. */
 export function beginMoment(changes: ChangeState): void {
   own(changes).moment += 1
 }
 
 export function noteChanged(changes: ChangeState, symbol: string): void {
-  own(changes.changed).add(symbol)
+  const known = changes.looks.get(symbol) ?? SETTLED
+  if (!known.isChanged) own(changes.looks).set(symbol, { ...known, isChanged: true })
+}
+
+const SETTLED: Look = { isChanged: false, lookedAt: undefined, denied: undefined }
+
+/** Whether an instrument has to be looked at now. */
+export function needsLook({ looks, moment }: ChangeState, symbol: string): boolean {
+  const look = looks.get(symbol)
+  if (look === undefined) return false
+  return look.isChanged || look.lookedAt !== moment
+}
+
+/** Time alone may give something to do. */
+export function mayDependOnTime({ looks }: ChangeState): boolean {
+  for (const { isChanged, denied } of looks.values())
+    if (isChanged || denied === undefined) return true
+  return false
+}
+
+/** Before a look: later changes make it due again. */
+export function beginLook(changes: ChangeState, symbol: string): void {
+  own(changes.looks).set(symbol, { ...SETTLED, lookedAt: changes.moment })
+}
+
+/** All missing orders are denied, and nothing else is to be done. */
+export function noteDenied(changes: ChangeState, symbol: string, denied: DenialBasis): void {
+  own(changes.looks).set(symbol, { ...(changes.looks.get(symbol) ?? SETTLED), denied })
+}
+
+/**
+ * All that is wanted stands and nothing else does: time, prices and other instruments do not
+ * matter.
+ */
+export function noteSettled(changes: ChangeState, symbol: string): void {
+  const isChanged = changes.looks.get(symbol)?.isChanged === true
+  if (isChanged) own(changes.looks).set(symbol, { ...SETTLED, isChanged })
+  else own(changes.looks).delete(symbol)
 }
 
 /** The instrument has left: nothing is looked at any more, and nothing worked out. */
@@ -80,49 +128,43 @@ export function forgetInstrument(
   },
   symbol: string,
 ): void {
-  const { changed, unsettled, denied } = own(changes)
-  changed.delete(symbol)
-  unsettled.delete(symbol)
-  denied.delete(symbol)
+  own(changes.looks).delete(symbol)
   own(totals).delete(symbol)
   own(ladders).delete(symbol)
 }
 
-/** Whether an instrument has to be looked at now. */
-export function needsLook({ changed, unsettled, moment }: ChangeState, symbol: string): boolean {
-  if (changed.has(symbol)) return true
-  const lookedAt = unsettled.get(symbol)
-  return lookedAt !== undefined && lookedAt !== moment
+interface RecordOwner extends TotalsOwner {
+  readonly changes: ChangeState
+  readonly settled: KeptSettled
+  readonly instruments: ReadonlyMap<string, unknown>
 }
 
-/** Time alone may give something to do. */
-export function mayDependOnTime({ changed, unsettled, denied }: ChangeState): boolean {
-  return changed.size > 0 || unsettled.size > denied.size
+/** Before it is applied: what it concerns is looked at again, and worked out anew. */
+export function noteRecord(owner: RecordOwner, record: JournalRecord): void {
+  const { book, changes, totals, instruments, settled } = owner
+  for (const symbol of concernedBy(book, record) ?? instruments.keys()) {
+    noteChanged(changes, symbol)
+    forgetTotals(totals, symbol)
+  }
+  // The account's limits count all instruments.
+  if (CHANGE_NO_LIMIT.has(record.kind)) return
+  beginMoment(changes)
+  forgetSettled(settled)
 }
 
-/** Before a look: later changes make it due again. */
-export function beginLook(changes: ChangeState, symbol: string): void {
-  const { changed, unsettled, denied } = own(changes)
-  changed.delete(symbol)
-  denied.delete(symbol)
-  unsettled.set(symbol, changes.moment)
-}
+/** They change nothing for other instruments, and move no money. */
+const CHANGE_NO_LIMIT = new Set<JournalRecord['kind']>([
+  'decision',
+  'denial',
+  'candles',
+  'watermark',
+  'exits',
+  'exitsListed',
+  'signal',
+])
 
-/** All missing orders are denied, and nothing else is to be done. */
-export function noteDenied(changes: ChangeState, symbol: string, look: DenialBasis): void {
-  own(changes.denied).set(symbol, look)
-}
-
-/**
- * All that is wanted stands and nothing else does: time, prices and other instruments do not
- * matter.
- */
-export function noteSettled(changes: ChangeState, symbol: string): void {
-  own(changes.unsettled).delete(symbol)
-}
-
-/** Named before the record is applied; undefined: all. */
-export function concernedBy(book: Book, record: JournalRecord): Iterable<string> | undefined {
+/** Undefined: all. */
+function concernedBy(book: Book, record: JournalRecord): Iterable<string> | undefined {
   switch (record.kind) {
     case 'reload':
       return []
@@ -228,10 +270,6 @@ export interface InstrumentTotals {
   readonly needs: KeptNeeds
   /** The moment that each strategy was shown last. */
   readonly shown: ShownMoments
-  /** The last intent of each strategy that stood already. */
-  readonly standing: StandingIntents
-  /** The last plan had nothing to do for them. */
-  readonly satisfied: SatisfiedStrategies
 }
 
 /** Needs follow from these, besides orders, holding and settings. */
@@ -249,8 +287,6 @@ interface KeptNeeds {
 type CurrentParts = ReadonlySet<'ladders'>
 type OwnWorst = ReadonlyMap<StrategyId, number>
 type ShownMoments = ReadonlyMap<StrategyId, InstrumentMoment>
-type StandingIntents = ReadonlyMap<StrategyId, Intent>
-type SatisfiedStrategies = ReadonlySet<StrategyId>
 
 /** Keyed by symbol, until a record concerns the instrument. Changed by `changes.ts`. */
 export type KeptTotals = ReadonlyMap<string, InstrumentTotals>
@@ -449,28 +485,6 @@ export function needsAsOf(
   return computed
 }
 
-/** It stood already, and nothing has changed since. */
-export function isKnownToStand({ totals }: TotalsOwner, id: StrategyId, intent: Intent): boolean {
-  return totals.get(intent.symbol)?.standing.get(id) === intent
-}
-
-export function noteStanding(owner: TotalsOwner, id: StrategyId, intent: Intent): void {
-  const { standing } = totalsOf(owner, intent.symbol)
-  own(standing).set(id, intent)
-}
-
-/** Passed over until something changes. */
-export function noteSatisfied(owner: TotalsOwner, id: StrategyId, symbol: string): void {
-  const { satisfied } = totalsOf(owner, symbol)
-  own(satisfied).add(id)
-}
-
-/** Something that is no record has changed: all wishes are compared again. */
-export function forgetSatisfied({ totals }: TotalsOwner, symbol: string): void {
-  const satisfied: SatisfiedStrategies | undefined = totals.get(symbol)?.satisfied
-  if (satisfied !== undefined) own(satisfied).clear()
-}
-
 export function forgetTotals(totals: KeptTotals, symbol: string): void {
   own(totals).delete(symbol)
 }
@@ -499,7 +513,53 @@ export function countTotals(book: Book, symbol: string): InstrumentTotals {
     current: new Set(),
     needs: { last: undefined },
     shown: new Map(),
-    standing: new Map(),
-    satisfied: new Set(),
   }
+}
+
+/** Summed on demand, until a record may move money. Changed by `changes.ts`. */
+export interface KeptSettled {
+  readonly bySymbol: ReadonlyMap<string, number>
+  /** Undefined until asked for. */
+  readonly symbols: ReadonlySet<string> | undefined
+}
+
+interface SettledOwner {
+  readonly book: Book
+  readonly settled: KeptSettled
+}
+
+export function createSettled(): KeptSettled {
+  return { bySymbol: new Map(), symbols: undefined }
+}
+
+/** Realised less fees, and funding, of all owners. */
+export function settledOf({ book, settled }: SettledOwner, symbol: string): number {
+  const known = settled.bySymbol.get(symbol)
+  if (known !== undefined) return known
+  const net = sumSettled(book, symbol)
+  own(settled.bySymbol).set(symbol, net)
+  return net
+}
+
+/** {@link settledOf} keeps it. */
+export function sumSettled(book: Book, symbol: string): number {
+  let net = Number(book.funding.get(symbol)?.toString() ?? 0)
+  for (const [pair, { profit, fees }] of moneyOf(book)) {
+    if (splitPair(pair)[1] === symbol) net += Number(profit.minus(fees).toString())
+  }
+  return net
+}
+
+/** In the order in which they are counted. */
+export function settledSymbols({ book, settled }: SettledOwner): ReadonlySet<string> {
+  if (settled.symbols) return settled.symbols
+  const ofFills = [...moneyOf(book).keys()].map((pair) => splitPair(pair)[1])
+  const symbols = new Set([...book.funding.keys(), ...ofFills])
+  own(settled).symbols = symbols
+  return symbols
+}
+
+function forgetSettled(settled: KeptSettled): void {
+  if (settled.bySymbol.size > 0) own(settled.bySymbol).clear()
+  own(settled).symbols = undefined
 }

@@ -30,16 +30,13 @@ import { recountRecord, type RecountState } from '../book/recount.ts'
 import type { Announcement, Effect } from '../effect.ts'
 import type { EngineSettings } from '../settings.ts'
 import {
-  beginMoment,
   type ChangeState,
-  concernedBy,
-  forgetTotals,
   type KeptLadders,
+  type KeptSettled,
   type KeptTotals,
-  noteChanged,
+  noteRecord,
 } from './changes.ts'
 import type { InstrumentStart, RunState } from './run-state.ts'
-import { forgetSettled, type KeptSettled } from './settled-money.ts'
 
 /**
  * Everything that the engine knows. The book is durable; the rest is lost at a restart, and may be.
@@ -72,7 +69,7 @@ export interface Core {
   readonly funding: ReadonlyMap<string, FundingWatch>
   /** Absent if no strategy has exits. Changed by `exits.ts`. */
   readonly exits?: ExitWatch
-  /** Keyed by symbol; absent if exits at the exchange are not listed. Changed by `kept-exits.ts`. */
+  /** Keyed by symbol; absent if exits at the exchange are not listed. Changed by `exits.ts`. */
   readonly keptExits?: ReadonlyMap<string, KeptExitsWatch>
   /** Keyed by symbol: positions that the daemon itself closes in part. Changed by `trading-mode.ts`. */
   readonly reductions: ReadonlyMap<string, Reduction>
@@ -89,7 +86,7 @@ export interface Core {
   readonly settled: KeptSettled
   /** Orders by price are left out too. */
   readonly ladders: KeptLadders
-  /** Keyed by strategy. Changed by `universe-refusals.ts`. */
+  /** Keyed by strategy. Changed by `roster.ts`. */
   readonly universeRefusals: ReadonlyMap<StrategyId, UniverseRefusal>
 }
 
@@ -530,39 +527,30 @@ export function emit(core: Core, effect: Effect): void {
  * follows in this step is sent before it is on the disk.
  */
 export function record(core: Core, entry: JournalRecord, durable = false): void {
-  const waiting = waitingFillsOf(core.book, entry)
-  noteConcerned(core, entry)
-  applyRecord(core.book, entry)
-  recountRecord(core.recount, entry, core.book)
+  const { book } = core
+  noteRecord(core, entry)
+  if (!MOVES_MONEY.has(entry.kind) && book.orphans.size === 0) {
+    applyRecord(book, entry)
+    return emit(core, { kind: 'record', record: entry, durable })
+  }
+  const waiting = waitingFillsOf(book, entry)
+  applyRecord(book, entry)
+  recountRecord(core.recount, entry, book)
   const bookings = buildBookings(entry, {
-    book: core.book,
+    book,
     instruments: core.settings.instruments,
     waiting,
   })
   emit(core, { kind: 'record', record: entry, durable, ...(bookings.length > 0 && { bookings }) })
 }
 
-function noteConcerned(core: Core, entry: JournalRecord): void {
-  const { book, changes, totals, instruments, settled } = core
-  for (const symbol of concernedBy(book, entry) ?? instruments.keys()) {
-    noteChanged(changes, symbol)
-    forgetTotals(totals, symbol)
-  }
-  // The account's limits count all instruments.
-  if (CHANGE_NO_LIMIT.has(entry.kind)) return
-  beginMoment(changes)
-  forgetSettled(settled)
-}
-
-/** They change nothing for other instruments, and move no money. */
-const CHANGE_NO_LIMIT = new Set<JournalRecord['kind']>([
-  'decision',
-  'denial',
-  'candles',
-  'watermark',
-  'exits',
-  'exitsListed',
-  'signal',
+/** They are counted a second time, or booked. Any record may name the order of fills that wait. */
+const MOVES_MONEY = new Set<JournalRecord['kind']>([
+  'fills',
+  'funding',
+  'adopt',
+  'boot',
+  'released',
 ])
 
 /** Only this function makes a `Recorded`, and nothing else can be sent (ORD1). */

@@ -3,9 +3,8 @@ import type { LiquidationState } from '../../domain/liquidation.ts'
 import type { LossState } from '../../domain/loss-limits.ts'
 import { toNeededCandles } from './candles.ts'
 import type { Book } from '../book/book.ts'
-import { createSettled } from './settled-money.ts'
-import { createExitWatch } from './exits.ts'
-import { createKeptExits } from './kept-exits.ts'
+import { createChanges, createSettled } from './changes.ts'
+import { createExitWatch, createKeptExits } from './exits.ts'
 import { createWorstCase } from './worst-case.ts'
 import { createRecount } from '../book/recount.ts'
 import type { EngineSettings } from '../settings.ts'
@@ -72,7 +71,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     refusals: new Map(),
     lastMinute: new Map(),
     run: createRun(),
-    changes: { changed: new Set(symbols), unsettled: new Map(), denied: new Map(), moment: 0 },
+    changes: createChanges(symbols),
     totals: new Map(),
     settled: createSettled(),
     ladders: new Map(),

@@ -25,11 +25,11 @@ import { own } from '../../lib/own.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
 import { accountHoldingOf, capitalOf, holdingOf, pairKey, pairOf } from '../book/book.ts'
 import { lastPeakOf } from '../book/apply-record.ts'
-import { ownMoneyOf } from '../book/own-trades.ts'
+import { ownMoneyOf } from '../book/apply-fill.ts'
 import type { StrategySettings } from '../settings.ts'
 import { type Core, record, specOf } from './core.ts'
 import { askForPositionSoon } from './readings.ts'
-import { settledOf, settledSymbols } from './settled-money.ts'
+import { settledOf, settledSymbols } from './changes.ts'
 import { unreadFundingOf, unseenFundingOf } from './unseen-funding.ts'
 
 /** When clocks are put forward. */

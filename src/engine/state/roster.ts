@@ -1,12 +1,14 @@
 import type { ContractRules } from '../../domain/contract-rules.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import { buildInstrument, type Instrument, lotsMax } from '../../domain/instrument.ts'
-import type { UniverseLeaving } from '../../domain/universe.ts'
+import type { UniverseRefusal } from '../../domain/universe.ts'
 import { own } from '../../lib/own.ts'
 import type { StrategyLimits } from '../../risk/risk-context.ts'
-import { type Book, pairOf } from '../book/book.ts'
+import type { Book } from '../book/book.ts'
 import { findGridConflict, type GridConflict } from '../book/convert-grids.ts'
 import type { EngineSettings, StrategySettings, StrategyUniverse } from '../settings.ts'
+import { showUtc } from '../../lib/text/show-utc.ts'
+import type { Core } from './core.ts'
 
 /**
  * Configured instruments never change; members of universes come and go with records, so settings
@@ -141,18 +143,20 @@ export function isReadFor(
   return true
 }
 
-/** Undefined unless the instrument is leaving the strategy. */
-export function leavingOf(
-  { leavings }: Pick<Book, 'leavings'>,
-  strategyId: StrategyId | string,
-  symbol: string,
-): UniverseLeaving | undefined {
-  // Asked for each wish at each step, and there are nearly never any.
-  return leavings.size === 0 ? undefined : leavings.get(pairOf(strategyId, symbol))
+export function noteRefusal(core: Core, id: StrategyId, refusal: UniverseRefusal): void {
+  own(core.universeRefusals).set(id, refusal)
 }
 
-/** Not shown: one that is closed or handed back as it leaves. */
-export function isShown(book: Pick<Book, 'leavings'>, id: StrategyId, symbol: string): boolean {
-  const leaving = leavingOf(book, id, symbol)
-  return leaving === undefined || leaving.policy === 'keep'
+export function endRefusal(core: Core, id: StrategyId): void {
+  if (core.universeRefusals.has(id)) own(core.universeRefusals).delete(id)
+}
+
+/** In words; undefined: it is evaluated when due. */
+export function whyNotEvaluated(core: Core, id: StrategyId): string | undefined {
+  const refusal = core.universeRefusals.get(id)
+  if (refusal) {
+    return `most of the list: ${refusal.missing} of ${refusal.known} instruments are missing from what the exchange answers, since ${showUtc(refusal.since)}`
+  }
+  const isKnown = core.market.contracts !== undefined || core.book.universes.has(id)
+  return isKnown ? undefined : 'the contracts of the exchange'
 }

@@ -14,8 +14,9 @@ import {
   type RiskNeeds,
   sumNeeds,
   usedOf,
+  withOrders,
+  type WorstCaseBasis,
 } from '../../risk/worst-case.ts'
-import { withOrders, type WorstCaseBasis } from '../../risk/worst-case-orders.ts'
 import { accountHoldingOf } from '../book/book.ts'
 import { type Core, specOf } from './core.ts'
 import { comparableStatement, confirmedWithinMs, equityAtWorst, equityBelieved } from './losses.ts'

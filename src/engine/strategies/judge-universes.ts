@@ -20,9 +20,8 @@ import { announce, type Core, record } from '../state/core.ts'
 import { forgetSpentPauses } from '../state/exits.ts'
 import { addInstrument } from '../state/instrument-state.ts'
 import { exchangeNow } from '../state/market-state.ts'
-import { enterMembers } from '../state/roster.ts'
+import { enterMembers, endRefusal, noteRefusal } from '../state/roster.ts'
 import { noteStart } from '../state/run-state.ts'
-import { endRefusal, noteRefusal } from '../state/universe-refusals.ts'
 
 /*
  * How a rule's instruments come and go:

@@ -13,19 +13,25 @@ import type {
 import { canRest } from '../../domain/order.ts'
 import type { DecisionRecord, UsedKey } from '../../domain/record.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import { holdingOf, killOf, openOrdersOf, pairKey, pairOf, splitPair } from '../book/book.ts'
+import {
+  holdingOf,
+  killOf,
+  openOrdersOf,
+  pairKey,
+  pairOf,
+  splitPair,
+  isShown,
+} from '../book/book.ts'
 import { buildLadderChange } from '../book/apply-record.ts'
 import { netLots } from '../../domain/position.ts'
 import { takeAccountCall, withdrawCalls } from './account-calls.ts'
 import { objectToRepeat } from '../state/limit-pace.ts'
-import { objectToNumbers, objectToPrices, objectToSize } from '../../risk/bounds.ts'
+import { objectToNumbers, objectToPrices, objectToSize } from '../../risk/checks.ts'
 import { announce, type Core, record, specOf } from '../state/core.ts'
 import { noteDecision, noteState, noteStateRecorded } from '../state/decision-state.ts'
 import { isCovered, isTrading } from '../state/trading-mode.ts'
 import { noteDenials } from '../state/denials.ts'
-import { isKnownToStand, noteStanding } from '../state/changes.ts'
 import { freshUntil, seenMarketOf } from '../state/market-state.ts'
-import { isShown } from '../state/roster.ts'
 import type { StrategySettings } from '../settings.ts'
 
 /** Minutes of what the exchange takes. */
@@ -80,16 +86,15 @@ function repeatsItself(
   { intents, denials }: Decision,
 ): boolean {
   if (denials.length > 0) return false
-  for (const intent of intents) {
-    if (isKnownToStand(core, id, intent)) continue
-    const isBound = symbols.includes(intent.symbol) && isShown(core.book, id, intent.symbol)
-    if (!isBound || !stands(core.book, id, intent)) return false
-    noteStanding(core, id, intent)
-  }
-  return true
+  return intents.every(
+    (intent) =>
+      symbols.includes(intent.symbol) &&
+      isShown(core.book, id, intent.symbol) &&
+      stands(core.book, id, intent),
+  )
 }
 
-export function stands({ quotes, targets }: Core['book'], id: StrategyId, intent: Intent): boolean {
+function stands({ quotes, targets }: Core['book'], id: StrategyId, intent: Intent): boolean {
   if (intent.kind === 'target') return targets.get(pairOf(id, intent.symbol)) === intent.lots
   return (
     intent.kind === 'quote' &&

@@ -2,7 +2,7 @@ import type { FeedId, FeedReading } from '../../domain/feed.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import type { AccountMoment, InstrumentMoment, Snapshot } from '../../domain/snapshot.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
-import { capitalOf } from '../book/book.ts'
+import { capitalOf, isShown, pairKey } from '../book/book.ts'
 import { shownCapitalOf } from '../state/capital.ts'
 import { equityOf } from '../state/losses.ts'
 import { isCandleDue, noteAsked, noteCandles } from '../state/candles.ts'
@@ -16,13 +16,13 @@ import {
   noteTickers,
 } from '../state/market-state.ts'
 import { isUndecided } from '../state/decision-state.ts'
-import { type Core, emit, instrumentOf, specOf } from '../state/core.ts'
+import { type Core, emit, instrumentOf, specOf, announce, record } from '../state/core.ts'
 import { isProved } from '../state/instrument-state.ts'
-import { isShown } from '../state/roster.ts'
 import { judgeUniverses } from './judge-universes.ts'
 import { askForFills } from '../state/readings.ts'
 import type { DecideOn, StrategySettings } from '../settings.ts'
 import { hasFailed, isTrading } from '../state/trading-mode.ts'
+import { type Signal, nameOfSignal } from '../../domain/signal.ts'
 
 /**
  * Every strategy with fresh data decides on one moment (MKT1, MKT2). An older answer is ignored.
@@ -45,7 +45,7 @@ export function showFills(core: Core, strategyIds: ReadonlySet<StrategyId>): voi
   if (strategies.length > 0) askToDecide(core, 'fill', strategies)
 }
 
-export function showSignal(core: Core, feed: FeedId): void {
+function showSignal(core: Core, feed: FeedId): void {
   const reading = [...core.settings.strategies.values()].filter(({ feeds }) =>
     [...feeds.values()].includes(feed),
   )
@@ -178,3 +178,32 @@ function feedsOf(core: Core, { feeds }: StrategySettings): Snapshot['feeds'] {
 }
 
 const NO_FEEDS: Snapshot['feeds'] = new Map()
+
+/**
+ * The sender is answered when one of the three lines is announced, after the record is durable: an
+ * answered signal survives a restart, and is not taken twice.
+ */
+export function takeSignal(core: Core, { feed, id, value, sentAt }: Signal): void {
+  const terms = core.settings.signals?.get(feed)
+  if (terms === undefined) return
+  const named = { signal: nameOfSignal(feed), signalId: id }
+  const takenAt = core.book.signalIds.get(pairKey(feed, id))
+  const idsBefore = core.now - terms.idsKeptMs
+  if (takenAt !== undefined && takenAt >= idsBefore) {
+    announce(core, 'info', 'signal.repeated', named)
+    return
+  }
+  // A retry may arrive after the next signal, also after one that has expired.
+  const shownSentAt = core.book.signals.get(feed)?.sentAt
+  if (sentAt !== undefined && shownSentAt !== undefined && sentAt < shownSentAt) {
+    announce(core, 'info', 'signal.outdated', named)
+    return
+  }
+  const { maxAgeMs } = terms
+  const untilAt = core.now + maxAgeMs
+  const sent = sentAt === undefined ? {} : { sentAt }
+  const taken = { feed, id, value, untilAt, ...sent, idsBefore } as const
+  record(core, { kind: 'signal', at: core.now, ...taken }, true)
+  announce(core, 'info', 'signal.taken', { ...named, maxAgeMs })
+  showSignal(core, feed)
+}

@@ -54,7 +54,10 @@ export async function readFills(call: FillsCall): Promise<Answer<FillsReading>> 
     untilAt = Math.floor(sinceAt + (pages.newestAt - pages.reachedAt) / 2)
     if (untilAt <= sinceAt) break
   }
-  return unknown(`more than ${FILLS_PAGES_MAX} pages of fills within a moment`, clock.now())
+  return unreadableAnswer(
+    `more than ${FILLS_PAGES_MAX} pages of fills within a moment`,
+    clock.now(),
+  )
 }
 
 interface FillsWindow {
@@ -89,7 +92,7 @@ async function readPages(
     if (answer.kind !== 'accepted') return answer
     const { receivedAt, requestTime } = answer
     const next = takePage(span, read, { fillList: answer.data.fillList, requestTime, askedAt })
-    if (next.kind === 'unreadable') return unknown(next.message, receivedAt)
+    if (next.kind === 'unreadable') return unreadableAnswer(next.message, receivedAt)
     read = next.read
     if (next.kind === 'more') continue
     const data = toFillsReading(read, span, {
@@ -100,13 +103,18 @@ async function readPages(
   }
   const { newestAt, reachedAt } = read
   if (Number.isFinite(newestAt - reachedAt)) return { newestAt, reachedAt }
-  return unknown('a cTime is not a number', clock.now())
+  return unreadableAnswer('a cTime is not a number', clock.now())
 }
 
-function unknown(message: string, receivedAt: number): Answer<never> {
+/** For an answer that says success, and whose data cannot be read. */
+export function unreadableAnswer(
+  message: string,
+  receivedAt: number,
+  cause: 'unreadable' | 'unreadableRow' = 'unreadable',
+): Answer<never> {
   return {
     kind: 'unknown',
-    cause: 'unreadable',
+    cause,
     code: SUCCESS_CODE,
     message,
     status: 200,

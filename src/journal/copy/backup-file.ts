@@ -5,7 +5,7 @@ import { openReading, readNature } from '../journal-layout.ts'
 import { isJournalFile, verifyJournal } from '../sqlite-journal.ts'
 import { readVerified } from '../verify-journal.ts'
 import { syncFile } from '../../lib/durable-file.ts'
-import { type JournalSize, countJournal } from './count-journal.ts'
+import { type JournalSize, countJournal } from './prove-copy.ts'
 import { nothingToCopy } from './copy-failures.ts'
 
 export interface FileToBackUp {

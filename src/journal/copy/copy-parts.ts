@@ -2,13 +2,19 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../../lib/clock.ts'
 import type { Failure } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
-import { type JournalSize, countJournal, differenceOf } from './count-journal.ts'
+import {
+  COUNTED,
+  type ExpectedCopy,
+  type JournalSize,
+  proveCopy,
+  rowsOf,
+  toJournalSize,
+} from './prove-copy.ts'
 import type { Mark } from '../durable-mark.ts'
 import type { Flaw } from '../journal-failures.ts'
-import type { JournalNature } from '../journal-layout.ts'
-import { findFlawedRows } from '../sqlite-journal.ts'
-import { readVerified } from '../verify-journal.ts'
+import { type JournalNature, LAYOUT_CURVES, makeTables, removeDatabase } from '../journal-layout.ts'
 import type { Connection, PostgresPlace } from '../postgres/connection.ts'
+import { openReplica } from '../postgres/fetch-tables.ts'
 import type { LeaseTaker, LeaseTerms } from '../postgres/lease.ts'
 import {
   assertServerVersion,
@@ -99,41 +105,60 @@ export async function lookAtServer(
   }
 }
 
-export interface JournalCopy {
-  readonly database: DatabaseSync
+/** Reads what `fetchTables` will read, in the same transaction. */
+export async function countServer(
+  connection: Pick<Connection, 'query'>,
+  schema: string,
+  layout: number,
+): Promise<JournalSize> {
+  const isThere = ([name]: [string, string]): boolean =>
+    name !== 'curves' || layout >= LAYOUT_CURVES
+  const counts = Object.entries(COUNTED)
+    .filter(isThere)
+    .map(([name, table]) => `(SELECT count(*) FROM ${quoteName(schema)}.${table}) AS ${name}`)
+  const [row = {}] = await connection.query(`SELECT ${counts.join(', ')}`)
+  return toJournalSize((name) => row[name])
+}
+
+/** A file of this machine that shall hold what a server has. */
+export interface FileToMake {
+  readonly file: string
   readonly nature: JournalNature
   readonly refuse: (flaw: Flaw) => Failure
 }
 
-interface ExpectedCopy {
-  readonly last: Mark
-  readonly counted: JournalSize
-}
-
 /**
- * As a start does, plus all rows that a start does not read. Equal last links and seals imply that
- * everything below them is equal.
+ * Makes it anew and proves it; the caller closes the database.
+ * @param read fetches the tables, and returns what they must be
  * @throws the failure that `refuse` builds of the first flaw
  */
-export function proveCopy(copy: JournalCopy, expected: ExpectedCopy): void {
-  const flaw = findFlaw(copy, expected)
-  if (flaw) throw copy.refuse(flaw)
+export async function makeProvedFile(
+  { file, nature, refuse }: FileToMake,
+  read: (database: DatabaseSync) => Promise<ExpectedCopy>,
+): Promise<ExpectedCopy & { readonly database: DatabaseSync }> {
+  removeDatabase(file)
+  const database = openReplica(file)
+  try {
+    makeTables(database, nature)
+    const expected = await read(database)
+    proveCopy({ database, nature }, expected, refuse)
+    return { ...expected, database }
+  } catch (error) {
+    database.close()
+    throw error
+  }
 }
 
-function findFlaw(
-  { database, nature }: JournalCopy,
-  { last, counted }: ExpectedCopy,
-): Flaw | undefined {
-  const prefix = readVerified(database, nature)
-  const flaw = prefix.flaw ?? prefix.daysFlaw ?? findFlawedRows(database, { nature, prefix })
-  if (flaw) return flaw
-  const { sequence, link } = prefix.last
-  if (sequence !== last.sequence || link !== last.link)
-    return { sequence, found: 'it ends with another record' }
-  const difference = differenceOf(counted, countJournal(database))
-  return difference ? { sequence: undefined, found: `not as many rows: ${difference}` } : undefined
-}
-
-export function rowsOf({ records, book, keys, fills, funding, curves }: JournalSize): number {
-  return records + book + keys + fills + funding + curves
+/** Counts the rows of a copy as they come. */
+export function followRows(
+  { onProgress }: Pick<CopyOptions, 'onProgress'>,
+  doing: CopyProgress['doing'],
+  counted: JournalSize,
+): (table: string, rows: number) => void {
+  const of = rowsOf(counted)
+  let rows = 0
+  return (_table, more) => {
+    rows += more
+    onProgress({ doing, rows, of })
+  }
 }

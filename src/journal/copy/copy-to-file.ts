@@ -1,20 +1,18 @@
 import { renameSync, rmSync } from 'node:fs'
-import type { DatabaseSync } from 'node:sqlite'
 import { dirname } from 'node:path'
 import { syncDirectory, syncFile } from '../../lib/durable-file.ts'
 import { type Failure, messageOf } from '../../lib/failure.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import type { JournalSize } from './count-journal.ts'
+import type { ExpectedCopy } from './prove-copy.ts'
 import {
   createCopyMark,
   createMark,
-  type Mark,
   type MarkReading,
   readMark,
   markFileOf,
 } from '../durable-mark.ts'
 import { type Flaw, foreign, isDamage, markDamaged, repairUnfinished } from '../journal-failures.ts'
-import { makeTables, removeDatabase } from '../journal-layout.ts'
+import { removeDatabase } from '../journal-layout.ts'
 import { isJournalFile, verifyJournal } from '../sqlite-journal.ts'
 import { Connection, serverName } from '../postgres/connection.ts'
 import {
@@ -29,15 +27,17 @@ import {
   COPY_ANSWER_MS_MAX,
   type CopyOptions,
   type CopyReport,
+  countServer,
+  followRows,
   lookAtServer,
-  proveCopy,
-  rowsOf,
+  makeProvedFile,
   type ServerState,
 } from './copy-parts.ts'
-import { fetchTables, openReplica } from '../postgres/fetch-tables.ts'
+import { fetchTables } from '../postgres/fetch-tables.ts'
 import { readKillOrder } from '../postgres/kill-order.ts'
 import { HeldLease, takeLease } from '../postgres/lease.ts'
 import { corruptOnServer, leaseHeld, leaseLost, movedAway } from '../postgres/postgres-failures.ts'
+import type { ServerNature } from '../postgres/server-tables.ts'
 import { quoteName } from '../postgres/tables.ts'
 
 /**
@@ -195,64 +195,40 @@ async function fetchFile(
   connection: Connection,
   options: CopyOptions,
   { nature }: ServerState,
-): Promise<{ readonly last: Mark; readonly counted: JournalSize }> {
+): Promise<ExpectedCopy> {
   const { place } = options
+  const { schema } = place
   const file = madeFileOf(options)
   removeFile(file)
-  const database = openReplica(file)
-  try {
-    makeTables(database, nature)
-    const expected = await connection.within(
-      'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
-      () => fetchRows(connection, options, database),
-    )
-    const last = { ...expected.last, link: expected.last.link || nature.first }
-    const refuse = (flaw: Flaw): Failure => corruptOnServer(serverName(place), flaw)
-    proveCopy({ database, nature, refuse }, { ...expected, last })
-    return { ...expected, last }
-  } finally {
-    database.close()
-  }
+  const refuse = (flaw: Flaw): Failure => corruptOnServer(serverName(place), flaw)
+  const { database, last, counted } = await makeProvedFile({ file, nature, refuse }, (empty) =>
+    connection.within('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', async () => {
+      const expected = await readExpected(connection, schema, nature)
+      const { packUpTo } = expected
+      const onRows = followRows(options, 'copying', expected.counted)
+      await fetchTables({ connection, schema, database: empty, packUpTo, onRows })
+      return expected
+    }),
+  )
+  database.close()
+  return { last, counted }
 }
 
-async function fetchRows(
+async function readExpected(
   connection: Connection,
-  { place, onProgress }: CopyOptions,
-  database: DatabaseSync,
-): Promise<{ readonly last: Mark; readonly counted: JournalSize }> {
-  const schema = quoteName(place.schema)
+  name: string,
+  { first, layout }: ServerNature,
+): Promise<ExpectedCopy & { readonly packUpTo: number }> {
+  const schema = quoteName(name)
   const [row = {}] = await connection.query(
-    `SELECT last_sequence, last_link, (SELECT max(sequence) FROM ${schema}.checkpoints) AS checkpointed,
-        (SELECT count(*) FROM ${schema}.records) AS records, (SELECT count(*) FROM ${schema}.book) AS book,
-        (SELECT count(*) FROM ${schema}.used_keys) AS keys, (SELECT count(*) FROM ${schema}.fills) AS fills,
-        (SELECT count(*) FROM ${schema}.funding) AS funding, (SELECT count(*) FROM ${schema}.curves) AS curves
+    `SELECT last_sequence, last_link, (SELECT max(sequence) FROM ${schema}.checkpoints) AS checkpointed
       FROM ${schema}.lease`,
   )
-  const numberOf = (name: string): number => Number(row[name] ?? 0)
-  const counted: JournalSize = {
-    records: numberOf('records'),
-    book: numberOf('book'),
-    keys: numberOf('keys'),
-    fills: numberOf('fills'),
-    funding: numberOf('funding'),
-    curves: numberOf('curves'),
+  return {
+    last: { sequence: Number(row['last_sequence']), link: String(row['last_link']) || first },
+    counted: await countServer(connection, name, layout),
+    packUpTo: Number(row['checkpointed'] ?? 0),
   }
-  let rows = 0
-  await fetchTables({
-    connection,
-    schema: place.schema,
-    database,
-    packUpTo: numberOf('checkpointed'),
-    onRows(_table, more) {
-      rows += more
-      onProgress({
-        doing: 'copying',
-        rows,
-        of: rowsOf(counted),
-      })
-    },
-  })
-  return { last: { sequence: numberOf('last_sequence'), link: String(row['last_link']) }, counted }
 }
 
 /** No start opens the file once it is marked. */

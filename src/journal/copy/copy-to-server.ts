@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Failure } from '../../lib/failure.ts'
-import { type JournalSize, countJournal } from './count-journal.ts'
+import { type JournalSize, countJournal } from './prove-copy.ts'
 import {
   createMark,
   createMovedMark,
@@ -10,7 +10,7 @@ import {
   markFileOf,
 } from '../durable-mark.ts'
 import { type Flaw, foreign, movedAway, movedOn } from '../journal-failures.ts'
-import { makeTables, openReading, removeDatabase } from '../journal-layout.ts'
+import { openReading, removeDatabase } from '../journal-layout.ts'
 import { WRITER } from '../journal-writer.ts'
 import { type VerifiedJournal, verifyJournal } from '../sqlite-journal.ts'
 import { readStoredRecords } from '../verify-journal.ts'
@@ -21,12 +21,12 @@ import {
   COPY_ANSWER_MS_MAX,
   type CopyOptions,
   type CopyReport,
+  followRows,
   lookAtServer,
-  proveCopy,
-  rowsOf,
+  makeProvedFile,
   type ServerState,
 } from './copy-parts.ts'
-import { fetchTables, openReplica } from '../postgres/fetch-tables.ts'
+import { fetchTables } from '../postgres/fetch-tables.ts'
 import { leaseHeld, tailLostOnServer } from '../postgres/postgres-failures.ts'
 import { putFeedPlace } from '../postgres/replica.ts'
 import { insertServerRows, makeServerTables } from '../postgres/server-tables.ts'
@@ -175,15 +175,14 @@ async function clearServer(
 
 async function writeRows(
   connection: Pick<Connection, 'query'>,
-  { place, onProgress }: CopyOptions,
+  options: CopyOptions,
   { database, counted }: CopySource,
 ): Promise<void> {
-  let rows = 0
+  const onRows = followRows(options, 'copying', counted)
   for (const table of JOURNAL_TABLES) {
     for (const page of pagesOf(database, table)) {
-      await insertServerRows(connection, place.schema, table, page)
-      rows += page.length
-      onProgress({ doing: 'copying', rows, of: rowsOf(counted) })
+      await insertServerRows(connection, options.place.schema, table, page)
+      onRows(table.name, page.length)
     }
   }
 }
@@ -241,32 +240,18 @@ async function proveServer(
   options: CopyOptions,
   { source, feedPlace }: { readonly source: CopySource; readonly feedPlace: number },
 ): Promise<void> {
-  const { place, onProgress } = options
   const { nature, counted, prefix } = source
-  const file = proofFileOf(options)
-  removeDatabase(file)
-  const database = openReplica(file)
-  let rows = 0
-  try {
-    makeTables(database, nature)
-    await fetchTables({
-      connection,
-      schema: place.schema,
-      database,
-      onRows(_table, more) {
-        rows += more
-        onProgress({
-          doing: 'reading back',
-          rows,
-          of: rowsOf(counted),
-        })
-      },
-    })
-    putFeedPlace(database, feedPlace)
-    const refuse = ({ found }: Flaw): Failure =>
-      copyFailed(new Error(`what was read back is not what was written: ${found}`))
-    proveCopy({ database, nature, refuse }, { last: prefix.last, counted })
-  } finally {
-    database.close()
-  }
+  const { schema } = options.place
+  const refuse = ({ found }: Flaw): Failure =>
+    copyFailed(new Error(`what was read back is not what was written: ${found}`))
+  const { database } = await makeProvedFile(
+    { file: proofFileOf(options), nature, refuse },
+    async (empty) => {
+      const onRows = followRows(options, 'reading back', counted)
+      await fetchTables({ connection, schema, database: empty, onRows })
+      putFeedPlace(empty, feedPlace)
+      return { last: prefix.last, counted }
+    },
+  )
+  database.close()
 }

@@ -12,7 +12,7 @@ import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { syncDirectory, syncFile } from '../../lib/durable-file.ts'
 import { Failure } from '../../lib/failure.ts'
-import { type JournalSize, countJournal, differenceOf } from '../copy/count-journal.ts'
+import { type JournalSize, countJournal, findCopyFlaw } from '../copy/prove-copy.ts'
 import { corrupt, translateJournalError } from '../journal-failures.ts'
 import {
   LAYOUT,
@@ -22,13 +22,7 @@ import {
   readNature,
   removeDatabase,
 } from '../journal-layout.ts'
-import {
-  findFlawedRows,
-  isJournalFile,
-  type VerifiedJournal,
-  verifyJournal,
-} from '../sqlite-journal.ts'
-import { readVerified } from '../verify-journal.ts'
+import { isJournalFile, type VerifiedJournal, verifyJournal } from '../sqlite-journal.ts'
 import { stepsFrom } from './layout-steps.ts'
 
 export interface FileToMigrate {
@@ -167,13 +161,8 @@ function findDifference(
 ): string | undefined {
   const nature = readNature(database, file)
   if (nature.first !== verified.nature.first) return 'it is another journal'
-  const prefix = readVerified(database, nature)
-  const flaw = prefix.flaw ?? prefix.daysFlaw ?? findFlawedRows(database, { nature, prefix })
-  if (flaw) return flaw.found
   const { last } = verified.prefix
-  if (prefix.last.sequence !== last.sequence || prefix.last.link !== last.link)
-    return 'it ends with another record'
-  return differenceOf(counted, countJournal(database))
+  return findCopyFlaw({ database, nature }, { last, counted })?.found
 }
 
 /**

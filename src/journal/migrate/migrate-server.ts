@@ -5,16 +5,17 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Failure } from '../../lib/failure.ts'
 import {
   COPY_ANSWER_MS_MAX,
+  countServer,
   lookAtServer,
-  proveCopy,
+  makeProvedFile,
   type ServerState,
 } from '../copy/copy-parts.ts'
-import type { JournalSize } from '../copy/count-journal.ts'
+import type { JournalSize } from '../copy/prove-copy.ts'
 import { type Flaw, foreign } from '../journal-failures.ts'
-import { LAYOUT, LAYOUT_CURVES, makeTables } from '../journal-layout.ts'
+import { LAYOUT } from '../journal-layout.ts'
 import { type Changes, readChanges, toServerText } from '../postgres/changes.ts'
 import { Connection, type PostgresPlace, serverName } from '../postgres/connection.ts'
-import { fetchTables, openReplica } from '../postgres/fetch-tables.ts'
+import { fetchTables } from '../postgres/fetch-tables.ts'
 import type { LeaseTaker } from '../postgres/lease.ts'
 import {
   corruptOnServer,
@@ -89,23 +90,25 @@ async function migrateWithin(
   if (isDry) return plan
   await copyTables(connection, place.schema, plan.copy)
   await changeTables(connection, place.schema, plan.from)
-  const expected = { last: state.last, counted: plan.counted }
-  const before = await fetchProved(connection, options, {
-    state,
-    expected,
-    file: join(folder, 'before'),
-  })
+  const { schema } = place
+  const { nature, last } = state
+  const refuse = (flaw: Flaw): Failure => corruptOnServer(serverName(place), flaw)
+  const fetchProved = async (name: string): Promise<DatabaseSync> => {
+    const file = join(folder, name)
+    const { database } = await makeProvedFile({ file, nature, refuse }, async (empty) => {
+      await fetchTables({ connection, schema, database: empty })
+      return { last, counted: plan.counted }
+    })
+    return database
+  }
+  const before = await fetchProved('before')
   try {
-    await writeChanges(connection, place.schema, changeRows(before, plan.from, state))
+    await writeChanges(connection, schema, changeRows(before, plan.from, state))
   } finally {
     before.close()
   }
-  await voidEarlier(connection, place.schema)
-  const after = await fetchProved(connection, options, {
-    state,
-    expected,
-    file: join(folder, 'after'),
-  })
+  await voidEarlier(connection, schema)
+  const after = await fetchProved('after')
   after.close()
   return plan
 }
@@ -145,32 +148,15 @@ async function planServer(
   place: PostgresPlace,
   { nature }: ServerState,
 ): Promise<ServerMigration> {
-  const schema = quoteName(place.schema)
-  const count = (table: string): string => `(SELECT count(*) FROM ${schema}.${table})`
+  const copy = `${place.schema}_layout_${nature.layout}`
   const [row = {}] = await connection.query(
-    `SELECT ${count('records')} AS records, ${count('book')} AS book, ${count('used_keys')} AS keys,
-      ${count('fills')} AS fills, ${count('funding')} AS funding,
-      ${nature.layout < LAYOUT_CURVES ? 0 : count('curves')} AS curves,
-      (SELECT sum(pg_total_relation_size(oid)) FROM pg_class
+    `SELECT (SELECT sum(pg_total_relation_size(oid)) FROM pg_class
         WHERE relkind = 'r' AND relnamespace = to_regnamespace($1)) AS bytes, to_regnamespace($2) IS NOT NULL AS taken`,
-    [schema, quoteName(copyOf(place.schema, nature.layout))],
+    [quoteName(place.schema), quoteName(copy)],
   )
-  const copy = copyOf(place.schema, nature.layout)
   if (row['taken'] === true) throw copyExists(place, copy)
-  const numberOf = (name: string): number => Number(row[name] ?? 0)
-  const counted: JournalSize = {
-    records: numberOf('records'),
-    book: numberOf('book'),
-    keys: numberOf('keys'),
-    fills: numberOf('fills'),
-    funding: numberOf('funding'),
-    curves: numberOf('curves'),
-  }
-  return { from: nature.layout, to: LAYOUT, counted, copy, bytes: numberOf('bytes') }
-}
-
-function copyOf(schema: string, layout: number): string {
-  return `${schema}_layout_${layout}`
+  const counted = await countServer(connection, place.schema, nature.layout)
+  return { from: nature.layout, to: LAYOUT, counted, copy, bytes: Number(row['bytes'] ?? 0) }
 }
 
 function copyExists(place: PostgresPlace, copy: string): Failure {
@@ -219,30 +205,6 @@ async function changeTables(
     ${functionsSql(schema)}
     UPDATE meta SET value = '${LAYOUT}' WHERE name = 'layout';
   `)
-}
-
-interface ServerProof {
-  readonly state: ServerState
-  readonly expected: Parameters<typeof proveCopy>[1]
-  readonly file: string
-}
-
-async function fetchProved(
-  connection: MigrationConnection,
-  { place }: ServerToMigrate,
-  { state: { nature }, expected, file }: ServerProof,
-): Promise<DatabaseSync> {
-  const database = openReplica(file)
-  try {
-    makeTables(database, nature)
-    await fetchTables({ connection, schema: place.schema, database })
-    const refuse = (flaw: Flaw): Failure => corruptOnServer(serverName(place), flaw)
-    proveCopy({ database, nature, refuse }, expected)
-    return database
-  } catch (error) {
-    database.close()
-    throw error
-  }
 }
 
 /**

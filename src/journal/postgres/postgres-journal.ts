@@ -1,3 +1,4 @@
+import { readCurve } from '../tables/curve-table.ts'
 import type { ArchivedRecord, JournalRecord, StrategyKey, UsedKey } from '../../domain/record.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Failure } from '../../lib/failure.ts'
@@ -7,18 +8,38 @@ import type { BookedRow, Booking, BookingSpan } from '../booking.ts'
 import type { CurvePoint, CurveQuery } from '../curves.ts'
 import { FETCH_ANEW, keysDamaged, translateJournalError } from '../journal-failures.ts'
 import { JournalTables, type TableSettings, toContents } from '../journal-tables.ts'
-import type { JournalContents, OpenedJournal, RowChange, WriterLease } from '../journal.ts'
-import { untilDurable } from '../until-durable.ts'
+import {
+  type JournalContents,
+  type OpenedJournal,
+  type RowChange,
+  type WriterLease,
+  untilDurable,
+} from '../journal.ts'
 import { readVerified, type VerifiedPrefix } from '../verify-journal.ts'
 import type { JournalNature } from '../journal-layout.ts'
 import type { JournalWriter } from '../journal-writer.ts'
 import { readChanges, toServerText } from './changes.ts'
-import { type Connection, sqlStateOf } from './connection.ts'
-import type { HeldLease } from './lease.ts'
-import { foundOf, isPassing, notWritten } from './postgres-failures.ts'
-import { putFeedPlace, type Replica } from './replica.ts'
-import { noteServerWriter } from './server-tables.ts'
+import { Connection, sqlStateOf, COMMIT_LOCALLY, type PostgresPlace } from './connection.ts'
+import { HeldLease, type LeaseTaker, type LeaseTerms, takeLease, type TakenLease } from './lease.ts'
+import {
+  foundOf,
+  isPassing,
+  notWritten,
+  leaseHeld,
+  translatePostgresError,
+} from './postgres-failures.ts'
+import { putFeedPlace, Replica } from './replica.ts'
+import {
+  noteServerWriter,
+  assertServerVersion,
+  openServerTables,
+  readServerNature,
+  readDurability,
+  type ServerDurability,
+} from './server-tables.ts'
 import { LEASE_GONE, quoteName } from './tables.ts'
+import { follow, type FollowSettings, waitForServer } from './follow.ts'
+import { readKillOrder } from './kill-order.ts'
 
 /** Retries this often, and no longer than this, while the lease is valid. */
 const RECONNECT_MS = 250
@@ -74,7 +95,7 @@ export type OnAway = (away: { readonly reason: string } | { readonly afterMs: nu
  * commit without an answer is unknown and not repeated: the next start finds out. Only connecting
  * is repeated, while the lease is valid, since an unreachable server has received nothing.
  */
-export class PostgresJournal implements OpenedJournal {
+class PostgresJournal implements OpenedJournal {
   readonly salt: string
   readonly lease: WriterLease
   readonly writer: JournalWriter | undefined
@@ -140,7 +161,7 @@ export class PostgresJournal implements OpenedJournal {
     this.#assertSound()
     this.#steps.push({ kind: 'record', record, bookings })
     this.#recordsWaiting += 1
-    this.#tables.noteKeys(record)
+    this.#tables.keys.add(record)
     if (this.#steps.length >= WAITING_MAX) this.flush()
   }
 
@@ -169,7 +190,11 @@ export class PostgresJournal implements OpenedJournal {
   }
 
   get recordsSinceCheckpoint(): number {
-    return this.#tables.last.sequence + this.#recordsWaiting - this.#checkpointed
+    return this.lastSequence - this.#checkpointed
+  }
+
+  get lastSequence(): number {
+    return this.#tables.last.sequence + this.#recordsWaiting
   }
 
   /** A part waits for the end of a write, and no second one is added. */
@@ -195,17 +220,18 @@ export class PostgresJournal implements OpenedJournal {
 
   *bookings(kind: BookedRow['kind'], span?: BookingSpan): Generator<BookedRow> {
     try {
-      yield* this.#tables.bookings(kind, span)
+      yield* this.#tables.bookings.read(kind, span)
     } catch (error) {
       throw translateJournalError(error, this.#options.file)
     }
   }
 
   *curve(query: CurveQuery): Generator<CurvePoint> {
+    const { replica, nature, file } = this.#options
     try {
-      yield* this.#tables.curve(query)
+      yield* readCurve(replica.database, nature.first, query)
     } catch (error) {
-      throw translateJournalError(error, this.#options.file)
+      throw translateJournalError(error, file)
     }
   }
 
@@ -307,7 +333,7 @@ export class PostgresJournal implements OpenedJournal {
   #carryOutOne(step: WriteStep): void {
     if (step.kind === 'checkpoint') return this.#tables.putCheckpoint(step.changes)
     if (step.kind === 'keys') return this.#tables.putKeysAhead()
-    if (step.kind === 'points') return this.#tables.putPoints(step.points, step.over)
+    if (step.kind === 'points') return this.#tables.curves.put(step.points, step.over)
     this.#recordsWaiting -= 1
     if (step.kind === 'archived') this.#tables.dropBookings(step.record)
     else this.#tables.putRecord(step.record, step.bookings)
@@ -329,4 +355,112 @@ export class PostgresJournal implements OpenedJournal {
   #assertSound(): void {
     if (this.#failure !== undefined) throw this.#failure
   }
+}
+
+export interface OpenPostgresOptions extends TableSettings {
+  readonly place: PostgresPlace
+  readonly identity: string
+  /** Absent: a process that does not trade. */
+  readonly own?: JournalWriter | undefined
+  /** Keeps a standby with other settings or code from taking over. */
+  readonly refusesDifference?: boolean
+  /** The caller holds its directory's lock. */
+  readonly file: string
+  readonly taker: LeaseTaker
+  readonly terms: LeaseTerms
+  /** A corrected clock would hide a sleep. */
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly onAway: OnAway
+  /** Waits for the lease. Absent: a held lease is a refusal. */
+  readonly following?: FollowSettings | undefined
+}
+
+export interface OpenedPostgres extends ServerDurability {
+  readonly journal: OpenedJournal
+  /** Never written. */
+  readonly isEmpty: boolean
+  readonly commitMs: number
+}
+
+/**
+ * Makes a missing schema, updates the replica, takes the lease, and proves the contents.
+ * @throws Failure JOURNAL_UNREACHABLE, JOURNAL_LEASE_HELD, JOURNAL_FOREIGN, STATE_OF_OTHER_KEYS,
+ * JOURNAL_MOVED, JOURNAL_CORRUPT, JOURNAL_SERVER_OLD
+ */
+export async function openPostgresJournal(options: OpenPostgresOptions): Promise<OpenedPostgres> {
+  const { place, terms } = options
+  const connection = new Connection(place, terms.lastingMs)
+  try {
+    return await openOver(connection, options)
+  } catch (error) {
+    await connection.close()
+    throw translatePostgresError(error, place)
+  }
+}
+
+async function openOver(
+  connection: Connection,
+  options: OpenPostgresOptions,
+): Promise<OpenedPostgres> {
+  const { place, file, following } = options
+  const openReplica = async () => {
+    await assertServerVersion(connection, place)
+    const nature = await openServerTables(connection, place, options)
+    return { nature, replica: await Replica.open({ connection, place, nature, file }) }
+  }
+  const { nature, replica } = await (following
+    ? waitForServer(openReplica, following)
+    : openReplica())
+  try {
+    const taken = following
+      ? await follow({ ...options, connection, replica, following })
+      : await takeOrRefuse(connection, options)
+    const lease = new HeldLease({
+      ...options,
+      connection: new Connection(place, options.terms.lastingMs),
+      kills: new Connection(place, options.terms.lastingMs, COMMIT_LOCALLY),
+      schema: place.schema,
+      lastingMs: options.terms.lastingMs,
+      taken,
+      holder: options.taker.name,
+    })
+    try {
+      // A kill may have been ordered while there was no writer.
+      lease.noteKill(await readKillOrder(connection, place.schema))
+      await replica.catchUp()
+      const prefix = await replica.verify()
+      // Another writer may have been noted meanwhile.
+      const writer = (await readServerNature(connection, place))?.writer
+      const journal = new PostgresJournal({
+        ...options,
+        connection,
+        nature,
+        replica,
+        prefix,
+        lease,
+        writer,
+        schema: place.schema,
+      })
+      const isEmpty = prefix.last.sequence === 0
+      const { commitMs } = taken
+      return { journal, isEmpty, commitMs, ...(await readDurability(connection)) }
+    } catch (error) {
+      await lease.giveBack().catch(() => undefined)
+      await lease.close()
+      throw error
+    }
+  } catch (error) {
+    replica.close()
+    throw error
+  }
+}
+
+async function takeOrRefuse(
+  connection: Connection,
+  { place, taker, terms, clock }: OpenPostgresOptions,
+): Promise<TakenLease> {
+  const attempt = await takeLease({ connection, schema: place.schema, clock }, taker, terms)
+  if (attempt.kind === 'taken') return attempt
+  throw leaseHeld(place, attempt.holder, attempt.freeInMs)
 }

@@ -2,7 +2,7 @@ const RENEW = 'renew the certificate of the server'
 const OTHER_NAME =
   'name the server in the address as its certificate does, or give it one for this name'
 
-/** Node's codes for a certificate that no known authority has signed. */
+/** No known authority has signed it. */
 const UNKNOWN_SIGNER: ReadonlySet<string> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -10,7 +10,7 @@ const UNKNOWN_SIGNER: ReadonlySet<string> = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ])
 
-/** Node looks here for copies of certificates. */
+/** Node reads copies of certificates from here. */
 export const COPY_IN_VARIABLE = 'the variable NODE_EXTRA_CA_CERTS'
 
 /** Undefined for other errors. @param copyIn setting that names a copy of the certificate */

@@ -6,7 +6,6 @@ export interface PortHolder {
   readonly program: string
 }
 
-/** The state LISTEN in Linux's tables of sockets. */
 const LISTENING = '0A'
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6']
 
@@ -22,7 +21,6 @@ export function findPortHolder(port: number): PortHolder | undefined {
   return undefined
 }
 
-/** `socket:[INODE]`, as the links of a process name it. */
 function listListening(table: string, port: number): readonly string[] {
   const ending = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   return readText(table)

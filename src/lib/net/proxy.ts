@@ -1,23 +1,17 @@
-/** Undici is loaded for a forward proxy alone. */
 import { createRequire } from 'node:module'
 import type Undici from 'undici'
 import type { Secret } from '../secret.ts'
 
 export interface ForwardProxy {
   readonly url: string
-  /** Value of the header Proxy-Authorization. */
   readonly authorization: Secret | undefined
-  /** The setting or the variable that names it. */
   readonly from: string
 }
 
 /** Undefined: called directly. */
 export type ProxyFor = (address: string) => ForwardProxy | undefined
 
-/**
- * CONNECT, then TLS with the address itself: no byte of a request leaves before. Each has the time
- * of an attempt to connect.
- */
+/** No byte of a request leaves before TLS with the address itself. */
 export function openTunnel(
   { url, authorization }: ForwardProxy,
   { connectTimeoutMs, ...client }: Undici.Pool.Options & { readonly connectTimeoutMs: number },
@@ -48,8 +42,8 @@ export function isProxyUrl({ protocol, pathname, search, hash }: URL): boolean {
 }
 
 /**
- * NO_PROXY lists hosts with subdomains and optional ports, separated by commas or spaces.
- * `.example.com` equals `example.com`, `*.example.com` only the subdomains, `*` all.
+ * `.example.com` equals `example.com`, `*.example.com` only the subdomains, `*` all. Hosts have
+ * optional ports, separated by commas or spaces.
  */
 export function isExempt(noProxy: string, { hostname, port, protocol }: URL): boolean {
   const host = bareHost(hostname)
@@ -71,7 +65,6 @@ export function isExempt(noProxy: string, { hostname, port, protocol }: URL): bo
 const ENTRY = /^(\[[^\]]+\]|[^:]+|[^[]*:[^:]*:.*?)(?::(\d+))?$/
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
 
-/** Without an IPv6 address's brackets, and a full name's final dot. */
 function bareHost(hostname: string): string {
   return hostname.replace(/^\[(.+)\]$/, '$1').replace(/(.)\.$/, '$1')
 }

@@ -8,7 +8,7 @@ export function shortPath(socket: string): string {
   return Buffer.byteLength(socket) <= SOCKET_PATH_MAX ? socket : relative(process.cwd(), socket)
 }
 
-/** Undefined if a socket can have this path. */
+/** Undefined if it can. */
 export function objectToPath(socket: string): string | undefined {
   if (Buffer.byteLength(shortPath(socket)) <= SOCKET_PATH_MAX) return undefined
   return `${socket} has ${Buffer.byteLength(socket)} bytes, and the system takes ${SOCKET_PATH_MAX} for a socket`

@@ -1,13 +1,10 @@
-/** Nothing legitimate comes near; brackets alone would keep the parser busy for seconds. */
+/** Brackets alone would keep the parser busy for seconds. */
 const DEPTH_MAX = 64
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/**
- * For JSON from outside. @throws SyntaxError for no JSON, or more than 64 levels, counted before
- * parsing
- */
+/** @throws SyntaxError for no JSON, or more than 64 levels, counted before parsing */
 export function parseBoundedJson(
   text: string,
   reviver?: Parameters<typeof JSON.parse>[1],
@@ -16,9 +13,8 @@ export function parseBoundedJson(
   return JSON.parse(text, reviver)
 }
 
-/** Counts brackets outside strings. The parser refuses earlier what this misreads. */
+/** The parser refuses earlier what this misreads. */
 function isTooDeep(text: string): boolean {
-  // Each level takes a character.
   if (text.length <= DEPTH_MAX) return false
   let depth = 0
   for (let at = 0; at < text.length; at++) {
@@ -31,7 +27,6 @@ function isTooDeep(text: string): boolean {
   return false
 }
 
-/** At its quote, or the end of everything. */
 function endOfText(text: string, at: number): number {
   for (let index = at + 1; index < text.length; index++) {
     const code = text.charCodeAt(index)

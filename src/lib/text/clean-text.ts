@@ -3,7 +3,6 @@
  * characters are removed, not replaced, so that `HiddenTexts` finds a text behind them.
  */
 
-/** Nearly every text is printable ASCII. */
 const PLAIN = /^[\x20-\x7E]*$/
 
 /** A terminal obeys these escapes. */
@@ -16,17 +15,16 @@ const ESCAPES = new RegExp(
   'g',
 )
 
-/** Control characters but the line break, signs of direction, and what has no width. */
+/** All control characters but the line break, signs of direction, and what has no width. */
 const UNSEEN = /(?!\n)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 
-/** A line of a log or a table is one line. */
 const BREAKS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g
 
 export function cleanLine(text: string): string {
   return PLAIN.test(text) ? text : cleanLines(text.replaceAll(BREAKS, ' '))
 }
 
-/** Keeps line breaks; a tab is a blank. */
+/** A tab is a blank. */
 export function cleanLines(text: string): string {
   if (PLAIN.test(text)) return text
   return text
@@ -36,7 +34,6 @@ export function cleanLines(text: string): string {
     .replaceAll(UNSEEN, '')
 }
 
-/** Data without such texts is returned as it is. */
 export function cleanData(value: unknown): unknown {
   if (typeof value === 'string') return cleanLines(value)
   if (typeof value !== 'object' || value === null) return value

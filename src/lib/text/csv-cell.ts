@@ -5,7 +5,7 @@ const FORMULA = /^\s*[=+\-@\uFF0B\uFF0D\uFF1D\uFF20]/
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** RFC 4180, on one line; formulas are disarmed by a `'`. */
+/** RFC 4180, on one line. */
 export function toCsvCell(value: string | number): string {
   if (typeof value === 'number') return String(value)
   const line = cleanLine(value)

@@ -5,7 +5,7 @@ const UNITS: readonly (readonly [ms: number, name: string])[] = [
   [1000, 's'],
 ]
 
-/** `21 d 6 h`: the two largest units. */
+/** `21 d 6 h` */
 export function showDuration(ms: number): string {
   const first = UNITS.findIndex(([unit]) => ms >= unit)
   if (first < 0) return `${Math.round(ms)} ms`

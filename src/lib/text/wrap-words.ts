@@ -1,4 +1,4 @@
-/** One paragraph without control characters; a longer word stays whole. */
+/** A longer word stays whole. */
 export function wrapWords(text: string, columns: number): readonly string[] {
   const lines: string[] = []
   for (const word of text.split(/\s*\p{Cc}[\s\p{Cc}]*| /u)) {
@@ -12,7 +12,6 @@ export function wrapWords(text: string, columns: number): readonly string[] {
 
 const HANGING = '  '
 
-/** A long line goes on indented. */
 export function wrapForScreen(text: string, columns: number): string {
   const wrapped = text.split('\n').flatMap((line) => {
     if (line.length <= columns) return [line]

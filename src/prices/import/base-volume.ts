@@ -17,13 +17,9 @@ export interface BaseVolume {
 
 /** A candle's mean price is not exactly the middle of its range. */
 const NEAR = 0.1
-/** Dollars in a contract margined in its coin. */
 const CONTRACT_DOLLARS = [1, 10, 100]
 
-/**
- * Quote volume is base volume times price. A single column of sizes is trusted. @throws Failure
- * IMPORT_VOLUME_UNCLEAR
- */
+/** A single column of sizes is trusted. @throws Failure IMPORT_VOLUME_UNCLEAR */
 export function chooseBaseVolume(sizes: Sizes, where: string): BaseVolume {
   const { volume, quote, coin, ticks, price } = sizes
   if (ticks?.some((count) => count > 0) === true && volume.every((size) => size === 0))
@@ -37,7 +33,7 @@ export function chooseBaseVolume(sizes: Sizes, where: string): BaseVolume {
   if (found === undefined || isNear(found, 1)) return { numbers: volume, from: 'volume' }
   if (coin !== undefined && isNear(ratio(coin, quote) ?? 0, 1))
     return { numbers: coin, from: 'coin' }
-  // The reverse: volume counts dollars or contracts, the other column coins.
+  // Here volume counts dollars or contracts, and the other column coins.
   const dollars = 1 / (ratio(quote, volume) ?? 0)
   if (CONTRACT_DOLLARS.some((size) => isNear(dollars, size)))
     return { numbers: quote, from: 'quote' }

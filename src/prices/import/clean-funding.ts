@@ -33,8 +33,8 @@ interface Payment {
 }
 
 /**
- * Each payment once, in order of time. @throws Failure IMPORT_FUNDING_TIME, IMPORT_FUNDING_PERCENT,
- * IMPORT_FUNDING_RATE, IMPORT_FUNDING_PREDICTED
+ * @throws Failure IMPORT_FUNDING_TIME, IMPORT_FUNDING_PERCENT, IMPORT_FUNDING_RATE,
+ * IMPORT_FUNDING_PREDICTED
  */
 export function cleanFunding(tables: readonly PriceTable[]): CleanFunding {
   const lists = tables.map(listPayments)
@@ -76,7 +76,7 @@ function isOtherPeriod(payment?: Payment, before?: Payment): boolean {
   return said.length > 0 && !said.includes(payment.at - before.at)
 }
 
-/** With two rates for one payment, at least one was predicted. */
+/** If there are two rates for one payment, at least one was predicted. */
 function assertPaid(payments: readonly Payment[]): void {
   const rates = new Map<number, number>()
   for (const { at, rate, where } of payments) {

@@ -1,7 +1,4 @@
-/**
- * Playable rows: in order of time, each time once, every row possible. Wrong rows are counted, the
- * first with its place.
- */
+/** Wrong rows are counted, the first with its place. */
 import { Failure } from '../../lib/failure.ts'
 import { assertRowCount } from '../price-file.ts'
 import { type CandleRows, type Field, FIELDS, type QuoteRows, toRows } from '../recording.ts'
@@ -37,9 +34,9 @@ export interface CleanRows {
   readonly intervalMs?: number
   readonly findings: Findings
   readonly gaps: Gaps
-  /** Not all files have these columns, so they are dropped. */
+  /** Not all files have these columns. */
   readonly leftAside: readonly Field[]
-  /** Candles' times were those of the close, and have been converted. */
+  /** Their times have been converted. */
   readonly isByClose: boolean
   readonly remarks: readonly string[]
 }
@@ -187,7 +184,6 @@ function whereIn(tables: readonly PriceTable[]): (row: number) => string {
   }
 }
 
-/** No market can show such rows, or values that are not finite. */
 function findImpossible(columns: TableColumns): (row: number) => boolean {
   const valueOf = (field: Field, row: number) => columns.get(field)?.[row] ?? 0
   const isBroken = (row: number) =>
@@ -211,7 +207,7 @@ function sortStably(rows: Uint32Array, at: Float64Array): Uint32Array {
   return isOrdered ? rows : rows.sort((one, other) => timeOf(one) - timeOf(other) || one - other)
 }
 
-/** The most frequent distance from whole intervals; undefined without a grid. */
+/** Undefined without a grid. */
 function offsetOf(at: Float64Array, rows: Uint32Array, intervalMs?: number): number | undefined {
   if (intervalMs === undefined || intervalMs >= MONTH_MS_MIN) return undefined
   const counts = new Map<number, number>()

@@ -1,13 +1,8 @@
-/** Columns are identified by the header, or by the first line if there is none. */
 import { type Separator, separatorOf, splitCells } from '../csv-columns.ts'
 import { INSTRUMENT_COLUMNS, plainTitle } from '../instrument-name.ts'
 import type { Field } from '../recording.ts'
 
 export type ShapeKind = 'candles' | 'quotes' | 'trades' | 'funding'
-/**
- * Besides prices: price, size and id of a trade; time of day and zone; instrument and exchange;
- * sizes in other units; whether a candle has ended; funding periods.
- */
 export type ShapeField =
   | Field
   | ('price' | 'size' | 'clock' | 'zone' | 'instrument' | 'exchange')
@@ -21,9 +16,7 @@ export interface CsvShape {
   readonly columns: readonly string[]
   readonly fields: readonly ShapeField[]
   readonly titles: ReadonlyMap<ShapeField, string>
-  /** Repeat one of {@link fields}. */
   readonly twins: ReadonlyMap<string, ShapeField>
-  /** The header says that times are those of the close. */
   readonly isByClose: boolean
   readonly hasSide: boolean
 }
@@ -136,7 +129,6 @@ const SIDES = [
   'makerside',
 ]
 
-/** Names of other fields differ a little in meaning. */
 const PRICES_OF_ONE_MEANING: readonly ShapeField[] = ['open', 'high', 'low', 'close', 'price']
 const WITHOUT_TWINS: readonly ShapeField[] = [
   'instrument',
@@ -149,7 +141,6 @@ const WITHOUT_TWINS: readonly ShapeField[] = [
 
 const WITH_ZONE = /\d(?:Z| ?(?:UTC|GMT)?[+-]\d\d:?\d\d)$/
 
-/** `Volume BTC`, `Volume_(USDT)`. */
 const VOLUME_IN_COIN = /^volume([a-z0-9]{2,10})$/
 
 interface KindFields {
@@ -236,7 +227,6 @@ function shapeOfHeader(titles: readonly string[], nextCells: readonly string[]):
       hasSide: SIDES.some((name) => header.includes(name)),
     }
   }
-  // The kind with the most columns comes first.
   const here = ({ kind, missing }: ShapeGap) =>
     (KINDS.find((one) => one.kind === kind)?.required.length ?? 0) - missing.length
   return gaps.toSorted(
@@ -277,7 +267,6 @@ function findPlaces(
   placeVolumesInCoins(header, places)
   // Yahoo gives the volume of a crypto pair in the quote coin.
   if (header.includes('adjclose')) places.delete('volume')
-  // MetaTrader writes the date in one column and the time of day in another.
   const [day, clock] = [header.indexOf('date'), header.indexOf('time')]
   if (day >= 0 && clock >= 0 && /^\d\d?:\d\d/.test(nextCells[clock] ?? '')) {
     places.set('at', day)
@@ -293,7 +282,7 @@ function isWallTime(cell: string): boolean {
   return !WITH_ZONE.test(cell) && !/\d ?(?:UTC|GMT)$/.test(cell)
 }
 
-/** Figures decide later which is in the base coin. */
+/** The figures decide later which is in the base coin. */
 function placeVolumesInCoins(header: readonly string[], places: Map<ShapeField, number>): void {
   if (places.has('volume')) return
   const [first, second, ...others] = header.flatMap((name, place) =>

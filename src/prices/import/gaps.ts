@@ -1,15 +1,14 @@
 export interface Gaps {
   readonly count: number
   readonly missing?: number
-  /** With the time of the row before it. */
+  /** It is the time of the row before. */
   readonly longestMs: number
   readonly longestFrom?: number
 }
 
-/** Quotes further apart have a gap between them. */
 const QUOTES_APART_MS_MAX = 60_000
 
-/** @param at Ascending. @param intervalMs Undefined for quotes. */
+/** @param at ascending @param intervalMs undefined for quotes */
 export function findGaps(at: Float64Array, intervalMs?: number): Gaps {
   let [count, missing, longestMs, longestFrom] = [0, 0, 0, 0]
   for (let row = 1; row < at.length; row++) {
@@ -34,7 +33,7 @@ export function findGaps(at: Float64Array, intervalMs?: number): Gaps {
 const SHARE_MIN = 0.01
 
 /**
- * The shortest step that is no exception: thin markets lack many candles.
+ * Thin markets lack many candles, so the shortest step counts that is no exception.
  * @param at in any order @returns undefined for a single time
  */
 export function findInterval(at: Float64Array): number | undefined {

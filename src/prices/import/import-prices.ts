@@ -51,7 +51,7 @@ export interface ImportedPrices extends CleanRows {
   readonly name: string
   readonly sources: readonly string[]
   readonly trades: number
-  /** One of its sources is a price file that says so. */
+  /** At least one source says so. */
   readonly madeUp?: true
   readonly written?: WrittenFile
 }
@@ -64,11 +64,11 @@ export interface ImportedFunding extends CleanFunding {
 }
 
 /**
- * Memory holds one instrument if all file names state it. A strict import reads files twice: it
- * must know what all times mean before it writes. @throws Failure IMPORT_SYMBOL_UNKNOWN,
+ * Memory holds one instrument if all file names state it. A strict import reads files twice, since
+ * it must know what all times mean before it writes. @throws Failure IMPORT_SYMBOL_UNKNOWN,
  * IMPORT_SYMBOLS_DIFFER, IMPORT_MARKETS_DIFFER, IMPORT_EXCHANGES_DIFFER, IMPORT_INTERVAL_DIFFERS,
- * IMPORT_STAMPS_DIFFER, IMPORT_EXISTS, IMPORT_UNWRITABLE, and those of reading: {@link readTables},
- * {@link cleanTables}, {@link cleanFunding}
+ * IMPORT_STAMPS_DIFFER, IMPORT_EXISTS, IMPORT_UNWRITABLE, and those of {@link readTables}, {@link
+ * cleanTables}, {@link cleanFunding}
  */
 export async function* importPrices(
   options: ImportOptions,
@@ -200,7 +200,6 @@ function placeOf(
   return join(directory, `${parts.filter((part) => part !== undefined).join('-')}.${extension}`)
 }
 
-/** Files of a zip that only explain it are left out. */
 async function loadTables(path: string, now: number): Promise<readonly NamedTable[]> {
   const packed = await readPrices(path)
   const limit = { path, bytesMax: FILE_BYTES_MAX }
@@ -262,7 +261,6 @@ function intervalUnknown({ source }: PriceTable): Failure {
   })
 }
 
-/** A single candle takes the interval of the others. */
 function groupByInterval(
   tables: readonly PriceTable[],
   given: number | undefined,
@@ -291,8 +289,8 @@ interface InstrumentOptions {
 }
 
 /**
- * In the order in which the files are listed. If one name says no instrument, all form one group,
- * because a column may name any. @throws Failure IMPORT_SYMBOLS_DIFFER
+ * If one name says no instrument, all form one group, because a column may name any. @throws
+ * Failure IMPORT_SYMBOLS_DIFFER
  */
 function groupFiles({
   files,
@@ -327,7 +325,7 @@ function groupByInstrument(
   )
 }
 
-/** Undefined if neither file names nor cells are certain. */
+/** Undefined if neither is certain. */
 function symbolIn(table: NamedTable, all: readonly NamedTable[]): string | undefined {
   const { instrument, source, names } = table
   const inFile = [...new Set(names.flatMap(({ symbol }) => symbol ?? []))]
@@ -356,10 +354,7 @@ function agrees({ instrument, isPriceFile }: NamedTable, symbol: string): boolea
   return isExact ? instrument === symbol : agreesWithSymbol(instrument, symbol)
 }
 
-/**
- * A spot pair and a future of one name are two instruments. Vendors mark only the future, so marked
- * and unmarked names differ.
- */
+/** Vendors mark only the future of a spot pair, so marked and unmarked names differ. */
 function assertOneMarket(
   symbol: string,
   tables: readonly NamedTable[],

@@ -2,13 +2,9 @@
 import type { CandleRows, QuoteRows } from '../recording.ts'
 import { type Finding, findRows } from './price-table.ts'
 
-/** So many times the price before, or less than that part. */
 const TIMES_MAX = 5
 
-/**
- * Compares with the last normal price, the first row with the two after. At a new level, only its
- * first row is found.
- */
+/** The first row is compared with the two after. At a new level, only its first row is found. */
 export function findOutliers(
   rows: Pick<CandleRows, 'kind' | 'open' | 'high' | 'low' | 'close'> | QuoteRows,
   whereOf: (row: number) => string,

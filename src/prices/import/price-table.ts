@@ -1,19 +1,16 @@
 import type { Field } from '../recording.ts'
 
-/** `first`: place of the first wrong row: `BTCUSDT.csv:17`. */
+/** The place of the first wrong row: `BTCUSDT.csv:17`. */
 export interface Finding {
   readonly count: number
   readonly first?: string
 }
 
 export interface Trades {
-  /**
-   * Whole Unix ms, in any order. Equal times keep the file's order, reversed if it runs backwards.
-   */
+  /** Whole Unix ms, in any order. */
   readonly at: Float64Array
   readonly price: Float64Array
   readonly size: Float64Array
-  /** NaN for a trade without id. */
   readonly id?: Float64Array
 }
 
@@ -35,18 +32,14 @@ export interface PriceTable {
   readonly instrument?: string
   readonly exchange?: string
   readonly isPriceFile?: boolean
-  /** A price file says that a simulator made its prices. */
   readonly madeUp?: true
   /** Whole Unix ms in `at`; all columns have the same length. */
   readonly columns: ReadonlyMap<Field, Float64Array>
   readonly intervalMs?: number
-  /** Without a header, columns have meaning by position. */
   readonly isByPlace?: boolean
-  /** The header says that times of candles are those of the close. */
   readonly isByClose?: boolean
   readonly periodHours?: Float64Array
   readonly trades?: TradesRead
-  /** Rows that were earlier than the row before. */
   readonly disorder?: Finding
   readonly remarks?: readonly string[]
   readonly whereOf: (row: number) => string
@@ -75,7 +68,6 @@ export function findRows(
   return count === 0 ? { count } : { count, first: whereOf(first) }
 }
 
-/** `first` is from the first file that has one. */
 export function addFindings(findings: readonly Finding[]): Finding {
   const count = findings.reduce((sum, finding) => sum + finding.count, 0)
   const first = findings.find((finding) => finding.first !== undefined)?.first

@@ -31,7 +31,7 @@ const SHAPES_HINT =
   'docs/data.md lists what is read; a CSV may have the header ts_ms,open,high,low,close,volume'
 const VOLUME_HINT =
   'orders are filled from a share of the volume, so none is assumed: export the file with its volume in the base coin, or add a column volume with what you assume'
-/** Indexes, so that names fit a column of numbers. */
+/** Indexes fit a column of numbers. */
 const TEXT_FIELDS: readonly ShapeField[] = ['instrument', 'exchange', 'zone']
 /** A float holds every number of so many digits. */
 const ID_DIGITS = /^\d{1,15}$/
@@ -39,10 +39,10 @@ const ID_DIGITS = /^\d{1,15}$/
 const TEXTS_MAX = 20_000
 
 /**
- * One table for each instrument of a column, in order of appearance. @throws Failure
- * IMPORT_SHAPE_UNKNOWN, IMPORT_JSON_UNREADABLE, IMPORT_VOLUME_UNCLEAR, IMPORT_COLUMNS_DIFFER,
- * IMPORT_ZONE_UNKNOWN, IMPORT_FUNDING_PREDICTED, RECORDING_EMPTY, RECORDING_ROW_LENGTH,
- * RECORDING_NOT_NUMERIC, RECORDING_TIME_UNIT, and those of {@link parsePriceFile}
+ * In order of appearance. @throws Failure IMPORT_SHAPE_UNKNOWN, IMPORT_JSON_UNREADABLE,
+ * IMPORT_VOLUME_UNCLEAR, IMPORT_COLUMNS_DIFFER, IMPORT_ZONE_UNKNOWN, IMPORT_FUNDING_PREDICTED,
+ * RECORDING_EMPTY, RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC, RECORDING_TIME_UNIT, and those of
+ * {@link parsePriceFile}
  */
 export function readTables({ name, bytes }: PackedFile, now: number): readonly PriceTable[] {
   if (isPriceFile(bytes)) return [readPriceFile({ name, bytes })]
@@ -124,7 +124,7 @@ function readCsv({ name, bytes }: PackedFile, now: number): readonly PriceTable[
   })
 }
 
-/** If two columns of one meaning differ, neither is known to be right. */
+/** Neither of two columns that differ is known to be right. */
 function assertSameTwins(
   { twins, titles }: CsvShape,
   columns: ReadonlyMap<string, Float64Array>,
@@ -244,7 +244,7 @@ function withoutSigns(columns: ShapeColumns): ShapeColumns {
   )
 }
 
-/** From UTC. @throws Failure IMPORT_ZONE_UNKNOWN */
+/** @throws Failure IMPORT_ZONE_UNKNOWN */
 function zoneMsOf(
   zones: Float64Array,
   row: number,
@@ -387,7 +387,7 @@ function withoutTexts(
   )
 }
 
-/** Quotes of one time keep the order in which they happened, also in a file that runs backwards. */
+/** Quotes of one time keep their order, also in a file that runs backwards. */
 function inTimeOrder(table: PriceTable): PriceTable {
   const at = table.columns.get('at') as Float64Array
   const disorder = findDisorder(at, table.whereOf)
@@ -405,8 +405,8 @@ function inTimeOrder(table: PriceTable): PriceTable {
 }
 
 /**
- * freqtrade's candles (`[time, open, high, low, close, volume]`), its funding rates (in place of
- * the open), and exchanges' funding answers (an object a payment).
+ * freqtrade's candles are `[time, open, high, low, close, volume]`, its funding rates stand in
+ * place of the open; exchanges' funding answers have an object a payment.
  */
 function readJson({ name, bytes }: PackedFile, now: number): readonly PriceTable[] {
   const whereOf = (row: number) => `${name}, row ${row + 1}`
@@ -442,7 +442,6 @@ function listIn(value: unknown): readonly unknown[] | undefined {
 const isFunding = (row: unknown): row is Readonly<Record<string, unknown>> =>
   typeof row === 'object' && row !== null && ('fundingRate' in row || 'realizedRate' in row)
 
-/** Payments are read as a CSV with the same names. */
 function readFunding(
   list: readonly Readonly<Record<string, unknown>>[],
   { source, now, whereOf }: ReadFile,

@@ -8,9 +8,8 @@ import { intervalInName, nameInterval } from '../times.ts'
 const ASTRAY_SHARE_MAX = 0.1
 
 /**
- * The file's statement, else the operator's or the file name's, because a thin market may not show
- * it; else the shortest step that is no exception. @throws Failure IMPORT_INTERVAL_DIFFERS,
- * IMPORT_INTERVAL_MONTHS
+ * A thin market may not show its interval, so what file, operator or name state comes first.
+ * @throws Failure IMPORT_INTERVAL_DIFFERS, IMPORT_INTERVAL_MONTHS
  */
 export function intervalOf(
   { intervalMs, source, columns }: PriceTable,
@@ -55,7 +54,6 @@ function intervalGiven(file: string, given: number, stated: number): Failure {
 
 const MONTHS_IN_NAME = /[-_ ]\d{1,2}(?:M|mo|mon|months?)(?![A-Za-z0-9])/
 
-/** Months differ in length, and candles of a price file do not. */
 function assertNoMonths(intervalMs: number, file: string): number {
   if (intervalMs < MONTH_MS_MIN) return intervalMs
   throw new Failure({
@@ -83,8 +81,7 @@ function commonDivisor(numbers: Float64Array): number {
 }
 
 /**
- * Candles at 12:00:59.999 are stamped at their end. Taken for an open, a price would be known a
- * candle too late.
+ * A stamp of 12:00:59.999 is the end. Taken for an open, a price would be known a candle too late.
  */
 export function toOpenTimes(table: PriceTable, intervalMs: number | undefined): PriceTable {
   if (intervalMs === undefined || intervalMs >= MONTH_MS_MIN) return { ...table, isByClose: false }

@@ -16,10 +16,7 @@ import {
 
 const MINUTE_MS = 60_000
 
-/**
- * Trades without a price, with a negative size, or repeated are dropped. @throws Failure
- * IMPORT_TRADES_IMPOSSIBLE if too many sizes are negative
- */
+/** @throws Failure IMPORT_TRADES_IMPOSSIBLE if too many sizes are negative */
 export function toCandles(
   trades: Trades,
   { source, whereOf }: Pick<PriceTable, 'source' | 'whereOf'>,
@@ -99,8 +96,8 @@ function pickMinute(
 }
 
 /**
- * A minute cut or repeated between files is built from all its trades, each once. @param tables of
- * one instrument
+ * A minute cut or repeated between files is built from all its trades. @param tables of one
+ * instrument
  */
 export function joinSeams(tables: readonly PriceTable[]): readonly PriceTable[] {
   const edges = tables.flatMap((table) => table.trades?.edges ?? [])
@@ -128,7 +125,7 @@ export function joinSeams(tables: readonly PriceTable[]): readonly PriceTable[] 
   return [...rest, ...seams.map((parts) => joinMinute(parts, source))]
 }
 
-/** The files of these trades have the counts and findings already. */
+/** Counts and findings are in the files' tables already. */
 function joinMinute(parts: readonly TradesOfMinute[], source: string): PriceTable {
   const ordered = parts.toSorted((one, other) => (one.at[0] as number) - (other.at[0] as number))
   const join = (pick: (part: TradesOfMinute) => Float64Array) =>
@@ -163,7 +160,7 @@ function numberEquals({ at, price, size }: Trades): Float64Array {
   })
 }
 
-/** @param order Rows by time. @param begins The row of each candle's first trade. */
+/** @param order rows by time @param begins each candle's first trade */
 function foldTrades({ at, price, size }: Trades, order: Uint32Array, begins: Uint32Array) {
   const of = (column: Float64Array) => Float64Array.from(begins, (row) => column[row] as number)
   const [opens, open, high, low, close] = [of(at), of(price), of(price), of(price), of(price)]

@@ -24,7 +24,7 @@ export function isZip(bytes: Buffer): boolean {
 }
 
 /**
- * Skips folders and hidden files. @param bytesMax of all files, unpacked
+ * Folders and hidden files are skipped. @param bytesMax of all files, unpacked
  * @throws Failure RECORDING_ZIP_DAMAGED, RECORDING_ZIP_UNSUPPORTED, RECORDING_TOO_LARGE
  */
 export function unpackZip(
@@ -55,7 +55,6 @@ export function unpackZip(
   }
 }
 
-/** Explanations and checksums beside prices. */
 const ASIDE =
   /(^|\/)(readme|licen[cs]e|copying|changelog|notice|checksums?|sha256sums?)[^/]*$|\.(md|pdf|html?|rtf|docx?|url|checksum|sha\d+|md5|asc|sig)$/i
 
@@ -73,7 +72,7 @@ interface ZipEntry {
   readonly headerAt: number
 }
 
-/** The directory is at the end. @throws RangeError or Error if there is none */
+/** @throws RangeError or Error without a directory */
 function* listEntries(bytes: Buffer): Generator<ZipEntry> {
   const endAt = findEnd(bytes)
   let at = bytes.readUInt32LE(endAt + 16)

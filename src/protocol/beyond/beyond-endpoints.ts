@@ -5,8 +5,8 @@ import { modifyTpslOrder } from './modify-tpsl-order.ts'
 import { ordersPlanPending } from './plan-orders-pending.ts'
 
 /**
- * Not in the document, and nothing needs them. Public ones need `exchange.beyondDocument`, signed
- * ones `exchange.beyondDocumentPrivate`. Calls have background priority; a failure is logged once.
+ * Nothing needs these. Public ones need `exchange.beyondDocument`, signed ones
+ * `exchange.beyondDocumentPrivate`. Calls have background priority; a failure is logged once.
  */
 export const beyondEndpoints = {
   contracts,

@@ -30,7 +30,7 @@ export type Granularity = keyof typeof GRANULARITIES
 
 const names = Object.keys(GRANULARITIES) as [Granularity, ...Granularity[]]
 
-/** Counted from midnight UTC; undefined if the exchange has none. */
+/** Undefined if the exchange has none. */
 export function granularityOf(lengthMs: number): Granularity | undefined {
   return names.find((name) => {
     const { lengthMs: own, shiftMs } = GRANULARITIES[name]
@@ -41,7 +41,6 @@ export function granularityOf(lengthMs: number): Granularity | undefined {
 export const CANDLES_PAGE_MAX = 1000
 export const HISTORY_CANDLES_PAGE_MAX = 200
 
-/** Only the maximum of rows differs. */
 function candlesRequest(limitMax: number) {
   return z.strictObject({
     symbol: symbol.describe('Trading pair'),

@@ -29,7 +29,7 @@ const record = z
   })
   .transform(({ ctime, ts, ...rest }) => ({ ...rest, ts: ctime ?? ts }))
 
-/** Conversions into the platform's coin, newest first, by page. */
+/** Newest first, by page. */
 export const convertRecords = defineEndpoint({
   name: 'convertRecords',
   method: 'GET',

@@ -41,7 +41,6 @@ const setting = z
     }
   })
 
-/** Which symbols may be copied, and when copied positions close. */
 export const copyConfigSettingSymbols = defineEndpoint({
   name: 'copyConfigSettingSymbols',
   method: 'POST',

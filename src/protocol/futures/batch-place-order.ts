@@ -54,7 +54,7 @@ const order = z
     message: 'price is required when orderType is limit',
   })
 
-/** Up to 50 orders of one symbol, product type, margin coin and margin mode. */
+/** One symbol, product type, margin coin and margin mode. */
 export const batchPlaceOrder = defineEndpoint({
   name: 'batchPlaceOrder',
   method: 'POST',

@@ -9,7 +9,7 @@ import {
   symbol,
 } from '../values.ts'
 
-/** The API's only way to cancel: all normal orders of a product type or a symbol. */
+/** The API has no other way to cancel. */
 export const cancelAllOrders = defineEndpoint({
   name: 'cancelAllOrders',
   method: 'POST',

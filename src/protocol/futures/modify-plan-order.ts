@@ -108,10 +108,8 @@ const request = z
 
 type WirePlanModification = z.input<typeof request>
 
-/** The take-profit's trigger price has one name. */
 type PlanModification = Omit<WirePlanModification, 'newSurplusTriggerPrice'>
 
-/** Amount, prices, take-profit and stop-loss of a pending trigger order. */
 export const modifyPlanOrder = defineEndpoint({
   name: 'modifyPlanOrder',
   method: 'POST',
@@ -127,8 +125,8 @@ export const modifyPlanOrder = defineEndpoint({
 })
 
 /**
- * The document has two names of the price, so both are sent: an exchange that reads only one would
- * silently keep the old take-profit.
+ * The document has two names of the price, and an exchange that reads only one would silently keep
+ * the old take-profit.
  */
 function toWire(modification: PlanModification): WirePlanModification {
   const { newStopSurplusTriggerPrice } = modification
@@ -145,7 +143,7 @@ const EMPTY_WHEN_TRAILING = [
 ] as const
 
 /**
- * Judged by the pending order's type; without it, no problem is reported. Document: POST
+ * Without the pending order, no problem is reported. Document: POST
  * /api/v2/mix/order/modify-plan-order.
  */
 function planOrderProblems(body: WirePlanModification, { planOrder }: RuleContext): string[] {
@@ -176,7 +174,6 @@ function triggerProblems(body: WirePlanModification, type: 'limit' | 'market'): 
   return problems
 }
 
-/** Empty keeps and `0` removes, so neither sets a price. */
 function isSet(price: string | undefined): boolean {
   return Number(price || '0') > 0
 }

@@ -48,7 +48,6 @@ export const fill = z.object({
   cTime: z.string().describe('Transaction time, Unix ms'),
 })
 
-/** Newest first, a page at a time. */
 export const orderFills = defineEndpoint({
   name: 'orderFills',
   method: 'GET',

@@ -33,10 +33,7 @@ export const position = z.object({
   uTime: textOrNull.describe('Last update time, Unix ms'),
 })
 
-/**
- * No row if flat, one in one-way mode, up to two in hedge mode. Real answers may be `null`, which
- * does not mean flat.
- */
+/** `null` does not mean flat; no row does. */
 export const singlePosition = defineEndpoint({
   name: 'singlePosition',
   method: 'GET',

@@ -40,7 +40,7 @@ export const ticker = z.object({
   ),
 })
 
-/** All of a product type. Public. */
+/** Public. */
 export const tickers = defineEndpoint({
   name: 'tickers',
   method: 'GET',

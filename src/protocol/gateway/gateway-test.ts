@@ -6,10 +6,7 @@ import { defineEndpoint } from '../endpoint.ts'
  */
 const QUERY_PARAMETERS = 2
 
-/**
- * Checks key, clock and signature. The document shows neither parameters' names nor payload nor the
- * limit behind 429.
- */
+/** The document shows neither parameters' names nor payload nor the limit behind 429. */
 export const gatewayTest = defineEndpoint({
   name: 'gatewayTest',
   method: 'POST',

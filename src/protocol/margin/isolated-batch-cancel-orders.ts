@@ -29,7 +29,6 @@ const request = z.strictObject({
 type WireRequest = z.input<typeof request>
 type WireItem = NonNullable<WireRequest['orderIdList']>[number]
 
-/** An order has a clientOid here. */
 export interface IsolatedBatchCancelRequest extends Omit<WireRequest, 'orderIdList'> {
   readonly orderIdList?: readonly Omit<WireItem, 'clientId'>[] | undefined
 }
@@ -64,8 +63,8 @@ export const isolatedBatchCancelOrders = defineEndpoint({
 })
 
 /**
- * The document says clientOid, its sample clientId, so both are sent: an exchange that reads only
- * one would find an order without an id.
+ * The document says clientOid, its sample clientId. An exchange that reads only one would find an
+ * order without an id.
  */
 function toWire({ orderIdList, ...rest }: IsolatedBatchCancelRequest): WireRequest {
   if (orderIdList === undefined) return rest

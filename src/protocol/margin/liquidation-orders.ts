@@ -77,14 +77,12 @@ const columns = {
   response: liquidationPage,
 } as const
 
-/** Newest first, a page at a time. */
 export const isolatedLiquidationOrders = defineEndpoint({
   ...columns,
   name: 'isolatedLiquidationOrders',
   path: '/api/v2/margin/isolated/liquidation-order',
 })
 
-/** Newest first, a page at a time. */
 export const crossedLiquidationOrders = defineEndpoint({
   ...columns,
   name: 'crossedLiquidationOrders',

@@ -6,7 +6,6 @@ import { clientOid, exchangeId, millisText, pageLimit, symbol } from '../values.
 /** Document: "`systemRepay-selll` (spelled so)". */
 const MISSPELT_SIDE = 'systemRepay-selll'
 
-/** System orders: hyphens, and no surplus `l`. */
 export function toCleanSide(side: string | undefined): string | undefined {
   if (side === MISSPELT_SIDE) return 'systemRepay-sell'
   return side?.replace('liquidation_', 'liquidation-')
@@ -42,10 +41,9 @@ function marginOrder(...sides: readonly string[]) {
   })
 }
 
-/** Document: Margin order. */
 const isolatedOrder = marginOrder('sell', 'buy')
 
-/** Its side may also be an action of the system. */
+/** Crossed margin also has the system's actions as sides. */
 const crossedOrder = marginOrder(
   'sell',
   'buy',

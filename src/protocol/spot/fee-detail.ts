@@ -3,17 +3,16 @@ import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /** Digits and sign of the wire: negative when the account pays. Document: feeDetail structure. */
 export interface SpotFees {
-  /** `newFees` if present, else the fields under a coin's name (earlier data). */
+  /** Earlier data have fields under a coin's name. */
   readonly source: 'newFees' | 'coin'
-  /** Total, in the obtained coin (`t`, or `totalFee`). */
   readonly total: string | undefined
   /** Deducted by coupons, in the obtained coin (`c`). */
   readonly byCoupons: string | undefined
   /** Deducted in the platform's coin (`d`, or `totalDeductionFee`). */
   readonly byPlatformCoin: string | undefined
-  /** From the obtained coin, if the platform coin did not suffice (`r`). */
+  /** The platform coin did not cover this part (`r`). */
   readonly fromObtainedCoin: string | undefined
-  /** Fees under a coin's name, which may be present beside `newFees`. */
+  /** They may be present beside `newFees`. */
   readonly coin: CoinFees | undefined
 }
 
@@ -85,7 +84,7 @@ function readCoin([key, value]: [string, unknown]): CoinFees | string {
   }
 }
 
-/** A float would lose digits; not every runtime has the source text. */
+/** A float would lose digits. */
 function keepDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source
   return typeof value === 'number' && source !== undefined && PLAIN.test(source) ? source : value

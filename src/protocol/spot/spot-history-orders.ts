@@ -8,7 +8,7 @@ import { spotHistoryOrder } from './spot-order.ts'
 /** Document: "limit (optional, default 100, max 100)". */
 export const SPOT_HISTORY_PAGE_MAX = 100
 
-/** The last 90 days, newest first, by page. */
+/** Newest first, by page. */
 export const spotHistoryOrders = defineEndpoint({
   name: 'spotHistoryOrders',
   method: 'GET',

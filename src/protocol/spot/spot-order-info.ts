@@ -4,7 +4,6 @@ import { defineEndpoint } from '../endpoint.ts'
 import { clientOid, exchangeId, receiveWindow, requestTime } from '../values.ts'
 import { spotOrderDetail } from './spot-order.ts'
 
-/** No row if there is none. */
 export const spotOrderInfo = defineEndpoint({
   name: 'spotOrderInfo',
   method: 'GET',

@@ -25,7 +25,7 @@ const spotSymbol = z.object({
   areaSymbol: knownText('yes', 'no').describe('Whether it is an area symbol'),
 })
 
-/** Pairs and their rules. Public. */
+/** Public. */
 export const spotSymbols = defineEndpoint({
   name: 'spotSymbols',
   method: 'GET',

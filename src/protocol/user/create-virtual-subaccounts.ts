@@ -52,7 +52,7 @@ export const createVirtualSubaccounts = defineEndpoint({
   rules,
 })
 
-/** The exchange would report a second alias in failureList, too late for a typing error. */
+/** The exchange would report it in failureList, too late for a typing error. */
 function rules({ subAccountList }: z.output<typeof request>): string[] {
   const isTwice = new Set(subAccountList).size < subAccountList.length
   return isTwice ? ['an alias is unique: one stands here twice'] : []

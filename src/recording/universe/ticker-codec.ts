@@ -27,7 +27,6 @@ const FLOAT = 15
 /** A difference is one more than written; zero announces an exception. */
 const EXCEPTION = 0
 
-/** The exchange lists six hundred, and few come and go on a day. */
 const PLACES_MAX = 16_384
 
 interface Cells {
@@ -35,7 +34,6 @@ interface Cells {
   readonly decimals: Uint8Array
 }
 
-/** The answer before: the same for writer and reader. */
 class TickerMemory {
   readonly symbols: string[] = []
   readonly places = new Map<string, number>()
@@ -72,10 +70,8 @@ class TickerMemory {
   }
 }
 
-/** Guesses the value of a cell; columns before it are those of this answer already. */
 type Guess = (place: number) => number
 
-/** For each column what its cells follow from; others are as they were. */
 function buildGuesses(memory: TickerMemory): Readonly<Partial<Record<string, Guess>>> {
   const last = memory.values('lastPr')
   const base = memory.values('baseVolume')
@@ -106,7 +102,6 @@ function at(values: Float64Array, place: number): number {
   return values[place] as number
 }
 
-/** NaN if the number is no multiple of the unit, to the bit. */
 function wholeOf(number: number, scale: number): number {
   const whole = Math.round(number * scale) + 0
   return Math.abs(whole) <= WHOLE_MAX && Object.is(whole / scale, number) ? whole : Number.NaN
@@ -117,7 +112,7 @@ function guessWhole(guessed: number, before: number, scale: number): number {
   return Math.abs(whole) <= WHOLE_MAX ? whole + 0 : Math.round(before * scale) + 0
 }
 
-/** The fewest decimals, from a minimum, with which it is whole; {@link FLOAT} if none. */
+/** {@link FLOAT} if none. */
 function findDecimals(number: number, from: number): number {
   for (let decimals = from; decimals < SCALES.length; decimals++)
     if (!Number.isNaN(wholeOf(number, SCALES[decimals] as number))) return decimals
@@ -128,7 +123,6 @@ export class TickerEncoder {
   readonly #memory = new TickerMemory()
   readonly #out = new PackedWriter()
 
-  /** It knows so many symbols that another one has to take over. */
   get isFull(): boolean {
     return this.#memory.isFull
   }
@@ -159,7 +153,6 @@ export class TickerEncoder {
     else this.#out.float(time)
   }
 
-  /** New symbols, then the places of the rows if they changed. */
   #writeOrder(symbols: readonly string[]): void {
     const [memory, out] = [this.#memory, this.#out]
     const added = symbols.filter((symbol) => !memory.places.has(symbol))
@@ -276,11 +269,10 @@ interface ReadColumn {
   readonly cells: Cells
   readonly order: readonly number[]
   readonly guess: Guess | undefined
-  /** Undefined for a column unknown to this version. */
   readonly numbers: Float64Array | undefined
 }
 
-/** Loops over all cells of a month, so it makes no objects. */
+/** It loops over all cells of a month, so it makes no objects. */
 function readCells(reader: PackedReader, { cells, order, guess, numbers }: ReadColumn): void {
   const { values, decimals } = cells
   for (let row = 0; row < order.length; row++) {
@@ -320,7 +312,7 @@ class PackedWriter {
   #bytes = Buffer.allocUnsafe(65_536)
   #length = 0
 
-  /** @param value A whole number, 0 to twice {@link WHOLE_MAX}. */
+  /** @param value 0 to twice {@link WHOLE_MAX} */
   unsigned(value: number): void {
     this.#reserve(8)
     let rest = value
@@ -331,7 +323,7 @@ class PackedWriter {
     this.#bytes[this.#length++] = rest
   }
 
-  /** @param value A whole number within ± {@link WHOLE_MAX}. */
+  /** @param value within ± {@link WHOLE_MAX} */
   signed(value: number): void {
     this.unsigned(value < 0 ? -2 * value - 1 : 2 * value)
   }
@@ -348,7 +340,6 @@ class PackedWriter {
     this.#length += bytes.copy(this.#bytes, this.#length)
   }
 
-  /** Returns the bytes since the last call. */
   take(): Buffer {
     const taken = Buffer.from(this.#bytes.subarray(0, this.#length))
     this.#length = 0

@@ -32,7 +32,7 @@ export const universeHeadSchema = z.object({
   /** Address of the exchange, or `simulator`. */
   source: z.string(),
   productType: z.string(),
-  /** Columns of the tickers, in the order in which they are written. */
+  /** In the order in which they are written. */
   columns: z.array(z.string()).min(1).max(100),
 })
 
@@ -48,7 +48,7 @@ const contractSchema = z.looseObject({
 
 const contractsSchema = z.object({
   readAt: z.number(),
-  /** Whether these are all, and not only those that changed. */
+  /** Otherwise only those that changed. */
   isWhole: z.boolean(),
   contracts: z.record(z.string(), contractSchema),
   gone: z.array(z.string()),
@@ -56,7 +56,6 @@ const contractsSchema = z.object({
 
 export type WrittenContracts = z.infer<typeof contractsSchema>
 
-/** The contracts that the exchange listed from an instant on. */
 export interface KeptListing {
   /** Unix ms. */
   readonly readAt: number
@@ -64,11 +63,10 @@ export interface KeptListing {
 }
 
 export type UniverseEntry =
-  /** Overwritten with the next one. The checksum is its block's. */
+  /** The next answer overwrites it. The checksum is its block's. */
   | { readonly kind: 'tickers'; readonly table: TickerTable; readonly checksum: number }
   | ({ readonly kind: 'contracts' } & KeptListing)
 
-/** Whole, ends within a block, or something was changed. */
 export type UniverseEnding =
   | { readonly kind: 'whole' }
   | { readonly kind: 'cut'; readonly tornBytes: number }
@@ -77,13 +75,12 @@ export type UniverseEnding =
 export interface OpenedUniverseFile {
   readonly file: string
   readonly head: UniverseHead
-  /** From the beginning; `contracts` skips tickers. The ending says why there is no more. */
+  /** `contracts` skips tickers. The ending says why there is no more. */
   readonly entries: (what?: 'all' | 'contracts') => Generator<UniverseEntry, UniverseEnding>
 }
 
 export interface UniverseFile {
   readonly file: string
-  /** `2026-01-31`. */
   readonly day: string
   /** A day has several where one could not be continued. */
   readonly part: number
@@ -157,7 +154,7 @@ export function openUniverseFile(file: string): OpenedUniverseFile {
   }
 }
 
-/** Reads no more of the file. @throws Failure as {@link openUniverseFile} */
+/** @throws Failure as {@link openUniverseFile} */
 export function readUniverseHead(file: string): UniverseHead {
   return readHead(load(file, HEAD_BYTES_MAX), file).head
 }
@@ -292,15 +289,14 @@ function changeContracts(
   return changed
 }
 
-/** Where a file can be continued: behind its last whole block. */
 export interface Continuation {
   readonly blocks: number
   readonly endAt: number
-  /** Bytes of a block that a killed writer had begun. */
+  /** A killed writer had begun this block. */
   readonly tornBytes: number
 }
 
-/** Undefined: another head, or something was changed. */
+/** Undefined: another head, or damage. */
 export function findContinuation(file: string, wanted: UniverseHead): Continuation | undefined {
   const bytes = load(file)
   try {

@@ -32,7 +32,7 @@ const LOCK_FILE = 'universe.lock'
 export interface UniverseWriterOptions extends Omit<UniverseHead, 'columns'> {
   readonly directory: string
   readonly holder: LockHolder
-  /** Told of a block that a killed writer had begun, which is cut off. */
+  /** A killed writer's last block may be cut off. */
   readonly onTorn: (file: string, tornBytes: number) => void
 }
 
@@ -41,9 +41,9 @@ interface OpenFile {
   readonly file: string
   readonly handle: FileHandle
   readonly encoder: TickerEncoder
-  /** Contracts that the reader of this file knows; undefined: none were written. */
+  /** Undefined: none were written yet. */
   contracts: ReadonlyMap<string, ContractRules> | undefined
-  /** The last written answer about contracts was another than the one before. */
+  /** Whether the last written contracts differed from the ones before. */
   isChanged: boolean
   blocks: number
   endAt: number
@@ -82,7 +82,7 @@ export class UniverseWriter {
     }
   }
 
-  /** Written with the next answer, if changed, or if the answer before was. */
+  /** Only changes are written, with the next answer. */
   list(listing: KeptListing): void {
     this.#listing = listing
   }
@@ -100,7 +100,6 @@ export class UniverseWriter {
       const letter = current.isBegun ? ENTRY_LETTERS.tickers : ENTRY_LETTERS.tickersAnew
       const changes = this.#findChanges(current)
       const contents = [toContent(letter, current.encoder.encode(table))]
-      // Contracts are known with the answer that follows them.
       if (changes !== undefined)
         contents.unshift(toContent(ENTRY_LETTERS.contracts, Buffer.from(JSON.stringify(changes))))
       current.isBegun = true
@@ -133,7 +132,6 @@ export class UniverseWriter {
     return { readAt: listing.readAt, isWhole: before === undefined, contracts, gone }
   }
 
-  /** The last file of the day, if it can be continued. */
   async #openDay(day: string): Promise<void> {
     await this.#closeFile()
     const { directory, onTorn } = this.#options
@@ -182,7 +180,7 @@ function toContent(letter: string, bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from(letter, 'latin1'), bytes])
 }
 
-/** In one write, so that a kill rarely comes between. */
+/** A kill then rarely comes between. */
 async function writeBlocks(file: OpenFile, contents: readonly Buffer[]): Promise<number> {
   const blocks: Buffer[] = []
   for (const content of contents) {
@@ -190,7 +188,7 @@ async function writeBlocks(file: OpenFile, contents: readonly Buffer[]): Promise
     blocks.push(buildBlock(payload, file.blocks + blocks.length))
   }
   const bytes = Buffer.concat(blocks)
-  // A nearly full disk may take a part.
+  // A nearly full disk may take only a part.
   for (let at = 0; at < bytes.length;) {
     const { bytesWritten } = await file.handle.write(bytes, at, bytes.length - at, file.endAt + at)
     at += bytesWritten
@@ -211,7 +209,6 @@ function takeLock(directory: string, holder: LockHolder): ProcessLock {
   })
 }
 
-/** The files of one directory are played as one market. */
 function assertSameExchange(directory: string, head: UniverseHead): void {
   const last = listUniverseFiles(directory).at(-1)
   if (last === undefined) return
@@ -219,7 +216,7 @@ function assertSameExchange(directory: string, head: UniverseHead): void {
   try {
     kept = readUniverseHead(last.file)
   } catch (error) {
-    // Another file follows one that is damaged, or was only begun.
+    // Another file then follows.
     if (error instanceof Failure) return
     throw error
   }

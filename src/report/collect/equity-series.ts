@@ -23,7 +23,7 @@ export interface TimeBuckets {
   readonly count: number
 }
 
-/** @param givenMs default: the shortest that fits the maximum */
+/** @param givenMs default: the shortest possible */
 export function cutIntoBuckets(fromAt: number, toAt: number, givenMs?: number): TimeBuckets {
   const stepMs =
     givenMs ??
@@ -33,7 +33,6 @@ export function cutIntoBuckets(fromAt: number, toAt: number, givenMs?: number): 
   return { startAt, stepMs, count: Math.max(1, Math.ceil((toAt - startAt) / stepMs)) }
 }
 
-/** Instants outside belong to the first or last bucket. */
 function bucketOf({ startAt, stepMs, count }: TimeBuckets, at: number): number {
   return Math.max(0, Math.min(count - 1, Math.floor((at - startAt) / stepMs)))
 }
@@ -42,20 +41,18 @@ function emptyColumn({ count }: TimeBuckets): number[] {
   return Array.from({ length: count }, () => Number.NaN)
 }
 
-/** The last value per bucket and its extremes. Margin coin. */
+/** Margin coin. */
 export interface EquityColumns {
   readonly close: readonly number[]
   readonly low: readonly number[]
   readonly high: readonly number[]
-  /** The deepest below the last peak, a share. */
   readonly drawdown: readonly number[]
-  /** At the bucket's end: all positions, and long less short, over the equity. */
+  /** Both over the equity; net is long less short. */
   readonly gross: readonly number[]
   readonly net: readonly number[]
 }
 
 export interface DayClose {
-  /** The UTC day. */
   readonly startAt: number
   readonly equity: number
 }
@@ -63,7 +60,7 @@ export interface DayClose {
 export interface EquityFacts {
   readonly columns: EquityColumns
   readonly days: readonly DayClose[]
-  /** Margin coin, by hour and by weekday from Sunday, UTC. */
+  /** UTC, from Sunday; margin coin. */
   readonly profitByHour: readonly number[]
   readonly profitByWeekday: readonly number[]
   readonly drawdowns: readonly Drawdown[]
@@ -105,7 +102,6 @@ export class EquitySeries {
   #equityMs = 0
   #nearest = { at: 0, marginUse: 0 }
 
-  /** @param endAt excluded: a value then belongs to the hour and day that end */
   constructor(buckets: TimeBuckets, { startAt, endAt }: RunSpan, opening: number) {
     this.#buckets = buckets
     this.#startAt = startAt
@@ -126,7 +122,6 @@ export class EquitySeries {
     this.#hourEquity = opening
   }
 
-  /** @param at not earlier than the last */
   take(at: number, figures: Readonly<AccountFigures>): void {
     this.#passTime(at)
     const { equity, gross, net, marginUse } = figures
@@ -165,7 +160,6 @@ export class EquitySeries {
     }
   }
 
-  /** Closes hours and days that are over. */
   #passTime(at: number): void {
     const passedMs = at - this.#lastAt
     if (this.#exposure > 0) this.#heldMs += passedMs
@@ -196,21 +190,18 @@ function zeros(length: number): number[] {
   return Array.from({ length }, () => 0)
 }
 
-/** From a peak of the equity until it is reached again. */
 export interface Drawdown {
   readonly peakAt: number
   readonly troughAt: number
-  /** Undefined: not reached before the end. */
+  /** Undefined: not before the end. */
   readonly recoveredAt: number | undefined
   /** A share of the peak: 0.1 is 10 %. */
   readonly depth: number
-  /** Margin coin. */
   readonly amount: number
 }
 
 const WORST_KEPT = 5
 
-/** At every value, so no extreme is lost. */
 export class DrawdownTracker {
   readonly #worst: Drawdown[] = []
   #peak: number
@@ -247,7 +238,6 @@ export class DrawdownTracker {
     return shareBelow(this.#peak, equity)
   }
 
-  /** Includes one that is not over. */
   worst(): readonly Drawdown[] {
     return ranked([
       ...this.#worst,
@@ -288,15 +278,14 @@ function shareBelow(peak: number, equity: number): number {
   return peak > 0 ? (peak - equity) / peak : 0
 }
 
-/** One value per bucket, NaN for none. Quote coin. */
+/** Quote coin; NaN for none. */
 export interface PriceColumns {
   readonly low: readonly number[]
   readonly high: readonly number[]
   readonly close: readonly number[]
-  /** The nearest own orders at the bucket's end. */
   readonly restingBuy: readonly number[]
   readonly restingSell: readonly number[]
-  /** Mean price of the fills, and their size in base coin. */
+  /** Base coin. */
   readonly boughtAt: readonly number[]
   readonly bought: readonly number[]
   readonly soldAt: readonly number[]
@@ -305,7 +294,6 @@ export interface PriceColumns {
 
 export interface PriceFacts {
   readonly columns: PriceColumns
-  /** Undefined without prices. */
   readonly first: number | undefined
   readonly last: number | undefined
 }
@@ -319,7 +307,6 @@ export class PriceSeries {
   #first: number | undefined
   #last: number | undefined
 
-  /** @param resting called when a bucket ends */
   constructor(buckets: TimeBuckets, resting: () => RestingPrices) {
     this.#buckets = buckets
     this.#resting = resting
@@ -347,7 +334,6 @@ export class PriceSeries {
     this.#last = price
   }
 
-  /** @param size base coin */
   trade(
     at: number,
     direction: 'buy' | 'sell',
@@ -388,10 +374,8 @@ export class PriceSeries {
 /** Columns of one instrument; further plots are left out of its charts. */
 const COLUMNS_MAX = 16
 
-/** The last value of a bucket for each plot. */
 export class PlotColumns {
   readonly #buckets: TimeBuckets
-  /** Keyed by symbol, then by strategy and name. */
   readonly #columns = new Map<string, Map<string, number[]>>()
 
   constructor(buckets: TimeBuckets) {

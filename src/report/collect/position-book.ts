@@ -4,21 +4,20 @@ import { floatOnGrid } from '../../lib/grid.ts'
 import { isInverse } from '../../domain/instrument.ts'
 import type { PositionSlot, RunFill } from '../run-facts.ts'
 
-/** A strategy's position from flat to flat. Margin coin. */
+/** Margin coin. */
 export interface RoundTrip {
   readonly strategyId: string
   readonly instrument: Instrument
   readonly slot: PositionSlot
   readonly entry: 'buy' | 'sell'
   readonly openedAt: number
-  /** Undefined while it is open. */
   readonly closedAt: number | undefined
   readonly peakLots: number
   readonly fills: number
-  /** Quote coin: means of the opening and of the closing fills. */
+  /** Means, quote coin. */
   readonly openPrice: number
   readonly closePrice: number
-  /** Before fees; exact for a closed position in a linear contract. */
+  /** Exact only for a closed position in a linear contract. */
   readonly profit: Decimal
   readonly fees: Decimal
 }
@@ -33,7 +32,6 @@ interface OpenPosition {
   cost: number
   opened: { lots: number; tickLots: number }
   closed: { lots: number; tickLots: number }
-  /** A float, for inverse contracts. */
   profit: number
   fees: Decimal
 }
@@ -41,7 +39,6 @@ interface OpenPosition {
 /** A coin-margined profit is a quotient. */
 const MONEY_DECIMALS = 12
 
-/** Counts by average cost. */
 export class PositionBook {
   readonly #key: Pick<RoundTrip, 'strategyId' | 'instrument' | 'slot'>
   readonly #onClosed: (trip: RoundTrip) => void
@@ -61,7 +58,7 @@ export class PositionBook {
     return this.#open === undefined ? 0 : this.#open.lots * (this.#open.entry === 'buy' ? 1 : -1)
   }
 
-  /** @returns the realised profit before fees, margin coin: 0 if the fill closes nothing */
+  /** @returns the profit before fees, margin coin: 0 if the fill closes nothing */
   take({
     direction,
     ticks,
@@ -157,7 +154,6 @@ export class PositionBook {
     }
   }
 
-  /** Proceeds of the closed lots less their cost. */
   #profitOf({ entry, opened, closed, cost, profit }: OpenPosition): Decimal {
     if (isInverse(this.#key.instrument)) return decimal(profit.toFixed(MONEY_DECIMALS))
     const tickLots = closed.tickLots - (opened.tickLots - cost)

@@ -9,31 +9,28 @@ import {
 } from '../../domain/closed-trade.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 
-/** Last trades in the report; the file has all. */
+/** The file has all. */
 const SHOWN_MAX = 200
 
 const TAGS_MAX = 100
 
 export interface TradesReport {
   readonly count: number
-  /** The oldest first. */
   readonly last: readonly ClosedTrade[]
   readonly reasons: readonly TradeSums[]
-  /** Keyed by the entry's tag; absent: no trade has one, or the report is older. */
+  /** Absent: no tags, or an older report. */
   readonly tags?: readonly TagSums[]
 }
 
 const COLUMNS =
   'instrument_id,strategy_id,entry,peak_qty,avg_px_open,avg_px_close,gross_pnl,commissions,funding,net_pnl,currency,net_return,fills,reason,entry_tag,exit_tag,ts_opened,ts_closed,duration_ms,not_counted'
 
-/** Trades go to a file; memory has the last ones and sums by reason. */
 export class TradeTable {
   readonly #file: CsvFile
   readonly #last: ClosedTrade[] = []
   readonly #sums = new Map<string, TradeSums>()
   readonly #tags = new Map<string, TagSums>()
 
-  /** @param directory exists; undefined for no file */
   constructor(directory: string | undefined) {
     this.#file = new CsvFile(directory && join(directory, 'trades.csv'), COLUMNS.split(','))
   }
@@ -81,7 +78,6 @@ export class TradeTable {
   }
 }
 
-/** Characters buffered before they are written. */
 const WAITING_MAX = 65_536
 
 export class CsvFile {
@@ -89,7 +85,6 @@ export class CsvFile {
   #waiting: string
   rows = 0
 
-  /** @param path undefined: no file */
   constructor(path: string | undefined, columns: readonly string[]) {
     this.#descriptor = path === undefined ? undefined : openSync(path, 'w')
     this.#waiting = `${columns.join(',')}\n`

@@ -3,13 +3,12 @@ import { escapeHtml } from './html.ts'
 
 const WIDTH = 1000
 const HEIGHT = 560
-/** A phone shows it at a third of its width, so its letters are large. */
+/** A phone shows it at a third of its width. */
 const PLOT = { left: 20, right: 840, top: 70, bottom: 500 }
-/** A share of the plot's height, above and below. */
+/** A share of the plot's height. */
 const MARGIN = 0.05
-/** A share of the width, where a centred label would be cut. */
+/** A centred label would be cut nearer to the edge; a share of the width. */
 const EDGE = 0.05
-/** The light colours of the report's page. */
 const COLOURS = { paper: '#ffffff', ink: '#1c2330', faint: '#66707f', grid: '#dfe3e8' }
 
 export interface PictureLine {
@@ -17,7 +16,6 @@ export interface PictureLine {
   readonly values: readonly (number | null)[]
 }
 
-/** A triangle at a moment, pointing up to a price from below or down to it from above. */
 export interface PictureMark {
   readonly at: number
   readonly value: number
@@ -25,7 +23,6 @@ export interface PictureMark {
   readonly pointsUp: boolean
 }
 
-/** A dashed line over the whole width, with a word at its left end. */
 export interface PictureLevel {
   readonly value: number
   readonly colour: string
@@ -41,10 +38,9 @@ export interface PictureOptions extends Pick<
   readonly levels?: readonly PictureLevel[]
 }
 
-/** Half the width of a mark. */
 const MARK = 10
 
-/** A chart as one SVG with its labels, for places that take pictures and no pages. */
+/** Chats take pictures and no pages. */
 export function renderPicture(options: PictureOptions): string {
   const { title, lines, count, unit, startAt, stepMs, marks = [], levels = [] } = options
   const beside = [...marks, ...levels].map(({ value }) => value)
@@ -84,7 +80,6 @@ export function renderPicture(options: PictureOptions): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" font-family="DejaVu Sans" font-size="28"><rect width="100%" height="100%" fill="${COLOURS.paper}"/><text x="${PLOT.left}" y="42" font-size="30" fill="${COLOURS.ink}">${escapeHtml(title)}</text>${[...rows, ...times, ...edges, ...curves, ...points].join('')}</svg>`
 }
 
-/** A line with a gap wherever nothing is known. */
 function pathOf(
   values: readonly (number | null)[],
   place: { readonly xOf: (bucket: number) => string; readonly yOf: (value: number) => string },
@@ -94,7 +89,6 @@ function pathOf(
     .map((value, bucket) => {
       const command = isDrawing ? 'L' : 'M'
       isDrawing = isNumber(value)
-      // One point by itself is a dot.
       if (!isNumber(value)) return ''
       const isAlone = command === 'M' && !isNumber(values[bucket + 1])
       return `${command}${place.xOf(bucket)} ${place.yOf(value)}${isAlone ? 'h0' : ''}`

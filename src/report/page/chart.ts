@@ -1,6 +1,5 @@
 import { escapeHtml } from './html.ts'
 
-/** One value per bucket; NaN and null for none. */
 export interface ChartSeries {
   readonly name: string
   /** A custom property of the page's style: `--blue`. */
@@ -8,13 +7,12 @@ export interface ChartSeries {
   readonly kind: 'line' | 'area' | 'band' | 'dots'
   readonly values: readonly (number | null)[]
   readonly upper?: readonly (number | null)[]
-  /** Path in the report, for the page's script. Absent: no pointer values. */
+  /** The page's script shows values under the pointer from this path in the report. */
   readonly path?: string
 }
 
 export interface ChartOptions {
   readonly title: string
-  /** Unix ms of the first bucket, and its length. */
   readonly startAt: number
   readonly stepMs: number
   readonly count: number
@@ -27,7 +25,7 @@ export interface ChartOptions {
 
 const WIDTH = 1000
 const HEIGHT = 100
-/** A share of the height, above and below. */
+/** A share of the height. */
 const MARGIN = 0.05
 const Y_TICKS = 4
 const X_TICKS = 7
@@ -45,10 +43,7 @@ export interface Scale {
   readonly high: number
 }
 
-/**
- * Stretched to the page's width, with labels beside it as text, which keep their size. Only the
- * pointer needs the script.
- */
+/** It is stretched to the page's width; labels beside it are text, which keeps its size. */
 export function renderChart(options: ChartOptions): string {
   const { title, series, heightPx, unit, group, startAt, stepMs, count } = options
   const scale = scaleOf(series)
@@ -95,7 +90,6 @@ export function scaleOf(series: readonly Pick<ChartSeries, 'values' | 'upper' | 
   return { low, high }
 }
 
-/** From the top, in per cent of the height. */
 export function y(value: number, { low, high }: Scale): number {
   const share = (value - low) / (high - low)
   return Number((HEIGHT * (1 - MARGIN - share * (1 - 2 * MARGIN))).toFixed(2))
@@ -182,7 +176,6 @@ export function showTick(
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 interface TimeTick {
-  /** From the left, a share of the width. */
   readonly share: number
   readonly text: string
 }

@@ -6,7 +6,6 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', '&quot;')
 }
 
-/** Words between backticks are code on the page. */
 function toHtml(text: string): string {
   return escapeHtml(text).replaceAll(/`([^`\n]+)`/g, '<code>$1</code>')
 }
@@ -18,17 +17,15 @@ export function toScriptJson(
   return JSON.stringify(value, replacer).replaceAll('<', String.raw`\u003c`)
 }
 
-/** Shades the edge behind which a table goes on; the page defines --card and --edge. */
+/** The page defines --card and --edge. */
 export const SCROLL_STYLE = `.scroll { overflow-x: auto; background:
   linear-gradient(to right, var(--card) 40%, transparent) 0 0 / 36px 100% no-repeat local,
   linear-gradient(to left, var(--card) 40%, transparent) 100% 0 / 36px 100% no-repeat local,
   linear-gradient(to right, var(--edge), transparent) 0 0 / 14px 100% no-repeat scroll,
   linear-gradient(to left, var(--edge), transparent) 100% 0 / 14px 100% no-repeat scroll }`
 
-/** Numbers are aligned right. */
 export type Cell = string | { readonly text: string; readonly tone?: 'good' | 'bad' | 'none' }
 
-/** It scrolls by itself on a narrow page. */
 export function renderTable(
   columns: readonly string[],
   rows: readonly (readonly Cell[])[],

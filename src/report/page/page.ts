@@ -119,7 +119,7 @@ for (const chart of charts) {
 }
 `
 
-/** One file: no network, readable without its script, in light and dark. */
+/** It needs no network, and its script only for the pointer. */
 export function renderPage(
   report: BacktestReport,
   recipe: Readonly<Record<string, unknown>>,
@@ -174,7 +174,6 @@ ${body}
 `
 }
 
-/** Drawdowns are shown below zero. */
 function readable(series: RunReport['series']): unknown {
   return { ...series, drawdown: series.drawdown.map((depth) => -depth) }
 }

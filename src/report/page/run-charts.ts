@@ -3,7 +3,6 @@ import type { RunReport } from '../run-report.ts'
 import { type ChartOptions, type ChartSeries, renderChart } from './chart.ts'
 import { renderSection } from './html.ts'
 
-/** Options that all charts of a run share. */
 function frameOf(
   run: RunReport,
   index: number,
@@ -153,7 +152,7 @@ function toPlotSeries(run: RunReport, index: number, symbol: string): readonly C
   }))
 }
 
-/** Near the prices, so that one scale serves both. */
+/** One scale then serves both. */
 function isPriceLike(values: ChartSeries['values'], { low, high }: PriceColumns): boolean {
   const known = (column: ChartSeries['values']): number[] =>
     column.filter((value) => value !== null && !Number.isNaN(value)).map(Number)

@@ -144,7 +144,6 @@ function renderCalendar({
 function renderMonths(months: RunReport['monthlyReturns']): string {
   const strongest = Math.max(0.0001, ...months.map(({ value }) => Math.abs(value)))
   const years = [...new Set(months.map(({ month }) => month.slice(0, 4)))]
-  // Empty months are left out for a single year.
   const ofYear = months.map(({ month }) => Number(month.slice(5)) - 1)
   const [first, last] = years.length > 1 ? [0, 11] : [Math.min(...ofYear), Math.max(...ofYear)]
   const shown = MONTHS.flatMap((name, index) =>
@@ -265,7 +264,6 @@ const NAMES: Readonly<Record<Line, string>> = {
 const COLOURS: Readonly<Record<Line, string>> = { none: '--blue', reached: '--orange' }
 const HEIGHT_PX = 260
 
-/** The equity against the move of the market, drawn and as a table. */
 function renderWorstMoment({ liquidation, money: sums }: RunReport, coin: string): string {
   const { worstMoment } = liquidation ?? {}
   if (worstMoment === undefined)
@@ -383,7 +381,7 @@ function renderMoves(curve: MoveCurve, decimals: number): string {
   return renderTable(['every price', ...LINES.map((line) => NAMES[line])], rows)
 }
 
-/** Sums by reason, and the last trades. Empty where none were folded. */
+/** Empty where none were folded. */
 export function renderTrades({ trades }: RunReport): string {
   if (trades === undefined) return ''
   const { count, last, reasons, tags = [] } = trades

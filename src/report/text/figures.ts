@@ -6,7 +6,6 @@ export function showShare(value: number, decimals = 2): string {
   return Number.isFinite(value) ? `${withSign(value * 100, decimals)} %` : 'n/a'
 }
 
-/** Thousands are separated. */
 export function showNumber(value: number, decimals = 2): string {
   if (!Number.isFinite(value)) return 'n/a'
   const [whole = '', fraction] = Math.abs(value).toFixed(decimals).split('.')
@@ -20,7 +19,7 @@ export function withSign(value: number, decimals = 2): string {
   return value > 0 && Number(value.toFixed(decimals)) !== 0 ? `+${text}` : text
 }
 
-/** A coin that is worth thousands needs more. */
+/** A coin that is worth thousands needs more decimals. */
 export function moneyDecimals({ opening }: { readonly opening: string }): number {
   return Number(opening) < 100 ? 6 : 2
 }
@@ -40,12 +39,10 @@ export function showRatio({ value, unit }: Ratio, decimals = 2): string {
   }
 }
 
-/** As for a short run; one without value may be either. */
 export function isPerDay({ note }: Ratio): boolean {
   return note?.startsWith('per day') === true
 }
 
-/** If only some are per day, each states its unit. */
 export function showBeside(ratios: readonly (Ratio | undefined)[]): readonly string[] {
   const daily = ratios.map((ratio) => ratio !== undefined && isPerDay(ratio))
   const isMixed = daily.includes(true) && daily.includes(false)
@@ -56,7 +53,6 @@ export function showBeside(ratios: readonly (Ratio | undefined)[]): readonly str
   })
 }
 
-/** `risk.liquidation`, a sentence each. */
 export function describeSteps({ liquidation }: Pick<RunReport, 'liquidation'>): readonly string[] {
   return (liquidation?.steps ?? []).map(
     ({ at, symbol, step, reason }) => `${symbol} ${showTime(at)} UTC, step ${step}: ${reason}`,
@@ -79,12 +75,11 @@ export function describeHold({
   return `${symbols.length === 1 ? '' : 'equal parts of '}${names} from the first price to the last, without fees`
 }
 
-/** Beside the name of a run with generated prices. */
 export const MADE_UP = 'made-up prices'
 
 type PriceOrigin = Pick<PriceCoverage, 'symbol' | 'kind' | 'madeUp'>
 
-/** A seeded market, or a file that was downloaded from a simulator. */
+/** A file may have been downloaded from a simulator. */
 export function listMadeUpSymbols(coverage: readonly PriceOrigin[]): string[] {
   return coverage
     .filter(({ kind, madeUp }) => kind === 'seeded' || madeUp)
@@ -102,7 +97,6 @@ export function describeMadeUp(coverage: readonly PriceOrigin[]): readonly strin
   ]
 }
 
-/** `2025-06-01 12:00`, UTC. */
 export function showTime(at: number): string {
   return new Date(at).toISOString().slice(0, 16).replace('T', ' ')
 }

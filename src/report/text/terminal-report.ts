@@ -37,7 +37,7 @@ const SHOWN_RATIOS: ReadonlySet<string> = new Set([
   'nearest to liquidation',
 ])
 
-/** At most 80 columns, one for each fill model. */
+/** At most 80 columns. */
 export function describeReport(report: BacktestReport): readonly string[] {
   const { runs, coin, name } = report
   const [first] = runs
@@ -59,21 +59,18 @@ export function describeReport(report: BacktestReport): readonly string[] {
   ]
 }
 
-/** Generated prices must not be taken for a market's. */
 function describePrices({ coverage }: BacktestReport): readonly string[] {
   return listMadeUpSymbols(coverage).length > 0
     ? [`  on ${MADE_UP} (seeded market); real ones: --market FILE or SYMBOL=FILE`]
     : []
 }
 
-/** Figures of a part of the time must not be taken for the whole. */
 function describeEnds(
   runs: readonly { readonly name: string; readonly run: RunReport }[],
 ): readonly string[] {
   return runs.flatMap(({ name, run }) => run.restrictions.flatMap((text) => wrap(name + text)))
 }
 
-/** Liquidations first. */
 function describeNotes({ runs, remarks, looks }: BacktestReport): readonly string[] {
   const notes = runs.flatMap((run) => {
     const { model, liquidations, denialsByStrategy, rejections, notes: own = [] } = run
@@ -95,11 +92,9 @@ function describeNotes({ runs, remarks, looks }: BacktestReport): readonly strin
 }
 
 export interface ComparedRun {
-  /** May hold one run per fill model. */
   readonly place: string
   readonly name: string
   readonly run: RunReport
-  /** `describeMadeUp` */
   readonly madeUp: readonly string[]
 }
 
@@ -167,7 +162,6 @@ function describeFigures(runs: readonly RunReport[]): readonly string[] {
         ]
       : []),
     ...(runs[0]?.ratios ?? []).flatMap(({ name: ratio }) => {
-      // Earlier reports have fewer ratios.
       const found = runs.map(({ ratios }) => ratios.find(({ name }) => name === ratio))
       const texts = showBeside(found)
       const isDaily = found.every((one) => one !== undefined && isPerDay(one))
@@ -182,10 +176,7 @@ function describeFigures(runs: readonly RunReport[]): readonly string[] {
   ]
 }
 
-/**
- * From lowest to highest, each bar the last known value. A fixed width, so that runs over the same
- * time align.
- */
+/** The width is fixed, so that runs over the same time align. */
 function sparkline(values: readonly (number | null)[], width = SPARK_WIDTH): string {
   const known = values.flatMap((value) => (isKnown(value) ? [value] : []))
   const [first] = known
@@ -241,7 +232,6 @@ function sumOf(causes: readonly { readonly count: number }[]): number {
   return causes.reduce((sum, { count }) => sum + count, 0)
 }
 
-/** Two names often differ only at an end. */
 function shorten(name: string, width: number): string {
   if (name.length <= width) return name
   const kept = width - 1
@@ -280,13 +270,12 @@ const HINTS: Readonly<Partial<Record<DenialCode, string>>> = {
 
 const CODES_SHOWN = 3
 
-/** Caused by a strategy's code, so even few must be corrected. */
+/** A strategy's code causes these, so even few must be corrected. */
 const FAULTS: ReadonlySet<string> = new Set<DenialCode>([
   ...(['INTENT_MALFORMED', 'INTENTS_TOO_MANY', 'INSTRUMENT_NOT_BOUND', 'KEY_MISSING'] as const),
   ...(['PRICE_PRECISION', 'SIZE_PRECISION', 'PLACES_TOO_MANY'] as const),
 ])
 
-/** The most frequent codes and all faults, a sentence each. */
 export function describeDenials(
   strategy: string,
   denials: readonly Cause[],
@@ -307,7 +296,6 @@ function describeLooks(looks: PriceLooks | undefined): string | undefined {
   return `normal in this run: prices are read every ${everyMs} ms (backtest.pollMs) and are too old after ${dataAgeMaxMs} ms (risk.dataAgeMaxMs), so what is wanted in between is denied until the next look`
 }
 
-/** Causes of rejections, where the exchange's own words do not say them. */
 const REJECTION_HINTS: Readonly<Record<string, string>> = {
   '43009':
     'the price of the order is too far above the market: a fast move since it was decided, or a wide risk.priceCollarRatio',

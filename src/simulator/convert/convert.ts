@@ -18,7 +18,6 @@ export type ConvertSettings = Readonly<typeof defaultConvertSettings>
 
 export const defaultConvertSettings = {
   platformCoin: defaultPlatformCoin,
-  /** Share of the amount received, as in the vendor's sample. */
   feeRate: '0.02',
   recordsMax: 10_000,
 }
@@ -37,7 +36,7 @@ export interface ConvertRecord {
   readonly createdAt: number
 }
 
-/** Document: Convert record. Its table says `ts`, its sample `ctime`. */
+/** The document's table says `ts`, its sample `ctime`. */
 function toWireRecord({ uid: _uid, fee, createdAt, ...record }: ConvertRecord) {
   return {
     ...record,
@@ -106,7 +105,7 @@ function convertRecords(
   return page.ok ? accept(page.data.map(toWireRecord)) : page
 }
 
-/** The document only lists conversions. The fee is paid from the amount received. */
+/** The fee is paid from the amount received. */
 export function bookConversion(
   { ports, settings, records }: ConvertState,
   uid: string,

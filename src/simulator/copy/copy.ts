@@ -44,7 +44,7 @@ export function openCopy(ports: ServicePorts, futures: CoreState): CopyState {
     state.traders.set(uid, createTrader(uid, ports.startAt, opening))
   }
   ports.rows.restore(TRADERS, state.traders)
-  // A day closes at the first quote after it, so the result does not depend on requests.
+  // A day closes at the first quote after it, whatever is requested meanwhile.
   const market = state.traders.size === 0 ? undefined : ports.market(CLOCK_SYMBOL)
   market?.follow(() => playCopy(state, market.shown.at))
   return state
@@ -176,10 +176,7 @@ const WEEK_DAYS = 7
 const RATE_DECIMALS = 6
 const PERCENT_DECIMALS = 2
 
-/**
- * Document: Copy trader summary. Ratios are in percent: ROI over the capital, a day's rate over its
- * opening equity. The dollar sign is the sample's.
- */
+/** Ratios are in percent: ROI over the capital, a day's rate over its opening equity. */
 function toSummary(
   trader: Trader,
   present: FuturesResults,

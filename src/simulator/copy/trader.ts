@@ -27,14 +27,13 @@ export interface Trader {
   losses: number
   followersEver: number
   followersNow: number
-  /** Profit of the futures account already in the days, USDT. */
+  /** USDT: what the futures account had earned when the last day closed. */
   profitTaken: Decimal
   tradeTaken: number
   settings: ReadonlyMap<string, SymbolSetting>
 }
 
 export const DAY_MS = 86_400_000
-/** Midnight of UTC+8, as in the document's sample. */
 const DAY_OFFSET_MS = 8 * 3_600_000
 export const DAYS_KEPT = 30
 const FOLLOWERS_A_DAY_MAX = 3
@@ -97,7 +96,6 @@ export const TRADERS: PlacedCodec<Map<string, Trader>, Trader, TraderRow> = {
   id: ({ uid }) => uid,
   decimals: ['totalProfit', 'capital', 'profitTaken', 'equity', 'profit'],
   write: (trader) => ({ ...trader, settings: [...trader.settings.values()] }),
-  // A stored trader may no longer have the role.
   place(traders, row) {
     if (!traders.has(row.uid)) return
     const settings = new Map(row.settings.map((setting) => [setting.symbol, setting]))

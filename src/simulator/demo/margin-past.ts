@@ -9,16 +9,15 @@ import {
   type MarginMode,
   type OrderSource,
 } from '../margin/orders/margin-order.ts'
-import { cancelMarginOrder, createVenue } from '../margin/orders/margin-venue.ts'
 import { placeOrder } from '../margin/orders/place-order.ts'
 import { EMPTY_QUOTE } from '../market/market.ts'
 import { fillOrder, isOpen } from '../matching/order-lifecycle.ts'
-import { pairOf } from '../services/pair-order.ts'
+import { cancelPairOrder, pairOf, venueOf } from '../services/pair-service.ts'
 import { decimalOfFloat, negated } from '../wallet/rounding.ts'
 
 /* The past is played through the functions that serve margin later, so all books balance. */
 
-/** Needs an account without debts. The invented prices are removed afterwards. */
+/** Needs an account without debts. */
 export function writeMarginPast(state: MarginState): void {
   const prices = new Map<string, number>()
   for (const [symbol, pair] of state.pairs) {
@@ -52,7 +51,6 @@ function deposit(
   )
 }
 
-/** More than the default page, and partly older than the 90 days of a query. */
 const LIQUIDATIONS = 130
 const PAST_MS = 100 * 86_400_000
 const SHARED_EVERY = 26
@@ -146,7 +144,6 @@ function toQuote(cents: number): Decimal {
   return decimalOfFloat(cents / 100, 2)
 }
 
-/** Quote coin. A market order buys with the collateral and a loan. */
 const BALANCES = [
   { mode: 'isolated', symbol: 'BTCUSDT', collateral: '4000', bought: '6000' },
   { mode: 'isolated', symbol: 'ETHUSDT', collateral: '2500', bought: '4000' },
@@ -198,10 +195,7 @@ const ORDERS: readonly OrderRow[] = [
 const VALUE = 150
 const HOUR_MS = 3_600_000
 
-/**
- * Each account gets a running loan, and one order in each state, with a clientOid such as
- * `isolated-BTCUSDT-filled`.
- */
+/** Every account gets a running loan, and one order in each state. */
 function placeMarginOrders(
   state: MarginState,
   uid: string,
@@ -238,9 +232,9 @@ function placeRow(
   const placed = placeOrder(state, { uid, mode, source }, order)
   const found = placed.ok ? state.orders.find(uid, placed.data.orderId) : undefined
   if (found === undefined || !isOpen(found)) return
-  if (status === 'cancelled') cancelMarginOrder(state, found, 'user')
+  if (status === 'cancelled') cancelPairOrder(state, found, 'user')
   if (status !== 'partial_fill') return
   const pair = pairOf(state, symbol)
   const lots = pair.lots(found.size.times('0.4'))
-  fillOrder(createVenue(state, pair), found, { lots, ticks: found.priceTicks, scope: 'maker' })
+  fillOrder(venueOf(state, pair), found, { lots, ticks: found.priceTicks, scope: 'maker' })
 }

@@ -12,7 +12,7 @@ export interface PastMoment {
   readonly priceRatio: number
 }
 
-/** Oldest first. @param name of the random sequence */
+/** @param name of the random sequence */
 export function pastMoments(
   { seed, startAt }: ServicePorts,
   name: string,

@@ -2,12 +2,11 @@ import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { openOrder } from '../spot/place-spot-order.ts'
 import { cancelOrder, finishOrder, fillOrder, isOpen } from '../matching/order-lifecycle.ts'
 import { insertOrder, sideOf } from '../matching/order-book.ts'
-import { remainingOf } from '../services/pair-order.ts'
-import { costOf, paidCoin } from '../services/pair-venue.ts'
+import { costOf, paidCoin, remainingOf } from '../services/pair-order.ts'
+import { venueOf } from '../services/pair-service.ts'
 import type { SpotOrder, SpotTerms } from '../spot/spot-order.ts'
 import type { SpotPair, SpotState } from '../spot/spot-state.ts'
 import { spotBalance } from '../wallet/coin-money.ts'
-import { createVenue } from '../spot/spot-venue.ts'
 import { decimalOfFloat, roundDown } from '../wallet/rounding.ts'
 import { addressesOf, contactOf } from '../spot/address-book.ts'
 import { COINS } from '../spot/coins.ts'
@@ -21,13 +20,12 @@ const OLD_FEES_MS = 45 * 86_400_000
 interface SpotOrderKind {
   readonly orderType: 'limit' | 'market'
   readonly filled: '0' | '0.4' | '1'
-  /** Without it, an unfilled order is open. */
   readonly cancelled?: 'user' | 'self_trade'
   readonly hasTrigger?: boolean
   readonly isFollowing?: boolean
 }
 
-/** In turn they cover every outcome of the document. */
+/** Together they cover every outcome of the document. */
 const KINDS: readonly SpotOrderKind[] = [
   { orderType: 'limit', filled: '1' },
   { orderType: 'market', filled: '1' },
@@ -87,7 +85,7 @@ function writeOrder(state: SpotState, past: PastOrder, terms: SpotTerms): void {
   const hasOldFees = at < state.ports.startAt - OLD_FEES_MS
   const order = openOrder(state, terms, { at, hasOldFees, reference })
   if (isStanding(kind) && terms.trigger !== undefined) return
-  const venueAt = (now: number) => createVenue(state, pair, { now })
+  const venueAt = (now: number) => venueOf(state, pair, { now })
   venueAt(at).stopWaiting(order)
   order.status = 'live'
   if (isStanding(kind)) insertOrder(sideOf(pair, order), order)
@@ -106,14 +104,13 @@ function fillShare(
   const whole = order.isQuoteSized ? remainingOf(order).div(price) : remainingOf(order)
   const base = roundDown(whole.times(kind.filled), pair.rules.sizeDecimals)
   if (!base.gt(ZERO)) return
-  fillOrder(createVenue(state, pair, { now: at + 500 }), order, {
+  fillOrder(venueOf(state, pair, { now: at + 500 }), order, {
     lots: pair.lots(base),
     ticks: pair.ticks(price),
     scope: isMarket ? 'taker' : 'maker',
   })
 }
 
-/** A limit order rests close to the market, one that is still open far away. */
 function termsOf(state: SpotState, { uid, pair, kind, index, reference }: PastOrder): SpotTerms {
   const { orderType, isFollowing, hasTrigger } = kind
   const { priceDecimals, sizeDecimals, symbol } = pair.rules

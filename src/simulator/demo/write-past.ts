@@ -54,7 +54,6 @@ export function writeConversions(state: ConvertState, uid: string): void {
   }
 }
 
-/** The seeded market's start, before anything is displayed. */
 const START_PRICES: Readonly<Record<string, string>> = { BTCUSDT: '65000', ETHUSDT: '2600' }
 
 export function lastPrice(ports: Pick<ServicePorts, 'market'>, symbol: string): string {
@@ -69,10 +68,7 @@ const DAY_SPREAD_MAX = 0.05
 const FOLLOWERS_MAX = 300
 const MONEY_DECIMALS = 2
 
-/**
- * The profits end in the trader's balance; the rest of it is the initial capital. @param copied
- * symbol opened for copying
- */
+/** @param copied symbol opened for copying */
 export function writeTraderPast(
   trader: Trader,
   copied: SymbolSetting | undefined,

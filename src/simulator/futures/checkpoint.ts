@@ -52,13 +52,12 @@ const SYMBOL_MARKETS: Codec<SymbolMarketRow> = {
 
 type MinuteRow = Bucket & { readonly symbol: string }
 
-/** Rows of one minute are adjacent, so few pages change at once. */
 const MINUTES: Codec<MinuteRow> = {
   table: 'minutes',
   id: ({ minute, symbol }) => `${String(minute % BUCKETS).padStart(4, '0')}/${symbol}`,
 }
 
-/** Six hours of minutes that are older than those of the statistics, each written once. */
+/** Six hours of minutes, each written once. */
 const LIVED: Codec<LivedBlock & { readonly symbol: string }> = {
   table: 'lived',
   id: ({ block, symbol }) => `${symbol}/${block}`,
@@ -81,13 +80,12 @@ export function putCheckpoint({ rows, symbols }: CoreState, market: Market): voi
     rows.put(SYMBOL_MARKETS, { symbol, market: displayed, statistics: statistics.state() })
     for (const bucket of statistics.takeChanged()) minutes.push({ symbol, ...bucket })
   }
-  // In the order of their ids: the day before the first start is 1440 rows of each instrument, which
-  // take ten times as long in any other order.
+  // Sorted by id: the insert of 1440 rows an instrument takes ten times as long in any other order.
   minutes.sort((one, other) => (one.minute % BUCKETS) - (other.minute % BUCKETS))
   for (const minute of minutes) rows.put(MINUTES, minute)
 }
 
-/** Before the statistics lose them: at each checkpoint, and while much time is caught up on. */
+/** To be called before the statistics lose the minutes. */
 export function keepLived({ rows, symbols }: CoreState): void {
   for (const [symbol, { statistics, lived }] of symbols) {
     const { added = [], dropped = [] } = lived?.keep(statistics) ?? {}
@@ -141,7 +139,7 @@ function gridsOf(instruments: readonly Instrument[]): Grids {
   return Object.fromEntries(grids)
 }
 
-/** @throws Failure SIMULATOR_GRIDS_CHANGED if stored ticks and lots would change their value */
+/** @throws Failure SIMULATOR_GRIDS_CHANGED */
 export function assertSameGrids(instruments: readonly Instrument[], { grids }: Checkpoint): void {
   for (const [symbol, [tickSize, lotSize]] of Object.entries(gridsOf(instruments))) {
     const [storedTick, storedLot] = grids[symbol] ?? [tickSize, lotSize]

@@ -26,10 +26,9 @@ import type { PlanOrder } from './plans/plan-order.ts'
 import { positionKey, type Position } from './positions/position.ts'
 import type { CoreSettings } from './settings.ts'
 
-/** Changed only by functions of `futures`. */
 export interface CoreState {
   readonly settings: CoreSettings
-  /** A speed above 1 is a demonstration, without funding. */
+  /** Above 1 the market is a demonstration, and pays no funding. */
   readonly matching: MatchingRules
   readonly seed: string | number
   readonly rates: FeeRates & { readonly takerFloat: number }
@@ -41,7 +40,7 @@ export interface CoreState {
   readonly clock: CoreClock
   readonly nextSettlement: { at: number }
   readonly rows: StoredRows
-  /** Keyed by product type, with the count of market moves at which rows were written. */
+  /** The number is the count of market moves at which the rows were written. */
   readonly tickerBoards: Map<string, { readonly moves: number; readonly rows: WireTicker[] }>
 }
 
@@ -70,7 +69,6 @@ export interface Account {
   readonly coins: Map<string, CoinBalance>
   /** Oldest first, at most `productOrdersMax` for each product type. */
   readonly openOrders: Map<number, Order>
-  /** Within the idempotency window, oldest first. */
   readonly closedOrders: Map<number, Order>
   readonly positions: Map<string, Position>
   /** Completed ones stay within the idempotency window. */
@@ -109,7 +107,6 @@ export interface SymbolState extends OrderBook<Order> {
   readonly funding: FundingPayments | undefined
   /** The minutes before the market opened. */
   readonly past: PastMinutes | undefined
-  /** The minutes that it has lived through, where a state is kept. */
   lived: LivedMinutes | undefined
   readonly references: RecordedReferences | undefined
   readonly positions: Position[]
@@ -167,10 +164,7 @@ export function createSymbolState(
 
 type MarketFacts = Pick<Market, 'endings' | 'funding' | 'past' | 'priceStepsMs' | 'references'>
 
-/**
- * A contract is listed when the one before is delivered. With recorded prices, the recording says
- * when trading begins.
- */
+/** A contract is listed when the one before is delivered. */
 function listingOf(
   { symbol, delivery }: Instrument,
   { priceStepsMs }: MarketFacts,

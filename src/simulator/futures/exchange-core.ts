@@ -52,8 +52,8 @@ type FuturesHandlers = typeof futuresHandlers
 type FuturesName = keyof FuturesHandlers
 
 /**
- * Synchronous and deterministic. `now` is Unix ms of the exchange's clock; an earlier one counts as
- * the latest seen. Orders trade only against the displayed market, never with other accounts.
+ * `now` is Unix ms of the exchange's clock; an earlier one counts as the latest seen. Orders trade
+ * only against the displayed market, never with other accounts.
  */
 export class ExchangeCore {
   readonly #state: CoreState
@@ -83,7 +83,6 @@ export class ExchangeCore {
     return this.#market.priceStepsMs ?? new Map()
   }
 
-  /** The last recording's end, moved by pauses. */
   get endsAt(): number | undefined {
     const { now, pausedAt, pausedMs } = this.#state.clock
     const { endsAt } = this.#market
@@ -96,7 +95,7 @@ export class ExchangeCore {
 
   /** @returns false after 100 ms with work left: call again with the same `now` */
   advance(now: number): boolean {
-    // After a kill all of an unfinished stretch is played again.
+    // An unfinished stretch is played again after a kill.
     if (!playUntil(this.#state, this.#market, now)) return false
     for (const play of this.#played) play(this.now)
     this.#save()
@@ -116,7 +115,7 @@ export class ExchangeCore {
     return this.carryOut(now, () => this.#answers[name](account, request), account)
   }
 
-  /** The single entry: plays up to `now`, handles, and stores all changes as one operation. */
+  /** The single entry: all changes are stored as one operation. */
   carryOut<Result>(now: number, handle: (state: CoreState) => Result, asking?: AccountRef): Result {
     this.#playAll(now)
     const result = handle(this.#state)
@@ -171,7 +170,7 @@ export class ExchangeCore {
     return sums
   }
 
-  /** Quotes stop; requests are served and funding continues. */
+  /** Requests are still served, and funding continues. */
   pause(now: number): void {
     this.#playAll(now)
     const { clock } = this.#state
@@ -276,7 +275,6 @@ function openSymbol(instrument: Instrument, { market, settings, seed, checkpoint
   return createSymbolState(instrument, { statistics, market, settings })
 }
 
-/** A coin gets its opening balance only once. */
 function openAccounts(state: CoreState): void {
   for (const account of state.accounts.values()) {
     for (const [coin, amount] of Object.entries(account.setup.balances)) {
@@ -304,9 +302,7 @@ function playUntil(state: CoreState, market: Market, now: number): boolean {
   return true
 }
 
-/**
- * Repeats a stretch after a restart. @param stored symbols at the quote at which they were stored
- */
+/** @param stored symbols at the quote at which they were stored */
 function replayQuotes(
   state: CoreState,
   market: Market,
@@ -408,7 +404,7 @@ function refreshMarks(state: CoreState): void {
   for (const symbol of state.symbols.values()) refreshMark(state, symbol, state.clock.now)
 }
 
-/** Without a recorded mark price it moves with the quotes, and with the premium once a minute. */
+/** The premium changes once a minute, so a mark that is not recorded does too. */
 function refreshMark(state: CoreState, symbol: SymbolState, at: number): void {
   if (symbol.market.at === 0) return
   const recorded = recordedAt(state, symbol, { column: 'markTicks', at })

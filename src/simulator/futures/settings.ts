@@ -12,45 +12,31 @@ export const defaultCoreSettings = {
   makerFeeRate: '0.0002',
   takerFeeRate: '0.0006',
   postOnlyCross: oneOf('reject', 'cancel'),
-  /**
-   * Fees are taken in this coin (priced by its instrument, such as BGBUSDT) while the account has
-   * enough; empty: the margin coin.
-   */
+  /** Priced by its instrument, such as BGBUSDT; empty: the margin coin. */
   feeCoin: '',
   feeCoinPrice: '1.25',
-  /**
-   * A repeated clientOid gets refusal 40786 or the first orderId (`replay`). `pendingOnly` follows
-   * a vendor's guide: refused only while the first is open.
-   */
+  /** A vendor's guide has `pendingOnly`: refused only while the first order is open. */
   idempotency: oneOf('duplicateError', 'replay', 'pendingOnly'),
   /** Document: "clientOid idempotency: 20 minutes". */
   idempotencyWindowMs: 20 * 60_000,
-  /** Error 22001, or a success with empty lists. */
   cancelAllEmpty: oneOf('error', 'emptyLists'),
   /** If reduce-only orders together exceed the one-way position. */
   reduceOnlyExcess: oneOf('cancelOlder', 'reject'),
-  /** If a close exceeds the available size. */
   hedgeCloseExcess: oneOf('closeRemainder', 'reject', 'cancelResting'),
   /** The document's `open`/`close`, or `buy_single`/`sell_single`. */
   oneWayTradeSide: oneOf('openClose', 'single'),
   totalDeductionFee: oneOf('zero', 'null'),
-  /**
-   * Two orders of one account without self-trade prevention: with the market only, or with each
-   * other.
-   */
+  /** Without self-trade prevention, two orders of an account may meet each other. */
   selfTrades: oneOf('never', 'meet'),
   presetTriggerType: oneOf('fill_price', 'mark_price'),
   fillModel: oneOf<FillModelName>('default'),
   marketLevelsMax: 20,
-  /** An accepted order is open this long before it can trade. */
   matchingLagMs: 0,
   entryLatency: NO_LATENCY,
-  /** From a fill to its appearance in the fills endpoint. */
   fillVisibilityLagMs: 0,
   /** Between delivery and settlement nothing can be done. */
   deliverySettlementMs: 60_000,
   deliveryConfigMs: 10 * 60_000,
-  /** When its prices end: closed at the last price, or held without funding. */
   delisting: oneOf('close', 'hold'),
   fillsMax: 100_000,
   /** A full window of 5 calls a second of 50 orders. */

@@ -23,10 +23,7 @@ import type { Order } from './orders/order.ts'
 import { isPending, type PlanOrder } from './plans/plan-order.ts'
 import { positionKey, type Position } from './positions/position.ts'
 
-/*
- * Whatever changes an entity must call `state.rows.put(ORDERS, order)` or the like. Delisted
- * instruments lose their fills and ended orders; the ledger keeps the money.
- */
+/* Whatever changes an entity must call `state.rows.put(ORDERS, order)` or the like. */
 
 export const CLOCK = singleRow<CoreClock>('clock')
 
@@ -85,7 +82,6 @@ export const SYMBOLS: Codec<SymbolState, SymbolRow> = {
 export const ORDERS: PlacedCodec<CoreState, Order> = {
   table: 'orders',
   id: ({ sequence }) => String(sequence),
-  // Open orders are in order of arrival, closed ones in order of their end.
   order: (order) => (isOpen(order) ? order.sequence : order.updatedAt),
   place(state, order) {
     const account = namedAccount(state, order.uid)

@@ -1,13 +1,12 @@
 import type { Decimal } from '../../lib/decimal.ts'
 import type { PairMarket } from '../services/pair-market.ts'
-import { openPairs, type PairTrading } from '../services/pair-order.ts'
-import type { ServicePorts } from '../services/service-ports.ts'
-import { Histories } from '../shared/histories.ts'
+import type { PairTrading } from '../services/pair-service.ts'
+import type { Histories } from '../shared/histories.ts'
 import { singleRow, type PlacedCodec } from '../store/stored-rows.ts'
 import type { BalanceRef, CoinMoney, CoinRef } from '../wallet/coin-money.ts'
 import type { LiquidationRecord, MarginOrder, ModeOwner } from './orders/margin-order.ts'
 import type { MarginSettings } from './margin-settings.ts'
-import { MARGIN_SYMBOLS, type MarginSymbol } from './margin-symbols.ts'
+import type { MarginSymbol } from './margin-symbols.ts'
 
 export interface MarginState extends PairTrading<MarginOrder, MarginSymbol> {
   readonly settings: MarginSettings
@@ -43,36 +42,6 @@ export const DEBTORS: PlacedCodec<MarginState, Debtor, DebtorRow> = {
 }
 
 export const HOUR_MS = 3_600_000
-
-export function openMarginState(ports: ServicePorts, settings: MarginSettings): MarginState {
-  const { rows, startAt } = ports
-  const { ordersMax, recordsMax } = settings
-  const state: MarginState = {
-    ...openPairs<MarginOrder, MarginSymbol>(ports, MARGIN_SYMBOLS, {
-      table: 'margin_orders',
-      decimals: ['loan'],
-      ordersMax,
-    }),
-    settings,
-    clock: {
-      now: startAt,
-      accruedAt: startAt - (startAt % HOUR_MS),
-      ...rows.readOne(ACCRUAL, ACCRUAL.id()),
-    },
-    records: new Histories<LiquidationRecord>(rows, {
-      codec: {
-        table: 'margin_records',
-        id: ({ id }) => id,
-        decimals: ['price', 'size', 'filledBase', 'filledQuote', 'fromSize', 'toSize'],
-      },
-      max: recordsMax,
-      ownerOf: recordsKey,
-    }),
-    debtors: new Map(),
-  }
-  rows.restore(DEBTORS, state)
-  return state
-}
 
 export function pairsOf(state: MarginState, { balance }: BalanceRef): MarginPair[] {
   return [...state.pairs.values()].filter(

@@ -1,6 +1,8 @@
 import { matchResting } from '../matching/match-orders.ts'
 import { isOpen } from '../matching/order-lifecycle.ts'
+import { openPairs, venueOf } from '../services/pair-service.ts'
 import type { ServicePorts } from '../services/service-ports.ts'
+import { Histories } from '../shared/histories.ts'
 import type { Handlers } from '../shared/handlers.ts'
 import type { BalanceRef } from '../wallet/coin-money.ts'
 import type { WalletCoin } from '../wallet/wallet.ts'
@@ -10,22 +12,63 @@ import { judgeDebtors } from './debts/liquidation.ts'
 import { passTime } from './debts/pass-time.ts'
 import { defaultMarginSettings, type MarginSettings } from './margin-settings.ts'
 import {
-  openMarginState,
+  ACCRUAL,
+  DEBTORS,
+  HOUR_MS,
   recordsKey,
   refreshBooks,
+  type MarginClock,
   type MarginPair,
   type MarginState,
 } from './margin-state.ts'
+import { MARGIN_SYMBOLS, type MarginSymbol } from './margin-symbols.ts'
 import { cancelBatch } from './orders/cancel-batch.ts'
-import type { MarginMode } from './orders/margin-order.ts'
-import { createVenue } from './orders/margin-venue.ts'
+import {
+  balanceRefOf,
+  isForced,
+  type LiquidationRecord,
+  type MarginMode,
+  type MarginOrder,
+} from './orders/margin-order.ts'
+import { close, receive } from './orders/margin-venue.ts'
 import { openOrdersPage, toWireOrder } from './orders/open-orders-page.ts'
 
 export function openMargin(
   ports: ServicePorts,
   settings: Partial<MarginSettings> = {},
 ): MarginState {
-  const state = openMarginState(ports, { ...defaultMarginSettings, ...settings })
+  const complete = { ...defaultMarginSettings, ...settings }
+  const { rows, startAt } = ports
+  const clock: MarginClock = {
+    now: startAt,
+    accruedAt: startAt - (startAt % HOUR_MS),
+    ...rows.readOne(ACCRUAL, ACCRUAL.id()),
+  }
+  const state: MarginState = {
+    ...openPairs<MarginOrder, MarginSymbol>(ports, MARGIN_SYMBOLS, {
+      table: 'margin_orders',
+      decimals: ['loan'],
+      ordersMax: complete.ordersMax,
+      clock,
+      balanceOf: (order) => balanceRefOf(order).balance,
+      isForced,
+      receive: (order, receipt) => receive(state, order, receipt),
+      close: (order, unused) => close(state, order, unused),
+    }),
+    settings: complete,
+    clock,
+    records: new Histories<LiquidationRecord>(rows, {
+      codec: {
+        table: 'margin_records',
+        id: ({ id }) => id,
+        decimals: ['price', 'size', 'filledBase', 'filledQuote', 'fromSize', 'toSize'],
+      },
+      max: complete.recordsMax,
+      ownerOf: recordsKey,
+    }),
+    debtors: new Map(),
+  }
+  rows.restore(DEBTORS, state)
   for (const pair of state.pairs.values()) followPair(state, pair)
   return state
 }
@@ -44,7 +87,7 @@ export const marginHandlers = {
 
 /** Without orders and debts, a quote is read only on request. */
 function followPair(state: MarginState, pair: MarginPair): void {
-  const venue = createVenue(state, pair)
+  const venue = venueOf(state, pair)
   pair.follow((at) => {
     if (!pair.hasOrders && state.debtors.size === 0) return
     passTime(state, at)

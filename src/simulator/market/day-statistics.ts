@@ -1,7 +1,4 @@
-/**
- * 24 hours of minute buckets, with or without a trade, so figures depend only on the steps and the
- *   elapsed minutes.
- */
+/** Minutes without a trade have a bucket too, so figures depend only on steps and elapsed time. */
 import {
   FairPrice,
   type FairPriceFigures,
@@ -10,7 +7,7 @@ import {
 } from './fair-price.ts'
 import type { MarketInstrument, MarketReference, MinuteBar, Quote } from './market.ts'
 
-/** The document's Futures ticker. Prices in ticks, sizes in lots, changes as shares of 1. */
+/** Prices in ticks, sizes in lots, changes as shares of 1. */
 export interface TickerFigures extends FairPriceFigures {
   readonly high24hTicks: number
   readonly low24hTicks: number
@@ -38,7 +35,6 @@ export interface DayStatisticsState {
 export interface DayStatisticsOptions {
   readonly instrument: MarketInstrument
   readonly seed: number | string
-  /** Seconds of smoothing are seconds of market time. */
   readonly speed: number
   readonly past: readonly MinuteBar[] | undefined
   readonly state?: DayStatisticsState | undefined
@@ -70,7 +66,7 @@ export class DayStatistics {
   #minute = -1
   #oldest = -1
   #lastTicks = 0
-  /** At the last {@link takeChanged}; earlier buckets have not changed since. */
+  /** The minute of the last {@link takeChanged}: earlier buckets have not changed since. */
   #takenMinute = -1
   #closed: DaySums | undefined
   readonly #hours: HourSums[] = []
@@ -138,7 +134,6 @@ export class DayStatistics {
     return this.#fair.markTicks()
   }
 
-  /** The latest payments of funding, oldest first. */
   settlements(): readonly FundingSettlement[] {
     return this.#fair.settlements()
   }
@@ -154,7 +149,7 @@ export class DayStatistics {
   }
 
   buckets(from = 0): Bucket[] {
-    // A state of an older version may name its minute and have none.
+    // A state of an older version may have a minute and no oldest.
     if (this.#minute < 0 || this.#oldest < 0) return []
     const first = Math.max(this.#oldest, from)
     return Array.from({ length: this.#minute - first + 1 }, (_, index) => {

@@ -36,11 +36,10 @@ const PREMIUM_DEVIATION = 0.0004
 const INTEREST = 0.0001
 const INTEREST_REACH = 0.0005
 const FUNDING_MAX = 0.003
-/** Deviation of the mean premium of eight hours, the slow walk smoothed. */
 const MEAN_PREMIUM_DEVIATION = 0.75 * PREMIUM_DEVIATION
 export const USUAL_FUNDING_MINUTES: readonly number[] = [0, 480, 960]
 const DAY_MINUTES = 1440
-/** A page of the history: a hundred days of eight hours. */
+/** A hundred days of eight hours. */
 const SETTLEMENTS_MAX = 300
 const HOLDING_DAYS = 0.33
 const HOLDING_DEVIATION = 0.12
@@ -88,7 +87,7 @@ export class FairPrice {
     readonly instrument: MarketInstrument
     readonly seed: number | string
     readonly speed: number
-    /** With real prices nothing is invented from which a strategy could earn. */
+    /** Real prices come without invented premium and funding, from which a strategy could earn. */
     readonly isReal: boolean
     readonly state?: FairPriceState | undefined
   }) {
@@ -190,7 +189,6 @@ export class FairPrice {
     if (settled.length > 2 * SETTLEMENTS_MAX) settled.splice(0, 2)
   }
 
-  /** The last settlement up to a minute, in minutes since 1970. */
   #settledAt(minute: number): number {
     const ofDay = minute % DAY_MINUTES
     const last = this.#fundingMinutes.findLast((one) => one <= ofDay)

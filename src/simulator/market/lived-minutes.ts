@@ -1,37 +1,31 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Bucket, DayStatistics } from './day-statistics.ts'
 
-/** Six hours, packed: some 5 kB. `minute` numbers are counted from 1970. */
+/** Six hours, some 5 kB of base64. Minutes are counted from 1970. */
 export interface LivedBlock {
-  /** The first minute over {@link BLOCK}. */
   readonly block: number
-  /** Base64. */
   readonly packed: string
 }
 
-/** A minute that was played, as the ticker statistics had it. */
 export interface LivedMinute {
   readonly minute: number
   readonly figures: readonly number[]
-  /** The open of the next one. */
   readonly closeTicks: number
 }
 
 const BLOCK = 360
-/** As far as the past of a seeded market goes. */
+/** The past of a seeded market goes as far. */
 const DAYS_KEPT = 400
 const BLOCKS_MAX = (DAYS_KEPT * 1440) / BLOCK
-/** All instruments share it: some 32 MB. */
+/** Some 32 MB, shared by all instruments. */
 const ALL_BLOCKS_MAX = 4 * BLOCKS_MAX
 const FIELDS = 5
 const [OPEN, HIGH, LOW] = [0, 1, 2] as const
 
 /**
- * The minutes that an instrument has lived through, beyond the 24 hours of its statistics. At most
- * 400 days are kept, and fewer of more than four instruments.
+ * Minutes older than the 24 hours of the statistics: 400 days, fewer of more than four instruments.
  */
 export class LivedMinutes {
-  /** Oldest first. */
   readonly #blocks = new Map<number, string>()
   readonly #blocksMax: number
 
@@ -42,7 +36,7 @@ export class LivedMinutes {
     for (const { block, packed } of known) this.#blocks.set(block, packed)
   }
 
-  /** Packs what is complete. The statistics must not have lost it: to be called within 18 hours. */
+  /** To be called within 18 hours, before the statistics lose the minutes. */
   keep(statistics: DayStatistics): {
     readonly added: readonly LivedBlock[]
     readonly dropped: readonly LivedBlock[]
@@ -59,7 +53,7 @@ export class LivedMinutes {
     return { added, dropped: this.#dropOldest() }
   }
 
-  /** Oldest first, `untilMinute` excluded. */
+  /** `untilMinute` is excluded. */
   *between(fromMinute: number, untilMinute: number): Generator<LivedMinute> {
     for (const [block, packed] of this.#blocks) {
       if (block < Math.floor(fromMinute / BLOCK) || block * BLOCK >= untilMinute) continue
@@ -68,7 +62,6 @@ export class LivedMinutes {
     }
   }
 
-  /** Infinite while there is none. */
   get firstMinute(): number {
     for (const [block, packed] of this.#blocks)
       return unpack(block, packed)[0]?.minute ?? block * BLOCK
@@ -82,7 +75,6 @@ export class LivedMinutes {
   }
 }
 
-/** All but the running one. */
 function closeMinutes(buckets: readonly Bucket[]): readonly LivedMinute[] {
   return buckets.slice(0, -1).map((bucket, index) => ({
     ...bucket,
@@ -90,10 +82,7 @@ function closeMinutes(buckets: readonly Bucket[]): readonly LivedMinute[] {
   }))
 }
 
-/**
- * Columns of numbers, then the last close. Prices are differences, which are small and deflate well;
- * a minute that is missing has no open.
- */
+/** Prices are differences, which deflate well; a missing minute has no open. */
 function pack(block: number, minutes: readonly LivedMinute[]): string {
   const values = new Float64Array(BLOCK * FIELDS + 1).fill(Number.NaN)
   let before = 0

@@ -1,7 +1,4 @@
-/**
- * Quotes follow one path an instrument, which orders do not change. A market is seeded, recorded or
- * live.
- */
+/** Orders do not change the path of the quotes. */
 import { Failure } from '../../lib/failure.ts'
 
 /** Whole ticks and lots; at least 1. */
@@ -11,24 +8,22 @@ export interface Quote {
   readonly bidLots: number
   readonly askLots: number
   readonly lastTicks: number
-  /** Traded at `lastTicks` since the previous step; 0 for an older trade. */
+  /** 0 for an older trade. */
   readonly tradedLots: number
-  /** Since the previous step, if known: they match resting orders, but are not displayed. */
+  /** They match resting orders, but are not displayed. */
   readonly lowTicks?: number
   readonly highTicks?: number
   /**
-   * A candle's momentary extreme matches orders and triggers, but no figure shows it before the
-   * candle ends: it would reveal that the price turns there.
+   * A candle's extreme matches orders and triggers, but no figure shows it before the candle ends:
+   * it would reveal that the price turns there.
    */
   readonly isUnseen?: boolean
-  /** For the day's high and low: a candle's last point has its whole range. */
+  /** Only a candle's last point has its whole range. */
   readonly candleHighTicks?: number
   readonly candleLowTicks?: number
   readonly levelTicks: number
   readonly candle: number
-  /**
-   * Limits what orders may take; not displayed. If not known yet: so far, and at least the usual.
-   */
+  /** Limits what orders may take. A running candle counts so far, and at least the usual. */
   readonly candleLots: number
 }
 
@@ -62,7 +57,7 @@ export interface MarketInstrument {
   readonly fundingMinutes?: readonly number[]
 }
 
-/** Recorded besides the quotes; the exchange invents what is missing. */
+/** The exchange invents what is missing. */
 export interface MarketReference {
   readonly markTicks: number | undefined
   /** Share of the notional: 0.0001 is 1 bp. */
@@ -87,12 +82,10 @@ export interface MinuteBar {
   readonly lots: number
 }
 
-/** Drawn on demand: the same minute is always the same bar. */
 export interface PastMinutes {
-  /** Its first minute, and the first after it. */
   readonly fromAt: number
   readonly untilAt: number
-  /** Minutes that open in a span of Unix ms, `untilAt` excluded, oldest first. */
+  /** `untilAt` is excluded. */
   between(fromAt: number, untilAt: number): readonly MinuteBar[]
 }
 
@@ -129,9 +122,7 @@ export interface Market {
   readonly speed: number
   readonly endsAt: number | undefined
   readonly priceStepsMs?: ReadonlyMap<string, number>
-  /**
-   * Symbols whose prices end before the market does. All times here are on the exchange's clock.
-   */
+  /** All times here are on the exchange's clock. */
   readonly endings?: ReadonlyMap<string, number>
   readonly funding?: ReadonlyMap<string, FundingPayments>
   readonly references?: ReadonlyMap<string, RecordedReferences>
@@ -145,16 +136,15 @@ export interface Market {
    * @returns true if nothing up to `now` is left; on false call again with the same `now`
    */
   advance(now: number, visit: (step: MarketStep) => void): boolean
-  /** The 1440 minutes before `startAt`, oldest first. Undefined for real prices. */
+  /** Undefined for real prices. */
   pastDay(symbol: string): readonly MinuteBar[] | undefined
-  /** Everything before `startAt`; absent if unknown. */
+  /** Absent if unknown. */
   past?(symbol: string): PastMinutes | undefined
   state(): MarketState
 }
 
 /**
- * About 100 ms of work, so that catching up does not block the caller. Steps of one instant stay
- * together, so a call may hand over twice as many.
+ * About 100 ms of work. Steps of one instant stay together, so a call may hand over twice as many.
  */
 export const STEPS_PER_ADVANCE_MAX = 100_000
 

@@ -11,10 +11,7 @@ export const QUEUE_UNKNOWN = -1
  */
 export type OrderStatus = 'pending' | 'live' | 'partially_filled' | 'filled' | 'cancelled'
 
-/**
- * `user`: its owner. `position_gone`: it could only close a position that is gone. Others: the
- * market.
- */
+/** `position_gone`: it could only close a position that is gone. */
 export type CancelReason =
   | 'force'
   | 'post_only'
@@ -35,14 +32,11 @@ export interface BookOrder {
   readonly force: Force
   readonly stpMode: StpMode
   readonly priceTicks: number
-  /** The last price that triggered it, 0 for none: see match-orders.ts. */
+  /** 0 for none: see match-orders.ts. */
   readonly triggerTicks: number
-  /** The last quote from which it could take; 0 for none. It rests unless that was the last one. */
+  /** 0 for none. It rests unless the last quote was this one. */
   takingAt: number
-  /**
-   * Lots displayed before it at its price, which trade first; {@link QUEUE_UNKNOWN} until its price
-   * is the best.
-   */
+  /** They trade before it; {@link QUEUE_UNKNOWN} until its price is the best. */
   queueLots: number
   status: OrderStatus
   cancelReason: CancelReason | null

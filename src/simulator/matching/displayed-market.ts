@@ -3,7 +3,7 @@ import { EMPTY_QUOTE, type MutableQuote, type Quote } from '../market/market.ts'
 import type { Direction } from './book-order.ts'
 import type { FillModel, MatchingRules } from './fill-model.ts'
 
-/** Only the taken size reacts to orders. All zero before the first quote. */
+/** Only the taken size reacts to orders. */
 export interface DisplayedMarket extends MutableQuote {
   at: number
   previousAt: number
@@ -15,7 +15,6 @@ export interface DisplayedMarket extends MutableQuote {
 export interface TakenLots {
   at: number
   candle: number
-  /** With deeper levels; recovers with time. */
   askLots: number
   bidLots: number
   tradedLots: number
@@ -85,7 +84,6 @@ export function levelTicksAt(market: DisplayedMarket, direction: Direction, leve
   return direction === 'buy' ? market.askTicks + away : Math.max(1, market.bidTicks - away)
 }
 
-/** Each level is as deep as the best one. */
 export function depthUpTo(market: DisplayedMarket, direction: Direction, level: number): number {
   const displayed = direction === 'buy' ? market.askLots : market.bidLots
   const taken = direction === 'buy' ? market.taken.askLots : market.taken.bidLots

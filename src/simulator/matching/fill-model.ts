@@ -1,6 +1,6 @@
 /**
- * How a market would have treated an order that was not there is unknown: three answers, from
- * careful to generous. A result that holds under only one is no result.
+ * How a market would have treated an order that was not there is unknown. A result that holds under
+ * only one of these is no result.
  */
 export const FILL_MODELS = ['pessimistic', 'default', 'optimistic'] as const
 export type FillModelName = (typeof FILL_MODELS)[number]
@@ -15,7 +15,7 @@ export interface FillModel {
    * has traded, `front` at once.
    */
   readonly touch: 'never' | 'queue' | 'front'
-  /** Share of such trades, behind the queue, that orders get. */
+  /** Only behind the queue. */
   readonly touchShare: number
   /** Half of the taken size reappears after this market time; 0: at the next quote. */
   readonly recoveryMs: number

@@ -76,7 +76,6 @@ export function matchResting<Order extends BookOrder>(venue: Venue<Order>): void
   const hasTraded = market.tradedLots > 0
   const lowest = hasTraded ? Math.min(market.lowTicks, market.askTicks) : market.askTicks
   const highest = hasTraded ? Math.max(market.highTicks, market.bidTicks) : market.bidTicks
-  // An order's queue is determined when its price becomes the best one.
   const hasQueues = venue.model.touch === 'queue'
   const buysFrom = hasQueues ? Math.min(lowest, market.bidTicks) : lowest
   const sellsFrom = hasQueues ? Math.max(highest, market.askTicks) : highest
@@ -95,7 +94,6 @@ function reached<Order extends BookOrder>(
   return orders.slice(0, end < 0 ? orders.length : end)
 }
 
-/** @param cutTicks takes no level at or beyond this price; see {@link preventSelfTrade} */
 function takeLevels<Order extends BookOrder>(
   venue: Venue<Order>,
   order: Order,
@@ -190,7 +188,7 @@ function lotsMet<Order extends BookOrder>(venue: Venue<Order>, order: Order): Qu
     hasTraded && (isBuy ? market.lowTicks < priceTicks : market.highTicks > priceTicks)
   if (isCrossed || isTradedThrough) return { by: 'through', lots: allowed }
   if (model.touch === 'never') return { by: 'trade', lots: 0 }
-  // It is displayed at its price, so all orders before it there are filled.
+  // A displayed order at this price means that all orders before it are filled.
   if (reachesMarket(market, order)) {
     return { by: 'quote', lots: Math.min(allowed, depthUpTo(market, direction, 0)) }
   }
@@ -257,10 +255,7 @@ function preventSelfTrade<Order extends BookOrder>(
   return nearest
 }
 
-/**
- * Without self-trade prevention, an account's own resting orders come first, at their price, where
- * they are at least as good as the market's best.
- */
+/** Its own resting orders come first where they are at least as good as the market's best. */
 function meetOwnOrders<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
   for (const own of ownOrdersMet(venue, order)) {
     const { priceTicks: ticks } = own

@@ -44,7 +44,6 @@ export function finishOrder<Order extends BookOrder>(venue: Venue<Order>, order:
   endOrder(venue, order, 'filled')
 }
 
-/** Does nothing if it has ended. */
 export function cancelOrder<Order extends BookOrder>(
   venue: Venue<Order>,
   order: Order,

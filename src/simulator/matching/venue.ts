@@ -8,10 +8,9 @@ export interface Venue<Order extends BookOrder> {
   readonly book: OrderBook<Order>
   readonly meetsOwn?: boolean
   readonly now: number
-  /** Whole lots that it still wants at a price. */
   wantedLots(order: Order, ticks: number): number
   isForced(order: Order): boolean
-  /** Books money, positions and the filled size. @returns the traded lots */
+  /** @returns the traded lots */
   settle(order: Order, trade: Trade): number
   isFilled(order: Order): boolean
   /** A market order's rest that buys no lot counts as filled. */

@@ -1,12 +1,7 @@
-import { ZERO, type Decimal } from '../../lib/decimal.ts'
-import { isOpen, pendingSince } from '../matching/order-lifecycle.ts'
+import type { Decimal } from '../../lib/decimal.ts'
 import type { BookOrder } from '../matching/book-order.ts'
-import { insertOrder, sideOf } from '../matching/order-book.ts'
-import { Histories } from '../shared/histories.ts'
-import { known } from '../shared/known.ts'
-import { serviceIdText } from '../shared/order-sequence.ts'
-import { PairMarket, type Pair } from './pair-market.ts'
-import type { ServicePorts } from './service-ports.ts'
+import type { OrderReference } from '../shared/reply.ts'
+import type { Pair } from './pair-market.ts'
 
 export interface PairOrder extends BookOrder {
   readonly id: string
@@ -29,81 +24,36 @@ export interface OrderNames {
   readonly clientOid?: string | undefined
 }
 
+/** If both ids are given, both must match. */
+export function isNamed(order: PairOrder, { symbol, orderId, clientOid }: OrderNames): boolean {
+  return (
+    order.symbol === symbol &&
+    (orderId === undefined || order.id === orderId) &&
+    (clientOid === undefined || order.clientOid === clientOid)
+  )
+}
+
+export function referenceTo({ id, clientOid }: PairOrder): OrderReference {
+  return { orderId: id, clientOid }
+}
+
 export function remainingOf(order: PairOrder): Decimal {
   return order.size.minus(order.isQuoteSized ? order.filledQuote : order.filledBase)
 }
 
-export function beginOrder<Order extends PairOrder>(
-  { sequence: ids }: ServicePorts,
-  pair: Pick<PairMarket<Order>, 'ticks'>,
-  { orderType, price, at }: Pick<PairOrder, 'orderType' | 'price'> & { readonly at: number },
-) {
-  const sequence = ids.next()
-  return {
-    ...pendingSince(at),
-    sequence,
-    id: serviceIdText(sequence),
-    filledBase: ZERO,
-    filledQuote: ZERO,
-    triggerTicks: 0,
-    priceTicks: orderType === 'limit' ? pair.ticks(price) : 0,
-  }
+type Side = Pick<PairOrder, 'direction'>
+
+export function paidCoin({ baseCoin, quoteCoin }: Pair, { direction }: Side): string {
+  return direction === 'buy' ? quoteCoin : baseCoin
 }
 
-interface PairOrdersOptions {
-  readonly table: string
-  readonly decimals: readonly string[]
-  readonly ordersMax: number
+export function obtainedCoin({ baseCoin, quoteCoin }: Pair, { direction }: Side): string {
+  return direction === 'buy' ? baseCoin : quoteCoin
 }
 
-export interface PairTrading<Order extends PairOrder, Rules extends Pair> {
-  readonly ports: ServicePorts
-  readonly pairs: ReadonlyMap<string, PairMarket<Order, Rules>>
-  readonly orders: Histories<Order>
-}
-
-export function openPairs<Order extends PairOrder, Rules extends Pair>(
-  ports: ServicePorts,
-  list: readonly Rules[],
-  { table, decimals, ordersMax }: PairOrdersOptions,
-): PairTrading<Order, Rules> {
-  const pairs = new Map(
-    list.map((rules) => [rules.symbol, new PairMarket<Order, Rules>(ports, rules)]),
-  )
-  const orders = new Histories<Order>(ports.rows, {
-    codec: {
-      table,
-      id: ({ id }) => id,
-      decimals: ['price', 'size', 'filledBase', 'filledQuote', 'frozen', ...decimals],
-    },
-    max: ordersMax,
-    ownerOf: ({ uid }) => uid,
-    mayGo: (order) => !isOpen(order),
-  })
-  for (const order of orders.all()) {
-    const pair = isOpen(order) ? pairs.get(order.symbol) : undefined
-    if (pair === undefined) continue
-    if (order.status === 'pending') pair.waiting.add(order)
-    else insertOrder(sideOf(pair, order), order)
-  }
-  return { ports, pairs, orders }
-}
-
-/** @throws Failure SIMULATOR_UNKNOWN */
-export function pairOf<Order extends PairOrder, Rules extends Pair>(
-  { pairs }: PairTrading<Order, Rules>,
-  symbol: string,
-): PairMarket<Order, Rules> {
-  return known(pairs, symbol, 'a pair')
-}
-
-/** In the market or waiting for it, oldest first. */
-export function openOrdersOf<Order extends PairOrder>(
-  { pairs }: Pick<PairTrading<Order, Pair>, 'pairs'>,
-  uid: string,
-): readonly Order[] {
-  return [...pairs.values()]
-    .flatMap(({ buys, sells, waiting }) => [...buys.orders, ...sells.orders, ...waiting])
-    .filter((order) => order.uid === uid)
-    .sort((a, b) => a.sequence - b.sequence)
+export function costOf(
+  order: Pick<PairOrder, 'direction' | 'isQuoteSized' | 'price' | 'size'>,
+): Decimal {
+  const { direction, isQuoteSized, price, size } = order
+  return direction === 'sell' || isQuoteSized ? size : price.times(size)
 }

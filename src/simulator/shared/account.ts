@@ -11,16 +11,13 @@ export interface AccountSetup {
   readonly positionMode: PositionMode
   /** Copy traders have a lower rate limit on batch-place (document: Limits). */
   readonly role: 'ordinary' | 'copyTrader'
-  /** Other addresses are refused, and some endpoints require a bound key. Default: not bound. */
+  /** Other addresses are refused; some endpoints require a bound key. */
   readonly boundToIps?: readonly string[]
-  /**
-   * Demo keys work only with the header `paptrading: 1`, others only without it. Default: with and
-   * without.
-   */
+  /** Demo keys work only with the header `paptrading: 1`, others only without. Default: both. */
   readonly isDemo?: boolean
   /**
-   * When a managed sub-account was bound: earlier fills and spot orders are hidden (document: order
-   * fill details, spot historical orders).
+   * Earlier fills and spot orders of a managed sub-account are hidden (document: order fill
+   * details, spot historical orders).
    */
   readonly boundAt?: number
   readonly gateway?: GatewayClient
@@ -36,11 +33,11 @@ export interface GatewayClient {
   readonly isWhitelisted: boolean
 }
 
-/** Made by the owner over the wire; they survive a restart. */
+/** They survive a restart. */
 export interface AccountChoices {
   readonly positionMode?: PositionMode
   readonly leverageBySymbol?: Readonly<Record<string, number>>
-  /** Only for the account's own answers: each order states its margin mode. */
+  /** Only the account's own answers show it: each order states its margin mode. */
   readonly marginModeBySymbol?: Readonly<Record<string, 'isolated' | 'crossed'>>
 }
 

@@ -2,10 +2,9 @@ import type { EndpointName, WireRequestOf, WireResponseOf } from '../../protocol
 import type { AccountRef } from './account.ts'
 import type { Reply } from './reply.ts'
 
-/** Calls public endpoints: no account has an empty UID. */
+/** No account has an empty UID. */
 export const NOBODY: AccountRef = { uid: '' }
 
-/** Everything was played up to the request before, and changes are stored afterwards. */
 type Handler<State, Request, Data> = (
   state: State,
   account: AccountRef,

@@ -9,7 +9,6 @@ interface HistoryOptions<Row> {
   readonly mayGo?: (row: Row) => boolean
 }
 
-/** Records by owner, oldest first in order of their ids. */
 export class Histories<Row> {
   readonly #rows: StoredRows
   readonly #options: HistoryOptions<Row>

@@ -16,7 +16,7 @@ export interface HistoryRules {
   readonly limitMax: number
   readonly limitUsual?: number
   readonly refusedLimits?: 'belowOne' | 'outOfRange'
-  /** Unix ms. Default: a missing time is no bound. */
+  /** Unix ms. */
   readonly span?: (
     query: HistoryQuery,
     now: number,
@@ -27,7 +27,6 @@ export interface HistoryRules {
   readonly daysMax?: number
 }
 
-/** A missing end is now, a missing start 90 days before. */
 export function ninetyDays({ startTime, endTime }: HistoryQuery, now: number) {
   const endAt = Number(endTime || now)
   return { startAt: Number(startTime || endAt - 90 * DAY_MS), endAt }
@@ -51,7 +50,6 @@ export function readHistory<Row>(
   const limit = Number(query.limit ?? limitUsual)
   const refusal = limitRefusal(limit, options) ?? spanRefusal(query, options)
   if (refusal !== undefined) return refusal
-  // Clients that poll for the newest row need no search.
   const newest = rows.at(-1)
   if (newest !== undefined && timeOf && Number(query.startTime) > timeOf(newest)) return accept([])
   const { idLessThan } = query
@@ -106,7 +104,7 @@ interface PageOptions<Row> {
   readonly accepts?: (row: Row) => boolean
 }
 
-/** Newest first. @param rows oldest first */
+/** @param rows oldest first */
 export function historyPage<Row>(rows: readonly Row[], options: PageOptions<Row>): Row[] {
   const { idOf, timeOf = () => 0, startAt = 0, endAt = Number.POSITIVE_INFINITY } = options
   const { idLessThan, limit, accepts = () => true } = options
@@ -124,7 +122,7 @@ export function historyPage<Row>(rows: readonly Row[], options: PageOptions<Row>
   return page
 }
 
-/** Rows that satisfy `isSo` must come before all others. */
+/** Only for rows whose true ones all come first. */
 export function countFirst<Row>(rows: readonly Row[], isSo: (row: Row) => boolean): number {
   let [least, most] = [0, rows.length]
   while (least < most) {

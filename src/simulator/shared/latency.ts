@@ -1,15 +1,14 @@
 import { exponential, type Random } from '../../lib/random.ts'
 
-/** Lognormal. With deviation 0.5, one in a hundred is 3.2 times the median. */
+/** With deviation 0.5, one in a hundred is 3.2 times the median. */
 export interface LatencySettings {
   readonly medianMs: number
-  /** That of the logarithm; 0 always gives the median. */
+  /** It is the logarithm's; 0 always gives the median. */
   readonly deviation: number
 }
 
 export const NO_LATENCY: LatencySettings = { medianMs: 0, deviation: 0 }
 
-/** With deviation 0.5: between a quarter and four times the median. */
 const DEVIATIONS_MAX = 2.8
 
 export function drawLatency({ medianMs, deviation }: LatencySettings, random: Random): number {

@@ -1,9 +1,6 @@
 import type { Refusal } from './reply.ts'
 
-/**
- * From the real exchange's error table. Of several codes for one fact, the one seen in answers; if
- * markets differ, each under its market.
- */
+/** Where the real exchange has several codes for one fact, this is the one seen in answers. */
 export const refusals = {
   parameter: (name: string) => refusal('40020', `Parameter ${name} error`),
   parameterEmpty: (name: string) => refusal('40019', `Parameter ${name} cannot be empty`),
@@ -100,7 +97,6 @@ export const refusals = {
     margin: refusal('50048', 'The maximum number of orders is exceeded'),
   },
 
-  /** Nothing available, everything reserved, and less than the order needs. */
   balanceEmpty: refusal('43012', 'Insufficient balance'),
   balanceTiedUp: refusal('40754', 'balance not enough'),
   balanceExceeded: refusal('40762', 'The order amount exceeds the balance'),

@@ -35,7 +35,6 @@ export function acceptUnless<Data>(refused: Refusal | undefined, data: Data): Re
 
 type BatchResult = ResponseOf<'batchPlaceOrder'>
 
-/** Document, Batch result item: one item's error does not affect the others. */
 export function eachOf<
   Item extends { readonly orderId?: string | undefined; readonly clientOid?: string | undefined },
 >(

@@ -15,11 +15,18 @@ import { enterMarket } from '../matching/match-orders.ts'
 import { reachesMarket } from '../matching/displayed-market.ts'
 import { spotBalance } from '../wallet/coin-money.ts'
 import { decimalsOf } from '../wallet/rounding.ts'
-import { beginOrder, openOrdersOf, pairOf } from '../services/pair-order.ts'
-import { costOf, paidCoin } from '../services/pair-venue.ts'
+import { costOf, paidCoin, referenceTo } from '../services/pair-order.ts'
+import {
+  addOrder,
+  beginOrder,
+  isClientOidTaken,
+  openOrdersOf,
+  pairOf,
+  venueOf,
+} from '../services/pair-service.ts'
 import { NO_FEES, type SpotOrder, type SpotTerms } from './spot-order.ts'
 import { refusals } from '../shared/refusals.ts'
-import { createVenue, isTriggered } from './spot-venue.ts'
+import { isTriggered } from './spot-venue.ts'
 import type { SpotPair, SpotState } from './spot-state.ts'
 
 export const placeRequest = z.looseObject({
@@ -58,8 +65,8 @@ export function placeSpotOrder(
   if ('code' in terms) return terms
   const { now } = state.ports.clock
   const order = openOrder(state, terms, { at: now, hasOldFees: false, reference: pair.lastPrice() })
-  if (isTriggered(order, pair)) enterMarket(createVenue(state, pair), order)
-  return accept({ orderId: order.id, clientOid: order.clientOid })
+  if (isTriggered(order, pair)) enterMarket(venueOf(state, pair), order)
+  return accept(referenceTo(order))
 }
 
 interface OpeningFacts {
@@ -74,23 +81,18 @@ export function openOrder(
   { at, hasOldFees, reference }: OpeningFacts,
 ): SpotOrder {
   const pair = pairOf(state, terms.symbol)
-  const frozen = costOf(terms)
   const begun = beginOrder(state.ports, pair, { ...terms, at })
-  const order: SpotOrder = {
+  return addOrder(state, pair, {
     ...terms,
     ...begun,
     triggerTicks: pair.ticks(terms.trigger?.price ?? ZERO),
     clientOid: terms.clientOid ?? `SIM-${begun.id}`,
     isClientOidOwn: terms.clientOid !== undefined,
     fees: NO_FEES,
-    frozen,
+    frozen: costOf(terms),
     hasOldFees,
     quoteSize: terms.isQuoteSized ? terms.size : terms.size.times(reference),
-  }
-  state.ports.wallet.freeze(spotBalance(terms.uid, paidCoin(pair.rules, terms)), frozen)
-  pair.waiting.add(order)
-  state.orders.add(order)
-  return order
+  })
 }
 
 function readTerms(
@@ -182,13 +184,8 @@ function accountRefusal(
   { rules }: SpotPair,
   terms: SpotTerms,
 ): Refusal | undefined {
-  const { uid, clientOid } = terms
-  if (
-    clientOid !== undefined &&
-    state.orders.of(uid).some((order) => order.clientOid === clientOid)
-  ) {
-    return refusals.duplicateClientOid.spot
-  }
+  const { uid } = terms
+  if (isClientOidTaken(state, uid, terms.clientOid)) return refusals.duplicateClientOid.spot
   const open = openOrdersOf(state, uid).filter((order) => order.symbol === rules.symbol)
   if (open.length >= rules.openOrdersMax) return refusals.ordersFull.spot(rules.openOrdersMax)
   const { available } = state.ports.wallet.coin(spotBalance(uid, paidCoin(rules, terms)))

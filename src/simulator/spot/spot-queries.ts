@@ -2,15 +2,10 @@ import { type Decimal, ZERO } from '../../lib/decimal.ts'
 import type { WireRequestOf } from '../../protocol/endpoints.ts'
 import { SPOT_HISTORY_PAGE_MAX } from '../../protocol/spot/spot-history-orders.ts'
 import type { OrderStatus } from '../matching/book-order.ts'
-import { openOrdersOf, pairOf } from '../services/pair-order.ts'
-import { obtainedCoin } from '../services/pair-venue.ts'
+import { obtainedCoin } from '../services/pair-order.ts'
+import { openOrdersOf, pageOfOrders, pairOf } from '../services/pair-service.ts'
 import type { AccountRef } from '../shared/account.ts'
-import {
-  type HistoryQuery,
-  type HistoryRules,
-  lastNinetyDays,
-  readHistory,
-} from '../shared/history-page.ts'
+import { type HistoryQuery, type HistoryRules, lastNinetyDays } from '../shared/history-page.ts'
 import { refusals } from '../shared/refusals.ts'
 import { accept, type Reply } from '../shared/reply.ts'
 import { negated, textsOf } from '../wallet/rounding.ts'
@@ -64,13 +59,10 @@ function orderPage(
   rules: Pick<HistoryRules, 'refusesDisorder' | 'boundAt'> = {},
 ): Reply<SpotOrder[]> {
   if (symbol && !state.pairs.has(symbol)) return refusals.symbolUnknown(symbol)
-  return readHistory(orders, query, {
+  return pageOfOrders(state, orders, query, {
     limitMax: SPOT_HISTORY_PAGE_MAX,
     ...rules,
     span: lastNinetyDays,
-    now: state.ports.clock.now,
-    idOf: ({ id }) => id,
-    timeOf: ({ createdAt }) => createdAt,
     accepts: (order) =>
       (orderId === undefined || order.id === orderId) &&
       (!symbol || order.symbol === symbol) &&

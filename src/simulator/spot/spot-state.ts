@@ -1,10 +1,9 @@
 import type { PairMarket } from '../services/pair-market.ts'
-import { openPairs, type PairTrading } from '../services/pair-order.ts'
-import type { ServicePorts } from '../services/service-ports.ts'
-import { Histories } from '../shared/histories.ts'
+import type { PairTrading } from '../services/pair-service.ts'
+import type { Histories } from '../shared/histories.ts'
 import type { SpotOrder } from './spot-order.ts'
 import type { SpotSettings } from './spot-settings.ts'
-import { readSpotSymbol, type SpotSymbol } from './spot-symbol.ts'
+import type { SpotSymbol } from './spot-symbol.ts'
 
 export interface SpotState extends PairTrading<SpotOrder, SpotSymbol> {
   readonly settings: SpotSettings
@@ -27,20 +26,3 @@ export interface WithdrawalRecord {
 }
 
 export type SpotPair = PairMarket<SpotOrder, SpotSymbol>
-
-export function openSpotState(ports: ServicePorts, settings: SpotSettings): SpotState {
-  const { symbols, ordersMax, withdrawalsMax } = settings
-  return {
-    ...openPairs<SpotOrder, SpotSymbol>(ports, symbols.map(readSpotSymbol), {
-      table: 'spot_orders',
-      ordersMax,
-      decimals: ['quoteSize', 'total', 'deducted', 'remainder'],
-    }),
-    settings,
-    withdrawals: new Histories(ports.rows, {
-      codec: { table: 'withdrawals', id: ({ orderId }) => orderId },
-      max: withdrawalsMax,
-      ownerOf: ({ uid }) => uid,
-    }),
-  }
-}

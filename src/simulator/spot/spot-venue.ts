@@ -1,31 +1,12 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import { enterMarket, matchResting } from '../matching/match-orders.ts'
-import type { Venue } from '../matching/venue.ts'
-import { pairOf } from '../services/pair-order.ts'
-import { createPairVenue, type Receipt } from '../services/pair-venue.ts'
+import { pairOf, venueOf, type Receipt } from '../services/pair-service.ts'
 import { spotBalance, type CoinRef } from '../wallet/coin-money.ts'
 import { deductFee, tradeFee } from '../wallet/fees.ts'
 import { platformCoinPrice } from '../wallet/platform-coin.ts'
 import type { SpotOrder } from './spot-order.ts'
 import { negated } from '../wallet/rounding.ts'
 import type { SpotPair, SpotState } from './spot-state.ts'
-
-/** @param clock differs from the exchange's to write a past */
-export function createVenue(
-  state: SpotState,
-  pair: SpotPair,
-  clock: { readonly now: number } = state.ports.clock,
-): Venue<SpotOrder> {
-  return createPairVenue<SpotOrder>({
-    trading: state,
-    clock,
-    pair,
-    balanceOf: () => 'spot',
-    isForced: () => false,
-    receive: (order, receipt) => chargeFee(state, order, receipt, clock.now),
-    close: () => undefined,
-  })
-}
 
 export function isTriggered({ trigger, triggerTicks }: SpotOrder, { market }: SpotPair): boolean {
   if (trigger === undefined) return true
@@ -35,7 +16,7 @@ export function isTriggered({ trigger, triggerTicks }: SpotOrder, { market }: Sp
 
 /** The book's orders come before those triggered by the quote. */
 export function followPair(state: SpotState, pair: SpotPair): void {
-  const venue = createVenue(state, pair)
+  const venue = venueOf(state, pair)
   pair.follow(() => {
     if (!pair.hasOrders) return
     pair.refresh()
@@ -44,7 +25,7 @@ export function followPair(state: SpotState, pair: SpotPair): void {
   })
 }
 
-function chargeFee(
+export function chargeFee(
   state: SpotState,
   order: SpotOrder,
   { trade, balance, price, amount }: Receipt,

@@ -2,22 +2,42 @@ import { decimal } from '../../lib/decimal.ts'
 import type { AccountRef } from '../shared/account.ts'
 import { accept, type OrderReference, type Reply } from '../shared/reply.ts'
 import type { Handlers } from '../shared/handlers.ts'
-import { openOrdersOf, pairOf, type OrderNames } from '../services/pair-order.ts'
+import { isNamed, referenceTo, type OrderNames } from '../services/pair-order.ts'
+import { cancelPairOrder, openOrdersOf, openPairs } from '../services/pair-service.ts'
 import type { ServicePorts } from '../services/service-ports.ts'
-import { cancelOrder, isOpen } from '../matching/order-lifecycle.ts'
+import { Histories } from '../shared/histories.ts'
 import { spotHistory, spotOrderInfo, spotSymbolRows } from './spot-queries.ts'
 import { spotBalance } from '../wallet/coin-money.ts'
 import { textsOf } from '../wallet/rounding.ts'
 import { refusals } from '../shared/refusals.ts'
 import { defaultSpotSettings, type SpotSettings } from './spot-settings.ts'
-import { openSpotState, type SpotState } from './spot-state.ts'
-import { createVenue, followPair } from './spot-venue.ts'
+import type { SpotOrder } from './spot-order.ts'
+import type { SpotState, WithdrawalRecord } from './spot-state.ts'
+import { readSpotSymbol, type SpotSymbol } from './spot-symbol.ts'
+import { chargeFee, followPair } from './spot-venue.ts'
 import { withdraw } from './withdrawals.ts'
 
 /** Books the opening balances, so it precedes services that spend them. */
 export function openSpot(ports: ServicePorts, settings: Partial<SpotSettings> = {}): SpotState {
   const complete = { ...defaultSpotSettings, ...settings }
-  const state = openSpotState(ports, complete)
+  const state: SpotState = {
+    ...openPairs<SpotOrder, SpotSymbol>(ports, complete.symbols.map(readSpotSymbol), {
+      table: 'spot_orders',
+      decimals: ['quoteSize', 'total', 'deducted', 'remainder'],
+      ordersMax: complete.ordersMax,
+      clock: ports.clock,
+      balanceOf: () => 'spot',
+      isForced: () => false,
+      receive: (order, receipt, now) => chargeFee(state, order, receipt, now),
+      close: () => undefined,
+    }),
+    settings: complete,
+    withdrawals: new Histories<WithdrawalRecord>(ports.rows, {
+      codec: { table: 'withdrawals', id: ({ orderId }) => orderId },
+      max: complete.withdrawalsMax,
+      ownerOf: ({ uid }) => uid,
+    }),
+  }
   const opening = { ...complete.opening, [complete.platformCoin.name]: complete.platformOpening }
   for (const { uid } of ports.accounts) {
     for (const [coin, amount] of Object.entries(opening)) {
@@ -57,11 +77,9 @@ export function cancelSpotOrder(
   { orderId, clientOid, symbol }: OrderNames,
 ): Reply<OrderReference> {
   if (orderId === undefined && clientOid === undefined) return refusals.idMissing
-  const order =
-    orderId === undefined
-      ? state.orders.of(uid).findLast((other) => other.clientOid === clientOid)
-      : state.orders.find(uid, orderId)
-  if (order === undefined || order.symbol !== symbol || !isOpen(order)) return refusals.orderUnknown
-  cancelOrder(createVenue(state, pairOf(state, symbol)), order, 'user')
-  return accept({ orderId: order.id, clientOid: order.clientOid })
+  const names = orderId === undefined ? { symbol, clientOid } : { symbol, orderId }
+  const order = openOrdersOf(state, uid).findLast((one) => isNamed(one, names))
+  if (order === undefined) return refusals.orderUnknown
+  cancelPairOrder(state, order, 'user')
+  return accept(referenceTo(order))
 }

@@ -4,7 +4,7 @@ export interface StoredRow {
   readonly id: string
   /** Must be read at once. Undefined if the row was removed. */
   readonly json: string | undefined
-  /** The object behind the JSON, if available; to be read at once, and never changed. */
+  /** Must be read at once, and never changed. */
   readonly entity?: unknown
 }
 

@@ -6,9 +6,8 @@ import { rollBack } from '../../lib/roll-back.ts'
 import type { RowStore, StoredRow } from './row-store.ts'
 
 /**
- * One transaction for each save, not synchronised: a killed process loses nothing, a power cut the
- * last moments, which play money can bear. The file is locked, because two simulators would
- * overwrite each other's orders.
+ * Commits are not synchronised: a power cut costs the last moments, which play money can bear. The
+ * file is locked, because two simulators would overwrite each other's orders.
  */
 export class SqliteStore implements RowStore {
   readonly #path: string
@@ -36,7 +35,7 @@ export class SqliteStore implements RowStore {
     }
   }
 
-  /** Stores nothing if it throws. @throws Failure SIMULATOR_STORE_UNWRITABLE */
+  /** @throws Failure SIMULATOR_STORE_UNWRITABLE */
   save(changes: readonly StoredRow[]): void {
     try {
       this.#database.exec('BEGIN IMMEDIATE')
@@ -56,7 +55,6 @@ export class SqliteStore implements RowStore {
     this.#database.close()
   }
 
-  /** Without row ids, rows with similar ids are adjacent. */
   #openTable(table: string) {
     this.#database.exec(
       `CREATE TABLE IF NOT EXISTS ${table} (id TEXT PRIMARY KEY, json TEXT NOT NULL) STRICT, WITHOUT ROWID`,
@@ -91,7 +89,7 @@ function openDatabase(path: string): DatabaseSync {
   }
 }
 
-/** SQLite would only say that it cannot open the file; these causes are permanent. */
+/** SQLite would only say that it cannot open the file. */
 function assertPlace(path: string): void {
   const folder = dirname(path)
   const place = statSync(folder, { throwIfNoEntry: false })

@@ -15,21 +15,17 @@ export interface Codec<Entity, Row = Entity> {
 }
 
 export interface PlacedCodec<State, Entity, Row = Entity> extends Codec<Entity, Row> {
-  /** Rows are placed in ascending order of this; default: of their ids. */
+  /** Default: in the order of their ids. */
   readonly order?: (row: Row) => number
   readonly place: (state: State, row: Row) => void
 }
 
-/**
- * Loaded rows, each read once, and the changes of the operation under way, which {@link save}
- * stores together. Without a store nothing is kept.
- */
+/** {@link save} stores all changes of one operation together. */
 export class StoredRows {
   readonly #store: RowStore | undefined
   readonly isFresh: boolean
   readonly isOfBefore: boolean
   readonly #loaded = new Map<string, Map<string, string>>()
-  /** A row is written when its `json` is read. */
   readonly #changed = new Map<string, StoredRow>()
 
   /** @throws Failure SIMULATOR_STORE_VERSION, SIMULATOR_STORE_DAMAGED */
@@ -59,7 +55,7 @@ export class StoredRows {
   /** Can be done once. @throws Failure SIMULATOR_STORE_DAMAGED */
   read<Row>(codec: Codec<never, Row> & { readonly order?: (row: Row) => number }): Row[] {
     const { table, order } = codec
-    // Shorter ids come first, so that numbers are in order.
+    // Shorter ids come first: they are numbers.
     const ids = [...(this.#loaded.get(table)?.keys() ?? [])].sort(
       (a, b) => a.length - b.length || (a < b ? -1 : 1),
     )

@@ -21,7 +21,7 @@ export interface Subaccount {
 export interface SubaccountState {
   readonly ports: ServicePorts
   readonly settings: SubaccountSettings
-  /** Keyed by alias in lower case, over all accounts. */
+  /** Lower case, over all accounts. */
   readonly byAlias: Map<string, Subaccount>
 }
 
@@ -42,7 +42,6 @@ export function subaccountsOf({ byAlias }: SubaccountState, uid: string): readon
 
 export const subaccountHandlers = { createVirtualSubaccounts } satisfies Handlers<SubaccountState>
 
-/** An alias that exists (in any case) or exceeds the limit fails. */
 function createVirtualSubaccounts(
   state: SubaccountState,
   { uid }: AccountRef,
@@ -81,7 +80,7 @@ const SUBACCOUNTS: PlacedCodec<Map<string, Subaccount>, Subaccount> = {
   place: (byAlias, row) => byAlias.set(row.alias.toLowerCase(), row),
 }
 
-/** Ten digits, as at the real exchange; accounts of the simulator have fewer. */
+/** Ten digits, as at the real exchange. */
 function subaccountUid(sequence: number): string {
   return `7${String(sequence).padStart(9, '0')}`
 }

@@ -53,13 +53,11 @@ const exits = {
 }
 
 export const futuresAccountRows = {
-  /** One margin coin, and the settings of one symbol. */
   account: read('/mix/account/account', {
     asks: named,
     shows: textRow('marginCoin'),
     answer: showAccount,
   }),
-  /** All margin coins of a product type that the account has used. */
   accounts: read('/mix/account/accounts', {
     asks: { productType },
     shows: z.array(
@@ -67,7 +65,6 @@ export const futuresAccountRows = {
     ),
     answer: showAccounts,
   }),
-  /** Document: Futures position, as in single-position. */
   allPositions: read('/mix/position/all-position', {
     calls: 5,
     asks: positionsOfProduct,
@@ -191,7 +188,6 @@ function plain(amount: Decimal): string {
   return amount.round(MONEY_DECIMALS).toString()
 }
 
-/** Refused while the symbol has a position or open order. */
 function setLeverage(state: CoreState, { uid }: AccountRef, request: RowRequest<typeof leverages>) {
   const account = accountOf(state, uid)
   const symbolNamed = namedSymbol(state, request)
@@ -223,7 +219,6 @@ function setMarginMode(state: CoreState, { uid }: AccountRef, request: RowReques
   return accept(toSymbolAnswer(account, instrument))
 }
 
-/** The account must have no positions or orders. */
 export function setPositionMode(
   state: CoreState,
   { uid }: AccountRef,
@@ -252,7 +247,6 @@ function isOrdered({ openOrders, planOrders }: Account, instrument: Instrument):
   )
 }
 
-/** The account has one leverage for each symbol. */
 function toSymbolAnswer(account: Account, instrument: Instrument) {
   const leverage = String(leverageOf(account, instrument))
   return {

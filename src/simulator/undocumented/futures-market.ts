@@ -51,7 +51,6 @@ export const futuresMarketRows = {
     answerFundingHistory(state, query),
   ),
   currentFundRate: fromTable(beyondEndpoints.currentFundRate, nextFunding),
-  /** The symbol's row of the tickers, alone in a list. */
   symbolTicker: readPublic('/mix/market/ticker', {
     asks: named,
     shows: z.array(ticker),
@@ -88,7 +87,6 @@ function futuresContracts(state: CoreState, _: unknown, asked: RowRequest<typeof
   return accept(listed.map((entry) => toContract(state, entry)))
 }
 
-/** A delivery contract has no payments. */
 function nextFunding(state: CoreState, _: unknown, request: RowRequest<typeof named>) {
   const quoted = quotedSymbol(state, request)
   if (!quoted.ok) return quoted
@@ -104,7 +102,6 @@ function nextFunding(state: CoreState, _: unknown, request: RowRequest<typeof na
   ])
 }
 
-/** As the exchange writes them; empty if there are none. */
 function fundingHours({ delivery, fundingMinutes }: Instrument): string {
   if (delivery !== undefined || fundingMinutes.length === 0) return ''
   return String(24 / fundingMinutes.length)
@@ -202,7 +199,7 @@ interface CandleRules {
   readonly limitMax: number
   /** The running candle is left out. */
   readonly closedOnly?: boolean
-  /** How many days candles go back; default: as far as there are any. */
+  /** Default: as far as there are any. */
   readonly days?: (granularity: Granularity) => number | undefined
 }
 
@@ -229,9 +226,8 @@ function recentDays(granularity: Granularity): number | undefined {
 }
 
 /**
- * A page of candles, oldest first: the newest that open before `endTime`. They are built from the
- * minutes of the ticker statistics, which go back 24 hours, before them those that the simulator has
- * lived through, as far as a state keeps them, and before them those of the market's past.
+ * Minutes come from three sources: the ticker statistics (24 hours), what the simulator has lived
+ * through, and the market's past.
  */
 function answerCandles(state: CoreState, query: CandleQuery, rules: CandleRules) {
   const listed = listedSymbol(state, query)
@@ -241,7 +237,6 @@ function answerCandles(state: CoreState, query: CandleQuery, rules: CandleRules)
   const openOf = (at: number) => Math.floor((at + shiftMs) / lengthMs) * lengthMs - shiftMs
   const { startTime = 0, endTime = now + 1, limit = CANDLES_DEFAULT } = query
   const runningAt = openOf(now)
-  // The first candle that is not shown.
   const endAt = Math.min(
     openOf(Number(endTime) - 1) + lengthMs,
     rules.closedOnly === true ? runningAt : runningAt + lengthMs,
@@ -268,12 +263,10 @@ interface Bar {
 }
 
 interface Span {
-  /** Unix ms. */
   readonly fromAt: number
   readonly endAt: number
 }
 
-/** The market's past, what was lived through, then the statistics, oldest first. */
 function* minutesOf(
   { clock }: CoreState,
   { instrument, statistics, past, lived }: SymbolState,
@@ -352,7 +345,6 @@ const PAGE_DEFAULT = 20
 /** A part of a rate of eight hours (six digits) has ten at most. */
 const RATE_DECIMALS = 10
 
-/** Newest first; a delivery contract has none. */
 function answerFundingHistory(state: CoreState, query: FundingQuery) {
   const listed = listedSymbol(state, query)
   if (!listed.ok) return listed
@@ -371,12 +363,10 @@ function answerFundingHistory(state: CoreState, query: FundingQuery) {
 }
 
 interface Payment {
-  /** Unix ms. */
   readonly at: number
   readonly rate: number
 }
 
-/** Recorded or settled here, and before them those of a seeded past. */
 function paymentsOf(state: CoreState, entry: SymbolState): readonly Payment[] {
   const { clock, seed } = state
   const { funding, statistics, past, instrument } = entry

@@ -90,7 +90,6 @@ export const futuresOrderRows = {
         : accept(toOrderRow(state, account, order))
     },
   }),
-  /** Newest first; the requested times do not filter. */
   ordersPending: read('/mix/order/orders-pending', {
     asks: orderPage,
     shows: pageOfOrders,
@@ -99,15 +98,11 @@ export const futuresOrderRows = {
       return showOrders(state, account, query, [...account.openOrders.values()])
     },
   }),
-  /**
-   * Filled and cancelled orders of the idempotency window, newest first; older ones are not kept.
-   */
   ordersHistory: read('/mix/order/orders-history', {
     asks: orderPage,
     shows: pageOfOrders,
     answer: (state: CoreState, { uid }, query) => {
       const account = accountOf(state, uid)
-      // The state keeps them in order of their end.
       const orders = [...account.closedOrders.values()].sort((a, b) => a.sequence - b.sequence)
       return showOrders(state, account, query, orders)
     },
@@ -230,10 +225,7 @@ const WIRE_STATUS = {
   cancelled: 'canceled',
 } as const
 
-/**
- * As in the real exchange's detail (`state`) and pending list (`status`); the document lacks both,
- * so both are given.
- */
+/** The real exchange's detail has `state`, its pending list `status`. */
 function toOrderRow(state: CoreState, account: Account, order: Order) {
   const { instrument } = symbolOf(state, order.symbol)
   const fills = account.fills.filter(({ orderSequence }) => orderSequence === order.sequence)
@@ -247,7 +239,6 @@ function toOrderRow(state: CoreState, account: Account, order: Order) {
     orderId: orderIdText(order.sequence),
     clientOid: order.clientOid,
     baseVolume: sizeText(instrument, order.filledLots),
-    // Empty without fills.
     priceAvg: quoteVolume.eq(ZERO)
       ? ''
       : quoteVolume.div(baseFilled).round(PRICE_DECIMALS).toString(),

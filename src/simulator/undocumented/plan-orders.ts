@@ -48,14 +48,13 @@ export const planOrderRows = {
   }),
 }
 
-/** Newest first; or the exits of positions. */
 function showPending(state: CoreState, { uid }: AccountRef, query: PlansQuery) {
   const account = accountOf(state, uid)
   const { now } = state.clock
   const toRow = (plan: ListedPlan) => toPlanRow(state, account, plan)
   if (query.planType === 'profit_loss') {
     const exits = pendingExits(state, account, query).map(toPlan)
-    // The order is that of ids, not of age: stop-losses have the higher ids.
+    // Ids decide, not age: stop-losses have the higher ones.
     exits.sort((one, other) => (one.orderId < other.orderId ? -1 : 1))
     return showPage(exits, query, { now, toRow })
   }
@@ -94,19 +93,16 @@ function cancelListed(state: CoreState, { uid }: AccountRef, request: RowRequest
 type PlanFilter = RowRequest<typeof ofProduct>
 type PlanNames = RowRequest<typeof byEitherId>
 
-/** Oldest first. */
 function pendingPlans(state: CoreState, { planOrders }: Account, asked: PlanFilter): PlanOrder[] {
   const isAsked = isOfAsked(state, { productType: asked.productType, symbol: asked.symbol })
   return [...planOrders.values()].filter(isPending).filter(isAsked)
 }
 
-/** In order of the positions' opening. */
 function pendingExits(state: CoreState, { positions }: Account, asked: PlanFilter) {
   const isAsked = isOfAsked(state, { productType: asked.productType, symbol: asked.symbol })
   return [...positions.values()].filter(isAsked).flatMap(exitsOf)
 }
 
-/** If both ids are given, orderId prevails. */
 function isNamed(plan: PlanOrder, { orderId, clientOid }: PlanNames): boolean {
   return orderId === undefined
     ? clientOid === plan.clientOid

@@ -17,7 +17,7 @@ export interface PositionExit {
 
 const PLAN_TYPES = { takeProfit: 'pos_profit', stopLoss: 'pos_loss' } as const
 
-/** Take-profit first. A position has one exit of each kind, so its sequence identifies it. */
+/** A position has one exit of each kind, so its sequence identifies it. */
 export function exitsOf(position: Position): PositionExit[] {
   return (['takeProfit', 'stopLoss'] as const).flatMap((kind) => {
     const trigger = position[kind]
@@ -27,7 +27,6 @@ export function exitsOf(position: Position): PositionExit[] {
   })
 }
 
-/** Fields of a position's row; empty if there is none. */
 export function exitFields(state: CoreState, { symbol, sequence, takeProfit, stopLoss }: Position) {
   const { instrument } = symbolOf(state, symbol)
   return {
@@ -83,7 +82,6 @@ export interface ListedPlan
   readonly orderSource: 'normal' | PositionExit['planType']
 }
 
-/** `…Price`, `…Type` and the execution price; empty if there is none. */
 export function triggerFields(
   name: string,
   instrument: Instrument,

@@ -36,7 +36,6 @@ export const spotRows = {
     shows: z.array(textRow('symbol')),
     answer: spotTickers,
   }),
-  /** Mentioned by the document's withdrawal. */
   spotCoins: readPublic('/spot/public/coins', {
     calls: 3,
     asks: { coin: z.string().optional() },
@@ -70,7 +69,6 @@ export const spotRows = {
   }),
 }
 
-/** The contract's prices, at which the spot service trades. */
 function spotTickers(state: SpotState, account: unknown, request: RowRequest<typeof tickersOf>) {
   const pairs = spotSymbolRows(state, account, request)
   if (!pairs.ok) return pairs
@@ -119,7 +117,6 @@ const ETHEREUM = {
   contractAddress: null,
 }
 
-/** Other chains are Ethereum's. */
 const CHAIN_FACTS: Readonly<Record<string, object>> = {
   'USDT TRC20': {
     depositConfirm: '1',

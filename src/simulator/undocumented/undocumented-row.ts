@@ -6,10 +6,7 @@ import type { AccountRef } from '../shared/account.ts'
 import { readHistory, type HistoryQuery } from '../shared/history-page.ts'
 import { accept, type OrderReference, type Reply } from '../shared/reply.ts'
 
-/**
- * Public clients call these at their start; the daemon never depends on them. Unknown parameters
- * pass.
- */
+/** Public clients call these; the daemon never depends on them. */
 export interface UndocumentedRow<
   State,
   Request extends z.ZodType,
@@ -67,7 +64,6 @@ type TableRow<Shape extends z.ZodRawShape, Response extends z.ZodType> = Endpoin
   Response
 >
 
-/** A row of our client's table beyond the document. */
 export function fromTable<State, Shape extends z.ZodRawShape, Response extends z.ZodType>(
   { method, path, auth, limit, retry, section, request, response }: TableRow<Shape, Response>,
   answer: UndocumentedRow<State, z.ZodObject<Shape>, Response>['answer'],
@@ -100,21 +96,19 @@ export const change = kindOf({ method: 'POST', retry: 'repeatable' })
 /** If both ids are given, orderId prevails. */
 export const byEitherId = { orderId: exchangeId.optional(), clientOid: foreignClientOid.optional() }
 
-/** Unix ms, and the limit. */
+/** Unix ms. */
 export const span = {
   startTime: z.string().optional(),
   endTime: z.string().optional(),
   limit: z.string().optional(),
 }
 
-/** A product type, or one symbol. */
 export const ofProduct = { productType, symbol: symbol.optional() }
 
 export const orderPage = { ...ofProduct, idLessThan: exchangeId.optional(), ...span, ...byEitherId }
 
 export const orderIdList = z.array(z.looseObject(byEitherId)).optional()
 
-/** The named fields are required, and all others are texts or null. */
 export function textRow<const Names extends readonly string[]>(...names: Names) {
   const shape = Object.fromEntries(names.map((name) => [name, z.string()]))
   return z.object(shape as Record<Names[number], z.ZodString>).catchall(textOrNull)

@@ -5,7 +5,6 @@ import { marginRows } from './margin.ts'
 import { planOrderRows } from './plan-orders.ts'
 import { spotRows } from './spot.ts'
 
-/** Sorted by the part of the exchange that answers. */
 export const undocumentedParts = {
   futures: { ...futuresMarketRows, ...futuresAccountRows, ...futuresOrderRows, ...planOrderRows },
   spot: spotRows,

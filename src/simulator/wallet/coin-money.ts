@@ -1,7 +1,6 @@
 import { sumDecimals, ZERO, type Decimal } from '../../lib/decimal.ts'
 import type { PlacedCodec } from '../store/stored-rows.ts'
 
-/** `isolated:BTCUSDT` is the isolated margin account of that symbol. */
 export type BalanceName = 'spot' | 'crossed' | `isolated:${string}`
 
 export interface BalanceRef {

@@ -28,7 +28,7 @@ export function shareAfterFee(rate: Decimal): Decimal {
 }
 
 export interface Deduction {
-  /** In the obtained coin, and its value in quote coin. */
+  /** The obtained coin, and its value in quote coin. */
   readonly total: Decimal
   readonly worth: Decimal
   readonly ratio: string
@@ -36,7 +36,6 @@ export interface Deduction {
   readonly available: Decimal
 }
 
-/** If the balance in the platform's coin does not suffice, the obtained coin pays the rest. */
 export function deductFee({ total, worth, ratio, price, available }: Deduction): {
   readonly deducted: Decimal
   readonly remainder: Decimal

@@ -1,7 +1,7 @@
 import { createRandom } from '../../lib/random.ts'
 
 export interface PlatformCoin {
-  /** Upper case; the path of the conversion history has it in lower case. */
+  /** The path of the conversion history has it in lower case. */
   readonly name: string
   readonly price: string
 }
@@ -12,7 +12,7 @@ export const defaultPlatformCoin: PlatformCoin = { name: 'HOUSE', price: '1.25' 
 const SPREAD = 0.04
 const DAY_MS = 86_400_000
 
-/** USDT, drawn from the seed once a day. */
+/** USDT, drawn once a day. */
 export function platformCoinPrice(coin: PlatformCoin, seed: string | number, at: number): string {
   const day = Math.floor(at / DAY_MS)
   const draw = createRandom(`${seed}/platform-coin/${day}`).next() * 2 - 1

@@ -8,17 +8,17 @@ const DOWN = 0
 const HALF_UP = 1
 const UP = 3
 
-/** For amounts that an account gets: never more than there is. */
+/** An account never gets more than there is. */
 export function roundDown(value: Decimal, decimals = COIN_PLACES): Decimal {
   return value.round(decimals, DOWN)
 }
 
-/** For amounts that the platform takes, or a loan that must suffice. */
+/** The platform takes at least what is due, and a loan must suffice. */
 export function roundUp(value: Decimal, decimals = COIN_PLACES): Decimal {
   return value.round(decimals, UP)
 }
 
-/** For averages, with which nothing is paid. */
+/** Nothing is paid with it. */
 export function roundNearest(value: Decimal, decimals = COIN_PLACES): Decimal {
   return value.round(decimals, HALF_UP)
 }

@@ -21,9 +21,9 @@ import {
 } from './coin-money.ts'
 
 /**
- * The coin ledger of every service except futures. Each method books both sides of one transfer, so
- * a coin's equities and counterparties add up to zero. Services check `coin` first: a column that
- * would become negative throws. Bounded by accounts x balances x coins.
+ * Each method books both sides, so a coin's equities and counterparties add up to zero. Services
+ * check `coin` first: a column that would become negative throws. Bounded by accounts x balances x
+ * coins.
  */
 export class Wallet {
   readonly #rows: StoredRows
@@ -36,7 +36,6 @@ export class Wallet {
     rows.restore(COIN_COUNTERPARTIES, this.#counterparties)
   }
 
-  /** Later bookings do not change the result. */
   coin(ref: CoinRef): CoinMoney {
     return this.#accounts.get(coinKey(ref))?.money ?? NO_MONEY
   }
@@ -84,7 +83,7 @@ export class Wallet {
     this.#flow(target, 'transfer', amount)
   }
 
-  /** More available, more borrowed, the same equity. @param amount not negative */
+  /** @param amount not negative */
   borrow(ref: CoinRef, amount: Decimal): void {
     this.#move(ref, { available: amount, borrowed: amount })
   }
@@ -130,7 +129,7 @@ export class Wallet {
       .map(({ ref }) => ref)
   }
 
-  /** Sorted, so that the order does not change with a restart. */
+  /** A restart does not change the order. */
   #of(uid: string): CoinAccount[] {
     return [...this.#accounts]
       .filter(([, { ref }]) => ref.uid === uid)
@@ -196,14 +195,12 @@ function shortage(
 
 export type WalletCoin = Readonly<ReturnType<typeof toCoin>>
 
-/** The sum of `bookings` is the equity, exactly. */
 function toCoin({ ref: { balance, coin }, money, flows }: CoinAccount) {
   const { available, frozen, borrowed, interest } = money
   return {
     balance,
     coin,
     ...textsOf({ available, frozen, borrowed, interest, equity: equityOf(money) }),
-    /** Received is positive, paid is negative. Kinds without bookings are left out. */
     bookings: textsOf(flows),
   }
 }

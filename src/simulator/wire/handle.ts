@@ -39,7 +39,6 @@ interface TakenRequest {
   remaining: number | undefined
 }
 
-/** Our own: bounds the work for a request. */
 const HEADERS_MAX = 64
 
 export class Wire {
@@ -172,7 +171,7 @@ export class Wire {
     return { status: 200, headers, body: `${head}${JSON.stringify(outcome.data ?? null)}}` }
   }
 
-  /** Requested many times a second, so the JSON is written once for each array of the core. */
+  /** The JSON is written once for each array of the core. */
   #tickersBody(head: string, data: unknown): Buffer {
     if (typeof data !== 'object' || data === null)
       return Buffer.from(`${head}${JSON.stringify(data)}}`)

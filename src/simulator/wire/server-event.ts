@@ -28,7 +28,6 @@ export type ServerEvent =
       readonly fault: FaultKind
       readonly endpoint: ServedName | undefined
     }
-  /** Quotes stand still until the market can be played again. */
   | { readonly kind: 'marketFailed'; readonly reason: string }
   | {
       readonly kind: 'volumesCut'
@@ -37,6 +36,6 @@ export type ServerEvent =
       readonly rows: number
       readonly lotsMax: number
     }
-  /** Each reads `name: what is kept, configured: what is not obeyed`. */
+  /** Each reads `name: kept, configured: not obeyed`. */
   | { readonly kind: 'settingsKept'; readonly settings: readonly string[] }
   | { readonly kind: 'serverFailed'; readonly reason: string }

@@ -21,9 +21,7 @@ interface ServerOptions extends AnswererOptions {
   readonly stepMs: number
   readonly advance: (now: number) => unknown
   readonly bodyBytesMax: number
-  /**
-   * From the connection's first byte to the last of the headers. Default {@link HEADERS_MS_MAX}.
-   */
+  /** From the first byte to the last of the headers. Default {@link HEADERS_MS_MAX}. */
   readonly headersMsMax?: number
   /** To the last byte of the body; not shorter. Default {@link REQUEST_MS_MAX}. */
   readonly requestMsMax?: number
@@ -31,16 +29,13 @@ interface ServerOptions extends AnswererOptions {
 
 export interface RunningServer {
   readonly baseUrl: string
-  /**
-   * Answers what it can within {@link STOP_GRACE_MS}, then closes every socket. A second call does
-   * nothing.
-   */
+  /** Answers within {@link STOP_GRACE_MS}, then closes every socket. A second call does nothing. */
   stop(): Promise<void>
 }
 
 /**
- * Longer than clients keep an idle socket (undici: 4 s), and announced, so the client closes first
- * and no request meets a closing socket.
+ * Clients keep an idle socket for less (undici: 4 s), so they close first and no request meets a
+ * closing socket.
  */
 const KEEP_ALIVE_MS = 75_000
 const HEADERS_MS_MAX = 10_000
@@ -48,7 +43,7 @@ const REQUEST_MS_MAX = 30_000
 /** Node's checks every 30 s would turn a limit of 10 s into 40. */
 const CHECKS_A_LIMIT = 10
 const HEADER_BYTES_MAX = 16_384
-/** Far above any daemon's pool; a leak of sockets shows here first. */
+/** A leak of sockets shows here first. */
 const CONNECTIONS_MAX = 1024
 const STOP_GRACE_MS = 250
 
@@ -86,7 +81,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return { baseUrl: `http://${urlHost(address)}:${address.port}`, stop: () => (stopped ??= stop()) }
 }
 
-/** A defect is reported and answered, and the next request is served. */
 function createListener(
   { bodyBytesMax, onEvent }: ServerOptions,
   answerer: Answerer,
@@ -117,7 +111,7 @@ function isFrontPage({ method, url = '' }: IncomingMessage): boolean {
   return (method === 'GET' || method === 'HEAD') && (url === '/' || url.startsWith('/?'))
 }
 
-/** A failing market is reported once, and must not stop the daemon around it. */
+/** It must not stop the daemon around it. */
 function createTick({ advance, onEvent }: ServerOptions): (now: number) => void {
   let isBroken = false
   return (now) => {
@@ -146,7 +140,7 @@ function listenFailure(host: string, port: number, cause: Error): Failure {
   })
 }
 
-/** Plain HTML without script. The cells come from our own tables, which contain no markup. */
+/** Cells come from our own tables, which contain no markup. */
 function renderFrontPage(endpoints: readonly Endpoint[]): string {
   const rows = endpoints.map(renderRow).join('\n')
   return `<!doctype html>
@@ -179,10 +173,7 @@ interface TickingOptions {
   readonly tick: (now: number) => void
 }
 
-/**
- * At whole multiples of `stepMs` of the clock; missed ones are skipped. @returns a function that
- * stops it
- */
+/** Missed multiples of `stepMs` are skipped. @returns a function that stops it */
 export function startTicking({ clock, timers, stepMs, tick }: TickingOptions): () => void {
   let cancel = () => {}
   let stopped = false
@@ -227,7 +218,6 @@ class Answerer {
       const response = wire.handle(request)
       const delayMs = answerDelay()
       if (delayMs > 0) await this.#wait(delayMs)
-      // Announces the end, so that the socket closes by itself.
       if (this.#stopped) outgoing.shouldKeepAlive = false
       return send(outgoing, response)
     }
@@ -285,7 +275,6 @@ function tooManyRequests(requestTime: number): WireResponse {
   }
 }
 
-/** Valid status and type with a body that is not JSON. */
 const GARBAGE: WireResponse = {
   status: 200,
   headers: { 'content-type': 'application/json;charset=UTF-8' },

@@ -3,7 +3,7 @@ import { defaultPlatformCoin } from '../wallet/platform-coin.ts'
 import { defaultRateLimitSettings } from './checks/rate-limits.ts'
 import type { ServedName } from './served-rows.ts'
 
-/** Recorded by public clients: these answer `requestTime` as a string. */
+/** Public clients recorded these with `requestTime` as a string. */
 export const REQUEST_TIME_TEXTS: readonly ServedName[] = [
   'cancelOrder',
   'batchCancelOrders',
@@ -17,7 +17,7 @@ export type WireSettings = Readonly<typeof defaultWireSettings>
 export const defaultWireSettings = {
   rateLimits: defaultRateLimitSettings,
   /**
-   * Except authentication failures, always 400. A public client's tests, recorded from the real
+   * Authentication failures are always 400. A public client's tests, recorded from the real
    * exchange, say 400.
    */
   businessErrorStatus: oneOf<200 | 400>(400),
@@ -26,9 +26,9 @@ export const defaultWireSettings = {
   /** The document mentions HTTP 429 without a number: our own. */
   gatewayLimit: { calls: 10, perMs: 1000 },
   platformCoin: defaultPlatformCoin.name,
-  /** No row lists them; the document's own samples contain some. */
+  /** The document's own samples contain some. */
   unknownParameters: oneOf('ignore', 'refuse'),
-  /** Refused with 40053, or cut; a client would take a silently cut page for the last one. */
+  /** A client would take a silently cut page for the last one. */
   limitAboveMaximum: oneOf('refuse', 'cut'),
   /** A full batch of 50 orders is about 15,000. */
   bodyBytesMax: 1_048_576,

@@ -19,10 +19,7 @@ export function loadIndicators(): Library {
   ))
 }
 
-/**
- * The library's Wilder average to the bit, without the simple average that only the first value
- * needs.
- */
+/** The library's Wilder average computes a simple average that only the first value needs. */
 function createLibrary(signals: typeof Signals): Library {
   class Wilder extends signals.WSMA {
     override update(price: number, replace: boolean): number | null {
@@ -39,13 +36,13 @@ interface KnownValues {
   readonly values: Map<string, unknown>
 }
 
-/** Equal declarations share one value, computed on first use after a close. */
+/** Equal declarations share one value. */
 const known = new WeakMap<CandleSeries, KnownValues>()
 
 /**
- * From the last `spec.candles` closed candles alone, so equal to the bit live, after a restart and
- * in a backtest. Undefined with too few candles, mostly filled gaps, or without a value of the
- * formula.
+ * Only the last `spec.candles` closed candles count, so it is equal to the bit live, after a
+ * restart and in a backtest. Undefined with too few candles, mostly filled gaps, or without a value
+ * of the formula.
  */
 export function indicatorValue(spec: IndicatorSpec, series: CandleSeries): unknown {
   if (series.length < spec.candles) return undefined

@@ -19,21 +19,19 @@ export type IndicatorName =
 /** A function of the last `candles` closed candles only. */
 export interface IndicatorSpec<Value = unknown> {
   readonly name: IndicatorName
-  /** Such as `1m` or `4h`. */
   readonly interval: string
   readonly settings: readonly number[]
-  /** Closed candles for one value, which is undefined with fewer. */
+  /** Undefined with fewer. */
   readonly candles: number
   /** Exists only in the types. */
   readonly valueType?: Value
 }
 
-/** Keyed by the strategy's own names. */
 export type IndicatorSpecs = Readonly<Record<string, IndicatorSpec>>
 
 export type NoIndicators = Readonly<Record<never, never>>
 
-/** Undefined until there are enough closed candles. */
+/** Undefined with too few closed candles. */
 export type IndicatorValues<Specs> = {
   readonly [Name in keyof Specs]: Specs[Name] extends IndicatorSpec<infer Value>
     ? Value | undefined
@@ -63,7 +61,7 @@ interface Period {
 }
 
 interface WindowedPeriod extends Period {
-  /** For each value, instead of the number in docs/strategies.md. */
+  /** Replaces the number of docs/strategies.md. */
   readonly candles?: number
 }
 

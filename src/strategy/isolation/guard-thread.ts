@@ -10,7 +10,6 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { CONTRACT_URL, installContractResolution } from '../resolve-contract.ts'
 import { runAsStrategy, strategyFailure } from '../strategy-failure.ts'
 
-/** All that a strategy may import of the program. */
 const OURS = ['src', 'dist'].map((folder) => new URL(`../../../${folder}/`, import.meta.url).href)
 
 /** Other files may be native code, or an error's text could show them. */
@@ -110,9 +109,8 @@ export const GLOBALS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Removes the process, Node's modules, this program's code, and all globals outside {@link
- * GLOBALS}; code that needs them must take them before. All known escapes are closed, but threads
- * share memory: unreviewed code should not run beside keys.
+ * All known escapes are closed, but threads share memory: unreviewed code should not run beside
+ * keys. Code that needs the removed globals must take them before.
  */
 export function guardThread(): void {
   runAsStrategy('guard', () => undefined)
@@ -185,7 +183,6 @@ function closeLoader(): void {
   for (const name of Object.getOwnPropertyNames(Module)) {
     if (!name.startsWith('_') && !LOADER_PARTS.has(name)) Reflect.deleteProperty(Module, name)
   }
-  // Node's own list of what loads a file of this ending.
   // oxlint-disable-next-line typescript/no-deprecated
   const loaders = createRequire(import.meta.url).extensions as Record<
     string,
@@ -231,8 +228,8 @@ function removeGlobals(): void {
 }
 
 /**
- * A strategy may replace methods of prototypes in its thread. Checks there call these, kept from
- * before, and use neither `for … of` nor spreads, which call replaceable methods too.
+ * A strategy may replace methods of prototypes in its thread. Checks call these, kept from before,
+ * and use neither `for … of` nor spreads, which call replaceable methods too.
  */
 function keep<Self, Args extends readonly unknown[], Result>(
   prototype: object,
@@ -253,13 +250,15 @@ const isIn = keep<ReadonlySet<string>, [string], boolean>(Set.prototype, 'has')
 const hrefOf = keep<URL, [], string>(URL.prototype, 'href')
 const { apply } = Reflect
 
-// Strategies run beside code that reads prices and writes a report. They cannot import `node:fs`,
-// but could replace methods which that code calls, and redirect it. So the functions of `node:fs`
-// are wrapped at the thread's begin, and accept only its own files from the first strategy on.
+// Strategies cannot import `node:fs`, but could replace methods which our code calls, and so
+// redirect it. The functions of `node:fs` are wrapped at the thread's begin, and accept only our
+// own files from the first strategy on.
 
 type Judge = (path: string, flags: unknown) => void
 
-/** Test only existence and kind of a file, which an import reveals too, or take opened files. */
+/**
+ * They test only existence and kind of a file, which an import reveals too, or take opened files.
+ */
 const HARMLESS = both([
   'exists',
   'stat',
@@ -283,7 +282,6 @@ const writable: string[] = []
 let isGuarded = false
 let isClosed = false
 
-/** Must run before other code replaces these functions. */
 export function guardFiles(): void {
   isGuarded = true
   for (const functions of [fs, fs.promises]) {
@@ -316,7 +314,7 @@ export function keepReadable(path: string): void {
   if (!isClosed) readable.add(resolve(path))
 }
 
-/** From now on only files read before, code and JSON are readable, and only kept paths writable. */
+/** From now on only files read before, code and JSON are readable. */
 export function closeFiles(): void {
   isClosed = true
 }
@@ -325,7 +323,7 @@ function both(names: readonly string[]): ReadonlySet<string> {
   return new Set(names.flatMap((name) => [name, `${name}Sync`]))
 }
 
-/** The judged string is passed on: an object could name another file at each access. */
+/** An object could name another file at each access, so the judged string is passed on. */
 function judge(functions: object, name: string, assertPath: Judge): void {
   const original = Reflect.get(functions, name) as (...args: readonly unknown[]) => unknown
   const takesTwo = name === 'rename' || name === 'renameSync'

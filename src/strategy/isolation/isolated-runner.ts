@@ -39,12 +39,11 @@ import {
 } from './thread-messages.ts'
 import { MomentWriter } from './write-moment.ts'
 
-/** A file that never finishes loading holds up a start no longer. */
 const READY_MS_MAX = 60_000
-/** After a thread was ended; doubles up to the maximum. */
+/** It doubles up to the maximum. */
 const PAUSE_MS = 1000
 const PAUSE_MS_MAX = 60_000
-/** After so many losses within `CALM_MS` of each other, every decision fails. */
+/** Then every decision fails. */
 const LOST_IN_ROW_MAX = 5
 const CALM_MS = 600_000
 const TOO_MUCH_MEMORY = 'it takes too much memory'
@@ -55,7 +54,6 @@ interface IsolatedRunnerOptions extends Omit<StrategyRunnerOptions, 'strategy'> 
   readonly needs: Pick<ResolvedNeeds, 'candles'>
   readonly budgetMs: number
   readonly heapMb: number
-  /** Members of a universe that may be shown beside the instruments; default: none. */
   readonly membersMax?: number | undefined
   readonly timers: Timers
   readonly onThreadLost: (reason: string) => void
@@ -63,7 +61,6 @@ interface IsolatedRunnerOptions extends Omit<StrategyRunnerOptions, 'strategy'> 
   readonly onEnding?: (isEnding: boolean) => void
 }
 
-/** @throws Failure STRATEGY_THREAD if the strategy cannot be loaded in a thread */
 export async function openIsolatedRunner(options: IsolatedRunnerOptions): Promise<IsolatedRunner> {
   const runner = new IsolatedRunner(options)
   const reason = await runner.start()
@@ -96,7 +93,7 @@ export class IsolatedRunner {
   #lostInRow = 0
   #lostAt = Number.NEGATIVE_INFINITY
   #pausedFor: string | undefined
-  /** Why its thread ended by itself, until a decision reports it. */
+  /** A decision reports why the thread ended by itself. */
   #unsaid: string | undefined
   #stateText: string | undefined
   readonly #digest: string | undefined
@@ -171,7 +168,6 @@ export class IsolatedRunner {
     if (!thread || !this.#isReady) {
       const unsaid = this.#unsaid
       this.#unsaid = undefined
-      // A failure halts the strategy.
       if (unsaid === undefined && this.#lostInRow < LOST_IN_ROW_MAX) return undefined
       const found = unsaid ?? `lost ${this.#lostInRow} times in a row`
       return { ...failed('STRATEGY_THREAD', { found }), ...NO_TIME, isPaused: true }
@@ -303,7 +299,6 @@ export class IsolatedRunner {
   /** The file may have changed unchecked, so only the accepted code is started. */
   async #begin(): Promise<void> {
     if (this.#isStopped) return
-    // No second thread starts beside one that runs on.
     if (this.isEnding) return void this.#options.timers.after(PAUSE_MS, () => void this.#begin())
     const isOther = readDigest(this.#options.moduleFile) !== this.#digest
     const reason = isOther
@@ -355,8 +350,8 @@ interface AnswerReading {
 }
 
 /**
- * A strategy can patch what our code calls there, so the answer may contain anything, even in
- * another strategy's name. @throws Error if it is no answer
+ * A strategy can patch what our code calls there, so the answer may contain anything. @throws Error
+ * if it is no answer
  */
 export function readAnswer(strategyId: string, message: unknown): AnswerReading {
   if (!isRecord(message)) throw new Error('an answer without words')

@@ -34,7 +34,7 @@ const NOTHING: AccountMoment = {
   fundingMinutes: [],
 }
 
-/** Runs in the thread: reassembles the daemon's snapshot. */
+/** It runs in the thread. */
 export class ShownMoment {
   readonly #numbers: Float64Array
   readonly #instruments: (Instrument | undefined)[]

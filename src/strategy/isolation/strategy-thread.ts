@@ -1,4 +1,4 @@
-// While the thread waits for a question its event loop stands still, so a strategy's timers and
+// While the thread waits for a question its event loop stands still: a strategy's timers and
 // promises never run.
 
 import { receiveMessageOnPort } from 'node:worker_threads'
@@ -89,7 +89,6 @@ function tooLargeOf({ heapMb }: ThreadData): Extract<Answer, { kind: 'failed' }>
   return { kind: 'failed', code: 'STRATEGY_MEMORY', message }
 }
 
-/** Equal intents and states are the same objects. */
 function repeats(
   { intents, denials, plots, state }: Extract<Answer, { kind: 'decided' }>,
   before: Extract<Answer, { kind: 'decided' }>,

@@ -1,4 +1,4 @@
-// Prices are in shared memory that only the daemon writes. All else crosses as a copy, when it
+// Prices are in shared memory that only the daemon writes; all else crosses as a copy, when it
 // changes.
 
 import type { MessagePort } from 'node:worker_threads'
@@ -14,7 +14,6 @@ import { type MarketAggregates, TICKER_COLUMNS } from '../../domain/ticker-table
 import type { SaidLine } from '../strategy-runner.ts'
 import type { StrategyFailureCode } from '../strategy-failure.ts'
 
-/** The threads wait for each other with these numbers. */
 export const ASKED = 0
 export const ANSWERED = 1
 /** 1: the answer equals the last one, and no message is sent. */
@@ -23,7 +22,6 @@ export const REPEATS = 2
 export const CPU_US = 3
 export const CONTROL_LENGTH = 4
 
-/** Indexes in a moment's numbers; the tickers' rows follow. */
 export const SEQUENCE = 0
 export const TAKEN_AT = 1
 export const EXCHANGE_TIME = 2
@@ -58,19 +56,16 @@ export interface CrossingCandles {
   /** 0: the series no longer exists. */
   readonly capacity: number
   readonly filled: number
-  /** The rows replace everything known of the series. */
   readonly isAnew: boolean
   readonly rows: readonly CandleRow[]
 }
 
-/** Since the last question; absent: unchanged. */
+/** Absent: unchanged. */
 export interface Question {
-  /** From now on these stand at these places. */
   readonly instruments?: readonly (readonly [
     place: number,
     instrument: CrossingInstrument | undefined,
   ])[]
-  /** The places of the shown instruments, in their order. */
   readonly order?: readonly number[]
   readonly moments?: readonly (readonly [place: number, moment: CrossingMoment | undefined])[]
   readonly account?: CrossingAccount
@@ -101,7 +96,7 @@ export interface ThreadData {
   readonly strategyId: string
   readonly params: unknown
   readonly instruments: readonly CrossingInstrument[]
-  /** So many more may be shown together. */
+  /** So many more instruments may be shown together. */
   readonly membersMax: number
   readonly stateText: string | undefined
 }

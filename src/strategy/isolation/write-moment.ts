@@ -28,14 +28,12 @@ import {
   toCrossingMoney,
 } from './thread-messages.ts'
 
-/** Runs in the daemon: writes into shared memory, and returns what else changed. */
+/** It runs in the daemon. */
 export class MomentWriter {
   readonly #numbers: Float64Array
   readonly #fixed: readonly string[]
   readonly #intervals: readonly number[]
-  /** Each stands at its place; undefined where no member of a universe does. */
   #symbols: (string | undefined)[]
-  /** As the thread was told of them. */
   readonly #members = new Map<string, Instrument>()
   #order: readonly number[] | undefined
   #keys: readonly string[]
@@ -45,7 +43,6 @@ export class MomentWriter {
   #account = new AccountChanges()
   #market: MarketAggregates | undefined
 
-  /** @param symbols of the strategy file; the numbers may have room for further ones */
   constructor(numbers: SharedArrayBuffer, symbols: readonly string[], intervals: Iterable<number>) {
     this.#numbers = new Float64Array(numbers)
     this.#fixed = symbols
@@ -62,7 +59,6 @@ export class MomentWriter {
     )
   }
 
-  /** A new thread knows nothing. */
   forget(): void {
     this.#symbols = Array.from(this.#fixed)
     this.#members.clear()
@@ -96,7 +92,7 @@ export class MomentWriter {
     }
   }
 
-  /** A place for each shown member. Undefined while none has come or gone. */
+  /** Undefined while no member has come or gone. */
   #followMembers({ instruments }: Snapshot): Pick<Question, 'instruments' | 'order'> | undefined {
     if (instruments.length <= this.#fixed.length && this.#members.size === 0) return undefined
     const shown = new Map(instruments.map(({ instrument }) => [instrument.symbol, instrument]))
@@ -125,7 +121,6 @@ export class MomentWriter {
     return place
   }
 
-  /** @throws RangeError if more are shown than the numbers have room for */
   #claim(symbol: string, instrument: Instrument): number {
     const free = this.#symbols.indexOf(undefined)
     const place = free < 0 ? this.#symbols.length : free
@@ -157,7 +152,6 @@ export class MomentWriter {
     }
   }
 
-  /** An unchanged moment is the same object. */
   #changedMoments({ instruments }: Snapshot): (readonly [number, CrossingMoment | undefined])[] {
     const changed: (readonly [number, CrossingMoment | undefined])[] = []
     for (let place = 0; place < this.#symbols.length; place++) {
@@ -195,7 +189,6 @@ function toCrossing(moment: InstrumentMoment): CrossingMoment {
   return { ...rest, money: money && toCrossingMoney(money) }
 }
 
-/** Candles newer than the newest known one have closed since. */
 class CandleChanges {
   readonly #known = new Map<string, { readonly series: CandleSeries; readonly newestAt: number }>()
   #keys: readonly string[] | undefined

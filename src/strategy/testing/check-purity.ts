@@ -13,23 +13,21 @@ const PRICE_TICKS = 200_000
 const MOVE_TICKS = 400
 
 export interface PurityCheck {
-  /** A sentence for each impure act. */
   readonly problems: readonly string[]
-  /** If no decision succeeds: one that needs a feed gets no reading here. */
+  /** A decision that needs a feed gets no reading here. */
   readonly failing: readonly string[]
-  /** Failing decisions and invalid intents; made-up prices are not the market. */
+  /** Made-up prices are not the market, so failing decisions are no problem by themselves. */
   readonly notes: readonly string[]
 }
 
 interface Trial {
-  /** As text, the first failure among them. */
   readonly decisions: readonly string[]
   readonly failing: readonly string[]
   readonly notes: readonly string[]
 }
 
 /**
- * Two runs along the same made-up prices must decide alike and leave the globals unchanged. Only
+ * Two runs along the same prices must decide alike and leave the globals unchanged. Only
  * `watched-purity.ts` ends a strategy that never returns.
  */
 export function checkPurity(

@@ -1,4 +1,4 @@
-// A file that loops costs only this thread, so no other loads it first.
+// A file that loops costs only this thread.
 
 import { runTask } from '../../lib/supervised-thread.ts'
 import { loadStrategy } from '../load-strategy.ts'
@@ -7,7 +7,7 @@ import { isStrategyFailure } from '../strategy-failure.ts'
 await runTask<{ readonly files: readonly string[] }, number>(async ({ files }, report) => {
   report(-1)
   for (const [index, file] of files.entries()) {
-    // Other problems are reported with their place when the file is loaded for use.
+    // They are reported with their place when the file is loaded for use.
     await loadStrategy(file).catch((error: unknown) => {
       if (isStrategyFailure(error) && error.code === 'STRATEGY_IMPORT_HANGS') throw error
     })

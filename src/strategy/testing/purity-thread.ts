@@ -12,7 +12,7 @@ import type { PurityData, PurityNews } from './watched-purity.ts'
 await runTask<PurityData, PurityNews>(async ({ bindings, isGuarded }, report) => {
   const files = new Set(bindings.map(({ moduleFile }) => resolve(moduleFile)))
   process.on('uncaughtException', (error) => {
-    // Stray errors from loading were reported then; here another strategy would be blamed.
+    // Loading has reported these already; here another strategy would be blamed.
     if (files.has(fileOfCode(strategyAtFault() ?? ''))) return
     throw error
   })

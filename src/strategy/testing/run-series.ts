@@ -25,7 +25,6 @@ import { type ResolvedNeeds, resolveNeeds } from '../needs.ts'
 import type { IntentDenial } from '../read-intents.ts'
 import { createStrategyRunner, type StrategyRunner } from '../strategy-runner.ts'
 
-/** As in a configuration. */
 export interface TestInstrument {
   readonly symbol?: string
   readonly tickSize?: string
@@ -116,7 +115,6 @@ export function runSeries(options: SeriesOptions): readonly SeriesDecision[] {
 
 export interface TriedSeries {
   readonly decisions: readonly SeriesDecision[]
-  /** Messages of decisions that failed. */
   readonly failures: readonly string[]
 }
 
@@ -229,7 +227,6 @@ class SeriesHost {
     return this.#parts.map(fillTarget).includes(true)
   }
 
-  /** As in the core, a candle closes with the first ticker of a later interval. */
   #close({ instrument }: Part, at: number, price: number): boolean {
     let hasClosed = false
     for (const [intervalMs, count] of this.#needs.candles) {

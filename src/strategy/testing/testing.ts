@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { SeriesDecision } from './run-series.ts'
 
-/** The test kit for strategies, `intentd/testing`. */
 export { runSeries } from './run-series.ts'
 export type { SeriesDecision, SeriesOptions, TestCandle, TestInstrument } from './run-series.ts'
 

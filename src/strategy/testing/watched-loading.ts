@@ -6,7 +6,6 @@ const LOAD_MS_MAX = 25_000
 const HEAP_MB = 512
 
 /**
- * In a thread, so that a file that loops does not block the caller.
  * @param limitMs for each file
  * @returns the first file that does not finish
  */

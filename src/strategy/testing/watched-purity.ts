@@ -6,7 +6,6 @@ import type { Strategy } from '../define-strategy.ts'
 import { checkPurity, type PurityCheck } from './check-purity.ts'
 
 const LIMIT_MS = 10_000
-/** Loading has a limit of its own. */
 const LOAD_MS_MAX = 90_000
 const MEMORY_MB = 512
 
@@ -59,10 +58,7 @@ function isPlain(params: unknown): boolean {
   }
 }
 
-/**
- * Stops at the first binding that ends the thread, cannot cross into it or has other restrictions;
- * at least one is checked.
- */
+/** At least one is checked. */
 function checkInThread(
   bindings: readonly Binding[],
   limitMs: number,

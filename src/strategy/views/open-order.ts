@@ -6,7 +6,6 @@ import { type OrderAction, tradesAs } from '../../domain/order-action.ts'
 export interface OpenOrder {
   /** The intent's, or the name that execution gave it. */
   readonly key: string
-  /** Undefined until the exchange has answered. */
   readonly orderId: OrderId | undefined
   readonly purpose: OrderPurpose
   readonly state: OrderState

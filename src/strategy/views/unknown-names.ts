@@ -11,10 +11,7 @@ export interface UnknownName {
   readonly hint: string
 }
 
-/**
- * A prototype that receives only lookups of unknown names, and throws; known names cost nothing
- * more.
- */
+/** As a prototype it receives only unknown names, so known ones cost nothing more. */
 export function refuseUnknownNames({ code, describe, known, hint }: UnknownName): object {
   return new Proxy(Object.prototype, {
     get(base, name, asked: object) {
@@ -29,7 +26,7 @@ export function refuseUnknownNames({ code, describe, known, hint }: UnknownName)
   })
 }
 
-/** A misspelt `market.bidd` throws instead of comparing with undefined. */
+/** A misspelt `market.bidd` would compare with undefined. */
 export function refuseUnknownMembers(what: string): object {
   return refuseUnknownNames({
     code: 'STRATEGY_NAME_UNKNOWN',

@@ -3,7 +3,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { sha256Hex } from '../../lib/digest.ts'
 import { systemTimers, type Timers } from '../../lib/timers.ts'
 import { nameTrial, type Trial, type TrialOutcome } from '../../sweep/trial.ts'
-import type { TrialRound, TrialRunner } from '../trial-runner.ts'
+import type { TrialRound, TrialRunner } from '../trial-pool.ts'
 import { Outage, pause } from './outage.ts'
 import {
   nameQueue,

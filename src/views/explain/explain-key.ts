@@ -8,7 +8,6 @@ import {
   wordsOfFill,
 } from './explain-words.ts'
 
-/** An order for each generation, or why there was none. */
 export function explainKey(frame: ExplainFrame, key: string): readonly Story[] {
   const quoted = JSON.stringify(key)
   const records = [...frame.reader.records({ containing: `"key":${quoted}` })]
@@ -25,7 +24,6 @@ export function explainKey(frame: ExplainFrame, key: string): readonly Story[] {
   return stories.length > 0 ? stories : explainFills(frame, key)
 }
 
-/** Fills without an order of ours, by tradeId or orderId. */
 function explainFills(frame: ExplainFrame, id: string): readonly Story[] {
   const quoted = JSON.stringify(id)
   const numbered = new Map(
@@ -50,7 +48,6 @@ function explainFills(frame: ExplainFrame, id: string): readonly Story[] {
   return [{ title: `fill ${id}`, moments, verdict }]
 }
 
-/** Events before the order, if there is none or something was denied. */
 function explainWish(
   frame: ExplainFrame,
   records: readonly NumberedRecord[],

@@ -28,7 +28,6 @@ export interface ExplainFrame {
   readonly positionMode: PositionMode
 }
 
-/** Undefined if the journal does not have it any more. */
 export function explainOrder(frame: ExplainFrame, clientOid: string): Story | undefined {
   const own = [...frame.reader.records({ containing: clientOid })]
   const terms = findTerms(own, clientOid)
@@ -78,7 +77,6 @@ function answeredItems(
   return record.kind === 'settle' ? record.orders : []
 }
 
-/** The last before the send that asked for such an order. */
 function decisionBefore(
   { reader }: ExplainFrame,
   terms: OrderTerms,
@@ -216,7 +214,6 @@ type AroundRecord = Extract<
   { kind: 'boot' | 'reload' | 'restricted' | 'released' | 'repaired' }
 >
 
-/** These concern all open orders. */
 export function describeAround(record: AroundRecord): Entries {
   switch (record.kind) {
     case 'boot':

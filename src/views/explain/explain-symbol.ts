@@ -43,7 +43,6 @@ export function explainSymbol(frame: ExplainFrame, symbol: string, since: number
 /** Some seconds of reading at most. */
 const DECISIONS_READ_MAX = 100_000
 
-/** `grid wants 0 since 2026-01-02 12:03 UTC`: the last wish, however long ago. */
 function listWishes({ reader, instruments }: ExplainFrame, symbol: string): readonly string[] {
   const wishes = new Map<string, string>()
   let looked = 0
@@ -146,7 +145,7 @@ export function describeRecord(
   }
 }
 
-/** Closing a strategy, or a part of it: its orders here have no decision as their cause. */
+/** Orders that close a strategy have no decision as their cause. */
 function closesOn(
   { code, keeps }: Extract<JournalRecord, { kind: 'restricted' }>,
   symbol: string,

@@ -24,7 +24,6 @@ const LEVELS_NAMED_MAX = 4
 
 export interface Moment {
   readonly sequence: number
-  /** Our clock. */
   readonly at: number
   readonly what: string
   readonly text: string
@@ -36,7 +35,7 @@ export interface Story {
   readonly verdict: string
 }
 
-/** Without a configured instrument, ticks and lots are shown. */
+/** Otherwise ticks and lots are shown. */
 export type Instruments = ReadonlyMap<string, InstrumentSteps>
 
 function priceOf(instruments: Instruments, symbol: string, ticks: number | undefined): string {
@@ -70,7 +69,6 @@ function wordsOfSight({ bid, ask, ageMs }: SeenMarket): string {
   return bid > 0 ? `bid ${bid}, ask ${ask}, ${ageMs} ms old` : 'no prices'
 }
 
-/** Its size, and its new levels. */
 function wordsOfLadder(instruments: Instruments, change: LadderChange): string {
   const levels = countLevels(change)
   if (levels === 0) return 'no ladder any more'
@@ -90,7 +88,6 @@ export function wordsOfWithdrawal({ strategyId, command }: DecisionRecord): stri
     : cleanLine(`by ${command.by}: ${command.reason}`)
 }
 
-/** A person decided it. */
 function wordsOfCommand({ command }: DecisionRecord): string {
   return command === undefined ? '' : cleanLine(` · by ${command.by}: ${command.reason}`)
 }
@@ -204,7 +201,7 @@ const KIND_WORDS: Readonly<Record<Exclude<FillKind, 'trade'>, string>> = {
   system: 'closed by the exchange as',
 }
 
-/** `net -3.5 (profit -3, fee 0.5)`; unknown amounts are named. */
+/** Unknown amounts are named. */
 function wordsOfMoney(fill: Fill): string {
   const { profit, fee, otherFees, isProfitOurs } = fill
   const ours = isProfitOurs ? ' by our own count' : ''
@@ -222,7 +219,6 @@ export function wordsOfSettled(
   return `${reason}; placed again as ${wordsOfTerms(instruments, replacement)}`
 }
 
-/** UTC, with ms. */
 export function clockTime(at: number): string {
   return new Date(at).toISOString().slice(11, 23)
 }

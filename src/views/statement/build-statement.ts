@@ -13,6 +13,7 @@ import {
 import type { JournalReader } from '../../journal/journal-reader.ts'
 import { type Decimal, decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { dateOf } from '../../lib/start-of-day.ts'
+import { showUtc } from '../../lib/text/show-utc.ts'
 import { readClosedTrades } from '../closed-trades.ts'
 import { listStrategyProfits } from '../strategy-profits.ts'
 import { AROUND_MS, findMade, type SpanEnd } from './noted-balances.ts'
@@ -21,7 +22,7 @@ import { groupRows, listFees, type Sum, sumRows, toStrategyRows } from './statem
 
 export interface StatementRequest {
   readonly config: DaemonConfig
-  /** Unix ms; `until` is not included. */
+  /** Unix ms; `until` is excluded. */
   readonly since: number
   readonly until: number
   readonly now: number
@@ -40,14 +41,14 @@ interface Ends {
 }
 
 /**
- * A span of an account's journal: what its rows say, and whether that leads from what the account
- * noted at the beginning to what it noted at the end. Checks and conversions are of the exchange,
- * and not part of it.
+ * The rows of the span must lead from what the account noted at its beginning to what it noted at
+ * its end. The caller adds checks and conversions, which need the exchange.
  * @throws Failure JOURNAL_CORRUPT
  */
 export function buildStatement(reader: StatementSource, request: StatementRequest): Statement {
   const { config, now } = request
   const { account, calendar } = config
+  const sequence = reader.lastSequence()
   const book = rebuildBook(reader.contents(), account.positionMode)
   const ends = findEnds(reader, request)
   const { since, until } = ends
@@ -70,6 +71,7 @@ export function buildStatement(reader: StatementSource, request: StatementReques
     since,
     until,
     madeAt: now,
+    journal: { run: book.epoch, sequence },
     ...balances,
     lines,
     difference: differenceOf(balances, lines),
@@ -94,6 +96,7 @@ export function buildStatement(reader: StatementSource, request: StatementReques
     remarks: [
       ...remarkOnEnds(request, ends, calendar.timezone),
       ...remarkOnRows(book, ends, all),
+      ...remarkOnEarly(reader, book, deposits),
       ...unexplained.map(
         ([strategy, symbol]) =>
           `The fills of the journal do not explain what ${strategy} holds of ${symbol}: some of its trades may be wrong.`,
@@ -102,7 +105,7 @@ export function buildStatement(reader: StatementSource, request: StatementReques
   }
 }
 
-/** A time that is not over ends where the account was noted last. */
+/** A span that is not over ends where the account was last noted. */
 function findEnds(reader: StatementSource, { since, until, now }: StatementRequest): Ends {
   let [opening, closing, last]: (AccountMark | undefined)[] = []
   for (const point of reader.curve({ series: MARK_SERIES })) {
@@ -253,7 +256,7 @@ function countFills(fills: readonly BookedFill[]): ReadonlyMap<string, number> {
 }
 
 function remarkOnEnds(
-  { since, until }: StatementRequest,
+  { since, until, now }: StatementRequest,
   { opening, closing, until: end }: Ends,
   timeZone: string,
 ): readonly string[] {
@@ -261,24 +264,25 @@ function remarkOnEnds(
   const isLate = (mark: AccountMark, at: number): boolean =>
     mark.at - at > CURVE_STEPS_MS.minute * 10
   const late = (what: string, mark: AccountMark): string =>
-    `The account noted its figures ${what} only at ${show(mark.at)}: what is unrealised is of then.`
+    `The daemon wrote down the figures of the ${what} only at ${show(mark.at)}, because it did not run before or did not know them: the unrealised profit of the ${what} is that of then.`
+  const isOver = until <= now
   return [
     ...(opening === undefined
-      ? ['The account noted no figures in this time, so opening and closing equity are not known.']
+      ? [
+          `Opening and closing equity are not known: the daemon wrote down no figures of the account in this time. ${isOver ? WRITES : `${WRITES} Start it, and ask again after that.`} The lines are right without them.`,
+        ]
       : isLate(opening, since)
-        ? [late('of the beginning', opening)]
+        ? [late('beginning', opening)]
         : []),
     ...(opening !== undefined && closing === undefined
-      ? [
-          'The account noted its figures only once in this time, so the closing equity is not known.',
-        ]
+      ? [describeMissingEnd(opening, isOver, show)]
       : []),
     ...(closing !== undefined && end === until && isLate(closing, until)
-      ? [late('of the end', closing)]
+      ? [late('end', closing)]
       : []),
-    ...(end < until
+    ...(closing !== undefined && end < until
       ? [
-          `It ends at ${show(end)}, when the account noted its figures last, and not at ${show(until)}.`,
+          `It ends at ${show(end)} instead of ${show(until)}: that is when the daemon last wrote down what the account is worth. What happened later is in no line. ${isOver ? WRITES : `${WRITES} Ask again after that for what is newer.`}`,
         ]
       : []),
     ...(opening?.capital === null || closing?.capital === null
@@ -286,6 +290,42 @@ function remarkOnEnds(
           'account.capital was not set, so the equity is not known; what was made is compared all the same.',
         ]
       : []),
+  ]
+}
+
+const WRITES = 'It does so as it has started, and then as each hour begins.'
+
+/** In the first hour of a run, or where the daemon did not run on. */
+function describeMissingEnd(
+  opening: AccountMark,
+  isOver: boolean,
+  show: (at: number) => string,
+): string {
+  const { hour } = CURVE_STEPS_MS
+  const next = show(opening.at - (opening.at % hour) + hour)
+  const known = `the daemon wrote down what the account is worth only once in this time, at ${show(opening.at)}`
+  return isOver
+    ? `The closing equity is not known: ${known}, and not again since. It does so as each hour begins: start it, and ask again. The lines are right without it.`
+    : `The closing equity is not known yet: ${known}. It does so again at ${next}: let it run, and ask again then. Until then \`intentd status\` shows the equity of now, and the lines are right without it.`
+}
+
+/** Of journals of earlier versions, which took entries of any time. */
+function remarkOnEarly(
+  reader: Pick<StatementSource, 'curve'>,
+  { beganAt }: Book,
+  deposits: readonly Deposit[],
+): readonly string[] {
+  const [first] = beganAt > 0 ? [] : reader.curve({ series: MARK_SERIES })
+  const firstAt = beganAt > 0 ? beganAt : (first?.at ?? 0)
+  const ids = deposits
+    .filter(({ isCapital, corrects, movedAt }) => {
+      return isCapital && corrects === undefined && movedAt < firstAt
+    })
+    .map(({ id }) => id)
+  if (ids.length === 0) return []
+  const of = ids.length === 1 ? `Entry ${ids[0]} is` : `Entries ${ids.join(', ')} are`
+  return [
+    `${of} dated before the first figures that the daemon wrote down, at ${showUtc(firstAt)}: not checked is whether account.capital had that money already. If it had, take it back: \`intentd deposit --correct ENTRY\`.`,
   ]
 }
 
@@ -305,12 +345,12 @@ function remarkOnRows(
   return [
     ...(archivedBefore > Math.max(0, since)
       ? [
-          `Fills and funding payments before ${new Date(archivedBefore).toISOString()} were archived: they are in the file of \`intentd archive\`, and missing here.`,
+          `Fills and funding payments before ${showUtc(archivedBefore)} were archived: they are in the file of \`intentd archive\`, and missing here.`,
         ]
       : []),
     ...(isForgotten && oldest !== undefined && oldest.movedAt > since
       ? [
-          `Deposits and withdrawals before ${new Date(oldest.movedAt).toISOString()} are not kept one by one any more: they are part of the opening equity.`,
+          `Deposits and withdrawals before ${showUtc(oldest.movedAt)} are not kept one by one any more: they are part of the opening equity.`,
         ]
       : []),
     ...(uncounted === '' ? [] : [`Not everything is known: ${uncounted}.`]),
@@ -322,7 +362,6 @@ function remarkOnRows(
   ]
 }
 
-/** `2026-10-01 00:00:04` */
 export function showInstant(at: number, timeZone: string): string {
   return new Intl.DateTimeFormat('sv-SE', {
     timeZone,

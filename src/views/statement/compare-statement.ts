@@ -9,9 +9,9 @@ import { decimal } from '../../lib/decimal.ts'
 import { CONVERT_PAGE_MAX } from '../../protocol/convert/convert-records.ts'
 import type { CallableName, RequestOf, ResponseOf } from '../../protocol/endpoints.ts'
 import { showOnGrid } from '../../lib/grid.ts'
+import { showUtc } from '../../lib/text/show-utc.ts'
 import type { Conversion, Statement, StatementCheck } from './statement.ts'
 
-/** The reads that a comparison needs, signed with the account's keys. */
 export interface ComparedExchange {
   call<Name extends CallableName>(
     endpoint: Name,
@@ -24,13 +24,13 @@ export interface ComparedExchange {
 export interface CompareRequest {
   readonly exchange: ComparedExchange
   readonly instruments: ReadonlyMap<string, Instrument>
-  /** Reads the book, after the exchange: it may know more by then. */
+  /** It may know more after the exchange was read. */
   readonly readBook: () => Book
   readonly now: number
 }
 
 const DAY_MS = 86_400_000
-/** The document lets fills and conversions be read for 90 days, and the shortest three months have 89. */
+/** The document allows 90 days; the shortest three months have 89. */
 const READABLE_MS = 89 * DAY_MS
 /** The ten calls a second that the document allows read 10,000 conversions in ten seconds. */
 const CONVERT_PAGES_MAX = 100
@@ -44,13 +44,11 @@ const UNSEEN: readonly StatementCheck[] = [
   notChecked('unrealised profit', 'past prices of a position are not shown'),
 ]
 
-/** Without reading anything. */
 export function listUnchecked(why: string): readonly StatementCheck[] {
   const what = ['fills', 'positions', 'funding', 'conversions'] as const
   return [...what.map((name) => notChecked(name, why)), ...UNSEEN]
 }
 
-/** Reads what the exchange still shows of the time of a statement. Nothing is changed. */
 export async function compareStatement(
   statement: Statement,
   request: CompareRequest,
@@ -95,7 +93,7 @@ async function compareFills(
     [unreadable.length, 'that cannot be read'],
   ] as const
   const found = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
-  const span = from > since ? `, since ${new Date(from).toISOString()} alone` : ''
+  const span = from > since ? `, since ${showUtc(from)} alone` : ''
   return found.length === 0
     ? {
         what: 'fills',
@@ -114,7 +112,6 @@ function isOther(booked: BookedFill, shown: Fill | undefined): boolean {
   return !isSameFee || !isSameProfit
 }
 
-/** And the funding that each open position has paid. */
 async function comparePositions({
   exchange,
   instruments,
@@ -211,7 +208,7 @@ async function readConversions(
   const conversions = [...found.values()]
     .filter(({ at }) => at >= from && at < until)
     .toSorted((one, other) => one.at - other.at)
-  const span = from > since ? `, since ${new Date(from).toISOString()} alone` : ''
+  const span = from > since ? `, since ${showUtc(from)} alone` : ''
   return {
     check: {
       what: 'conversions',
@@ -222,7 +219,7 @@ async function readConversions(
   }
 }
 
-/** Only a copied trader is shown what the account is worth, with everything that is in it. */
+/** Only a copied trader is shown the account's worth. */
 async function compareEquity(
   { closing }: Statement,
   { exchange, now }: CompareRequest,

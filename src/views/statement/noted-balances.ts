@@ -4,24 +4,21 @@ import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { netOf } from './statement-sums.ts'
 
 /**
- * A mark may count fills that are dated a little later, since clocks differ, and lack some that are
- * dated earlier, since they are read seconds after they have happened.
+ * Clocks differ and fills are read late, so a mark may count fills dated a little later, and lack
+ * some dated earlier.
  */
 export const AROUND_MS = 120_000
 
 /** Fills, and payments, beyond those that a mark would count by their time. */
 const STEPS_MAX = 40
 
-/** One end of a span: the mark after it, and the rows between the two. */
 export interface SpanEnd {
   readonly mark: AccountMark
-  /** Unix ms: where the span begins or ends. */
   readonly at: number
-  /** From then to the mark, and {@link AROUND_MS} on both sides, the oldest first. */
+  /** Up to {@link AROUND_MS} on both sides, oldest first. */
   readonly rows: readonly BookedRow[]
 }
 
-/** The sums that were made since the journal began, at both ends of a span. */
 export interface NotedMade {
   readonly opening: Decimal
   readonly closing: Decimal
@@ -36,8 +33,8 @@ interface Prefix {
 
 /**
  * A mark is noted moments after a period began, when the first fills of it may be counted already.
- * Which ones its figure tells: those with which what was made in the period is what its rows say.
- * Without such, the rows before the mark by their time are taken.
+ * Those rows count with which the period made what its rows say; without such, the rows before the
+ * mark.
  */
 export function findMade(opening: SpanEnd, closing: SpanEnd, made: Decimal): NotedMade {
   const [begin, end] = [decimal(opening.mark.made), decimal(closing.mark.made)]

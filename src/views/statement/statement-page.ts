@@ -6,14 +6,15 @@ import {
   renderTable,
   SCROLL_STYLE,
 } from '../../report/page/html.ts'
+import { describeJournalPlace } from '../../domain/journal-place.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { isWithdrawal, showInstant } from './build-statement.ts'
 import { type CoinFees, LINE_NAMES, type Statement, type StatementRow } from './statement.ts'
 
-/** A page of thousands of pages helps nobody: the CSV file and the JSON file have all. */
+/** The CSV and JSON files have all. */
 const TRADES_MAX = 5000
 
-/** Black on white, for a printer; each section begins on the page where it fits. */
+/** A printer gets black on white. */
 const STYLE = `
 :root { color-scheme: light; --card: #fff; --text: #16191d; --soft: #5a626c; --edge: #cfd3d8; --good: #17693f; --bad: #a3261a }
 * { box-sizing: border-box }
@@ -32,16 +33,16 @@ td:not(.text) { white-space: nowrap } .good { color: var(--good) } .bad { color:
 @media screen { ${SCROLL_STYLE} .scroll td.text:first-child { white-space: nowrap } }
 `
 
-/** One file that nothing has to be fetched for, and without scripts. */
+/** It fetches nothing and has no scripts. */
 export function renderStatement(statement: Statement): string {
-  const { account, environment, timeZone, since, until, madeAt, coin } = statement
+  const { account, environment, timeZone, since, until, madeAt, coin, journal } = statement
   const title = `Statement of ${account}`
   const show = (at: number): string => showInstant(at, timeZone)
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(`${title}, ${show(since).slice(0, 10)}`)}</title><style>${STYLE}</style></head><body>
 <h1>${escapeHtml(title)}</h1>
-<p class="sub">${escapeHtml(`${show(since)} to ${show(until)} (${timeZone}), in ${coin}; environment: ${environment}. Made at ${show(madeAt)}.`)}</p>
+<p class="sub">${escapeHtml(`${show(since)} to ${show(until)} (${timeZone}), in ${coin}; environment: ${environment}. Made at ${show(madeAt)} from ${describeJournalPlace(journal)}.`)}</p>
 ${renderSums(statement)}
 ${renderRemarks(statement)}
 ${renderChecks(statement)}

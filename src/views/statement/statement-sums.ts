@@ -31,7 +31,6 @@ export function sumRows(rows: Iterable<BookedRow>): Sum {
   return sum
 }
 
-/** One row changes the balance by so much. */
 export function netOf(row: BookedRow): Decimal {
   if (row.kind === 'funding') return decimal(row.amount)
   const money = toFillMoney(row)
@@ -63,7 +62,7 @@ function toRow(name: string, { money, funding }: Sum): StatementRow {
   }
 }
 
-/** Funding belongs to an instrument, and what strategies closed of others to no strategy. */
+/** No strategy owns funding, nor closes of others' lots. */
 const OF_ACCOUNT = '(account)'
 
 /** The rows add up to `all`. */

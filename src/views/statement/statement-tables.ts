@@ -1,4 +1,5 @@
 import { addFill, marginFeesOf, NO_MONEY, profitOf, toFillMoney } from '../../domain/fill-money.ts'
+import { describeJournalPlace } from '../../domain/journal-place.ts'
 import type { BookedFill, BookedRow } from '../../journal/booking.ts'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
@@ -23,7 +24,7 @@ type Line = Partial<Record<(typeof COLUMNS)[number], string | number>> & {
   readonly section: string
 }
 
-/** Everything of a statement in one table; `amount` is the result of each line, times are UTC. */
+/** `amount` is the result of each line, times are UTC. */
 export function toStatementCsv(statement: Statement): string {
   return toCsv(
     COLUMNS,
@@ -46,6 +47,7 @@ function listLines(statement: Statement): readonly Line[] {
       note: `${state}: ${found}`,
     })),
     ...statement.remarks.map((note) => ({ section: 'remark', note })),
+    { section: 'source', note: describeJournalPlace(statement.journal) },
     ...statement.fees.map(({ coin: name, paid, worth, uncounted }) => ({
       section: 'fees',
       name,
@@ -169,7 +171,6 @@ function toTaxRows(row: BookedRow): readonly TaxRow[] {
   return [{ at, ...change, label: 'realized gain', description, id }]
 }
 
-/** Profit and fee of a fill in one row, or what it cost where it made nothing. */
 function toFillRows(fill: BookedFill): readonly TaxRow[] {
   const { at, coin, symbol, side, size, price, strategyId, tradeId, orderId } = fill
   const money = toFillMoney(fill)

@@ -5,7 +5,7 @@ import { Secret } from '../../../src/lib/secret.ts'
 import { ManualTime } from '../../support/manual-time.ts'
 
 const TOKEN = '1:canaryOfTheBotsTokenxxxxxxxxxxxxxxx'
-const START_AT = Date.parse('2026-11-22T14:00:00Z')
+const START_AT = Date.parse('2026-11-22 14:00:00 UTC')
 const [ANNA, BERT] = [42, 43]
 const HOUR_MS = 3_600_000
 
@@ -57,7 +57,7 @@ test('Telegram down for an hour: each answer comes afterwards, says when it is f
     ...Array.from({ length: 20 }, (_, count) => `answer ${count}`),
     'from now',
   ])
-  expect(sent[0]?.text).toBe('late: this is from 2026-11-22T14:00:00Z\nanswer 0')
+  expect(sent[0]?.text).toBe('late: this is from 2026-11-22 14:00:00 UTC\nanswer 0')
   expect(sent.at(-1)?.text).toBe('from now')
   expect(logged).toEqual([
     'alert.failing {"target":"chat 42","reason":"the call failed"}',

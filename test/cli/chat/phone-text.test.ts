@@ -59,6 +59,7 @@ test('orders stand below their instrument and strategy, and say their state wher
 
 test('times of trades name their zone', () => {
   const trade = {
+    journal: { run: 3, sequence: 1234 },
     strategyId: 'grid',
     symbol: 'BTCUSDT',
     side: 'long',
@@ -70,7 +71,7 @@ test('times of trades name their zone', () => {
   }
 
   expect(describeTrades([trade])).toBe(
-    'times in UTC\n01-02 03:04 BTCUSDT long: 1.50 USDT (0.10 %), order, grid',
+    'times in UTC\n01-02 03:04 BTCUSDT long: 1.50 USDT (0.10 %), order, grid\njournal record 1234 of run 3',
   )
 })
 

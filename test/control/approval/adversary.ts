@@ -11,6 +11,7 @@ import { buildControlApp } from '../../../src/control/control-app.ts'
 import type { Controlled, OrderPlan } from '../../../src/control/controlled.ts'
 import { EventHistory } from '../../../src/control/event-history.ts'
 import type { ControlOrder, RiskierOrder } from '../../../src/control/powers.ts'
+import { SharedAnswers } from '../../../src/control/access/shared-answers.ts'
 import { Refusals } from '../../../src/control/refusals.ts'
 import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { Secret } from '../../../src/lib/secret.ts'
@@ -182,6 +183,7 @@ class Campaign {
         readOnly: false,
         version: '1.2.3',
         monotonic: () => this.#now,
+        shared: new SharedAnswers(() => this.#now),
         address: () => undefined,
         refusals: new Refusals(() => undefined),
         onBroken: (reason) => this.violations.push(`broken: ${reason}`),

@@ -9,7 +9,7 @@ import { loadAccounts } from '../../../src/config/load-accounts.ts'
 import type { ConfigRequest } from '../../../src/config/load-config.ts'
 import type { ReloadOrder } from '../../../src/control/controlled.ts'
 import type { Daemon } from '../../../src/daemon/daemon.ts'
-import type { AccountInput } from '../../../src/daemon/open-account.ts'
+import type { AccountSetup } from '../../../src/assembly/account/open-account.ts'
 import { openDaemon } from '../../../src/daemon/open-daemon.ts'
 import { type Clock, systemClock } from '../../../src/lib/clock.ts'
 import { systemTimers } from '../../../src/lib/timers.ts'
@@ -66,7 +66,7 @@ export class WholeDaemon {
   #daemon: Daemon | undefined
   #ending: ReturnType<Daemon['ended']> | undefined
   #reloading: Promise<void> | undefined
-  #input: AccountInput | undefined
+  #input: AccountSetup | undefined
 
   constructor(options: WholeDaemonOptions) {
     this.#options = options
@@ -193,7 +193,7 @@ signals:
     return { file: this.file, cwd: this.directory }
   }
 
-  async #open(input: AccountInput): Promise<void> {
+  async #open(input: AccountSetup): Promise<void> {
     this.#listeners.length = 0
     this.#input = input
     const { daemon } = await openDaemon({

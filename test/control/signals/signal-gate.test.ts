@@ -172,8 +172,11 @@ test('the same contents are one signal, and with a time or an id of its own anot
   expect(await idOf('timed', { time: NOW })).not.toBe(await idOf('timed', { time: NOW - 1 }))
   expect(await idOf('named', { id: 'a-1' })).toBe('a-1')
   expect(await idOf('named', { id: 17 })).toBe('17')
-  for (const id of ['', 'x'.repeat(65), 'a b', 1.5, null, undefined])
+  for (const id of ['', 'x'.repeat(65), 'a b', 1.5, null])
     expect(await idOf('named', { id })).toMatch(/^id is no id/)
+  expect(await idOf('named', {})).toBe(
+    'id is missing: it names the signal, so that it is taken once (idField); send 1 to 64 letters, digits, _ . : -',
+  )
 
   bench.outcome = 'repeated'
   expect(await bench.send(long, { shown: SECRET })).toMatchObject({
@@ -193,6 +196,21 @@ test('a time outside the window is refused, however it is written', async () => 
     expect(await statusOf(time)).toBe(200)
   for (const time of [iso(NOW - 60_001), NOW + 60_001, 'now', '2026-01-02', {}, null, 1e300, -1])
     expect(await statusOf(time)).toBe(400)
+})
+
+test('a missing time, and one that is none, are answered with what to send', async () => {
+  const bench = new GateBench({ ...TV, timeField: 'time', perMinute: 600 })
+  const sent = async (body: object) => bench.send(body, { shown: SECRET })
+  const form = 'Unix seconds or ms, or ISO 8601 with its zone, such as 2026-01-02T12:00:00Z'
+  expect(await sent(long)).toEqual({
+    status: 400,
+    body: {
+      error: `time is missing: it says when the signal was sent (timeField); send ${form}`,
+    },
+  })
+  expect(await sent({ ...long, time: 'now' })).toMatchObject({
+    body: { error: `time is no time: write ${form}` },
+  })
 })
 
 test('a signal that was sent before one that is taken is refused, and its sender is told why', async () => {

@@ -5,6 +5,7 @@ import { capitalOf } from '../../../src/engine/book/book.ts'
 import type { DepositCommand } from '../../../src/engine/event.ts'
 import type { EngineSettings } from '../../../src/engine/settings.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
+import { own } from '../../../src/lib/own.ts'
 import { EngineBench } from '../engine-bench.ts'
 
 const BY_ANNA = { reason: 'savings', by: 'anna' } as const
@@ -80,8 +81,31 @@ describe('deposits and withdrawals', () => {
     expect(capital(bench)).toBe('1001')
   })
 
+  test('are refused where they are older than the journal, whose capital has them already', () => {
+    const bench = started()
+    const { beganAt } = bench.book
+    bench.now += 10_000
+    expect(deposit(bench, '5', { movedAt: beganAt - 1 }).refusal).toMatch(
+      /is before this journal began, at .* UTC: account.capital .* give the time with --at/,
+    )
+    expect(deposit(bench, '-5', { movedAt: beganAt - 1 }).refusal).toContain('before this journal')
+    expect(deposit(bench, '5', { movedAt: beganAt }).refusal).toBeUndefined()
+    expect(deposit(bench, '5', { movedAt: beganAt - 1, coin: 'BGB' }).refusal).toBeUndefined()
+    expect(capital(bench)).toBe('1005')
+    expect(fromBookRows(toBookRows(bench.book)).beganAt).toBe(beganAt)
+    bench.restart()
+    expect(bench.book.beganAt).toBe(beganAt)
+  })
+
+  test('of a journal of which an earlier version wrote the beginning are taken of any time', () => {
+    const bench = started()
+    own(bench.book).beganAt = 0
+    expect(deposit(bench, '5', { movedAt: 1 }).refusal).toBeUndefined()
+  })
+
   test('are taken back by an entry of the opposite amount at the same moment, once', () => {
     const bench = started()
+    bench.now += 10_000
     deposit(bench, '70', { movedAt: bench.now - 5000 })
     correct(bench, '1')
     const [wrong, correction] = bench.book.deposits.values()

@@ -35,6 +35,7 @@ const NOTHING_MADE = {
 function scrape(shown: Pick<AccountView, 'equity' | 'peak' | 'drawdown'>): string {
   const account: AccountView = {
     name: 'test',
+    journal: { run: 1, sequence: 9 },
     coin: 'USDT',
     phase: 'running',
     mode: 'active',

@@ -7,6 +7,7 @@ import { type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
 import { applyRecord } from '../../../src/engine/book/apply-record.ts'
 import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
+import { showUtc } from '../../../src/lib/text/show-utc.ts'
 import { accepted, EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 
 const HOUR = 3_600_000
@@ -400,7 +401,7 @@ describe('[RSK2] a drawdown', () => {
     ).not.toHaveProperty('coolsDownUntil')
     const answer = { held: [], lifted: [], killFiles: [], stillHeld: {}, isScopeUnknown: false }
     expect(describeRefusedRelease('*', [{ ...answer, unclosable: {}, coolsDownUntil }], '')).toBe(
-      `not done: * cools down until ${new Date(bench.now + HOUR).toISOString()} (risk.losses.coolDownMs); release it then`,
+      `not done: * cools down until ${showUtc(bench.now + HOUR)} (risk.losses.coolDownMs); release it then`,
     )
 
     bench.now += HOUR

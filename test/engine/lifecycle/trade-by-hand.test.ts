@@ -290,6 +290,47 @@ describe('a close of a share', () => {
     },
   )
 
+  test.each([
+    [10, 0.5, 'closes long 0.005 (5 lots), and 0.005 (5 lots) stay'],
+    [
+      11,
+      0.5,
+      'closes long 0.005 (5 lots; 50 % are 5.5 lots, rounded down), and 0.006 (6 lots) stay',
+    ],
+    [
+      3,
+      0.9,
+      'closes long 0.002 (2 lots; 90 % are 2.7 lots, rounded down), and 0.001 (1 lot) stays',
+    ],
+    [10, 1, 'closes long 0.01 (10 lots), and nothing stays'],
+  ])('of %i lots says how many are closed and what stays: %d', (lots, share, text) => {
+    const account = trading()
+    account.reach(STRATEGY, lots)
+    const { detail } = close(account, strategyScope(STRATEGY), share)
+    expect(detail).toBe(`${STRATEGY} ${SYMBOL} ${text}`)
+  })
+
+  test('says what a share that is less than an order leaves as it is', () => {
+    const account = trading()
+    account.reach(STRATEGY, 10)
+    order(account, { size: '0.001' })
+    account.fillNext()
+    expect(close(account, strategyScope(MANUAL), 0.5).refusal).toContain(
+      'manual BTCUSDT keeps long 0.001 (1 lot): 50 % of it is less than the smallest order, 0.001',
+    )
+    expect(close(account, SYMBOL, 0.5, 'close-02').detail).toContain(
+      'closes long 0.005 (5 lots), and 0.005 (5 lots) stay, manual BTCUSDT keeps long 0.001 (1 lot)',
+    )
+  })
+
+  test('says so where a close under way leaves less than the new one', () => {
+    const account = trading()
+    account.reach(STRATEGY, 10)
+    close(account, strategyScope(STRATEGY), 0.5)
+    const { detail } = close(account, strategyScope(STRATEGY), 0.2, 'close-02')
+    expect(detail).toContain('a close that is under way leaves less, and is not taken back')
+  })
+
   test('is done when the position was read, and leaves the strategy reducing', () => {
     const account = trading()
     account.reach(STRATEGY, 10)

@@ -1,15 +1,15 @@
-import { type Redis } from 'ioredis'
-import { DirectPool } from '../../../src/backtest/virtual-account.ts'
+import type { Redis } from 'ioredis'
+import { DirectPool } from '../../../src/backtest/backtest.ts'
 import { Limiter } from '../../../src/exchange/limiter/limiter.ts'
-import { type ShareStore } from '../../../src/exchange/limiter/shared/redis-store.ts'
+import type { ShareStore } from '../../../src/exchange/limiter/shared/redis-store.ts'
 import {
   SHARE_SCRIPT,
   type ShareAnswer,
 } from '../../../src/exchange/limiter/shared/share-script.ts'
 import { SharedLimits } from '../../../src/exchange/limiter/shared/shared-limits.ts'
-import { type Clock } from '../../../src/lib/clock.ts'
-import { type Random } from '../../../src/lib/random.ts'
-import { type EndpointName } from '../../../src/protocol/endpoints.ts'
+import type { Clock } from '../../../src/lib/clock.ts'
+import type { Random } from '../../../src/lib/random.ts'
+import type { EndpointName } from '../../../src/protocol/endpoints.ts'
 import { HandTime } from '../limiter-fixture.ts'
 
 const LATE_MS = 2000

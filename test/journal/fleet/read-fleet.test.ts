@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { exitOfFleet, formatFleet } from '../../../src/cli/fleet/fleet.ts'
-import { type OpenedJournal } from '../../../src/journal/journal.ts'
+import { type OpenedJournal, untilDurable } from '../../../src/journal/journal.ts'
 import { Connection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
 import { readAccounts } from '../../../src/journal/fleet/fleet-accounts.ts'
 import { type Fleet, FleetReader } from '../../../src/journal/fleet/read-fleet.ts'
 import { FleetMember } from '../../../src/journal/postgres/fleet-member.ts'
-import { untilDurable } from '../../../src/journal/until-durable.ts'
 import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
 import { Machine, record } from '../postgres/scene.ts'
 

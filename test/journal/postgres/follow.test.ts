@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Connection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
-import { type StandbyState } from '../../../src/journal/postgres/follow.ts'
-import { type OpenedJournal } from '../../../src/journal/journal.ts'
-import { untilDurable } from '../../../src/journal/until-durable.ts'
+import type { StandbyState } from '../../../src/journal/postgres/follow.ts'
+import { type OpenedJournal, untilDurable } from '../../../src/journal/journal.ts'
 import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
 import { instants, Machine, record } from './scene.ts'
 

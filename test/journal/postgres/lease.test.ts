@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Connection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
 import { takeLease, type LeaseAttempt } from '../../../src/journal/postgres/lease.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
-import { untilDurable } from '../../../src/journal/until-durable.ts'
+import { untilDurable } from '../../../src/journal/journal.ts'
 import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
 import { instants, Machine, record } from './scene.ts'
 

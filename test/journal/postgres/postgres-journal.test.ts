@@ -1,9 +1,8 @@
 import { rmSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { Connection } from '../../../src/journal/postgres/connection.ts'
-import { type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
+import { Connection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
 import { JournalReader } from '../../../src/journal/journal-reader.ts'
-import { untilDurable } from '../../../src/journal/until-durable.ts'
+import { untilDurable } from '../../../src/journal/journal.ts'
 import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
 import { fill, instants, Machine, record, send, type TestJournal } from './scene.ts'
 

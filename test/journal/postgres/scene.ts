@@ -1,15 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type JournalRecord } from '../../../src/domain/record.ts'
-import { type BookedFill } from '../../../src/journal/booking.ts'
-import { type Journal, type OpenedJournal } from '../../../src/journal/journal.ts'
-import { type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
+import type { JournalRecord } from '../../../src/domain/record.ts'
+import type { BookedFill } from '../../../src/journal/booking.ts'
+import type { Journal, OpenedJournal } from '../../../src/journal/journal.ts'
+import type { PostgresPlace } from '../../../src/journal/postgres/connection.ts'
 import {
   type OpenedPostgres,
   openPostgresJournal,
   type OpenPostgresOptions,
-} from '../../../src/journal/postgres/open-postgres-journal.ts'
+} from '../../../src/journal/postgres/postgres-journal.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { systemTimers } from '../../../src/lib/timers.ts'
 

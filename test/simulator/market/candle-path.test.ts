@@ -188,8 +188,6 @@ describe('a random path', () => {
   })
 
   const kinds = {
-    'candles of a random walk': (random: Random) =>
-      randomWalkCandles(random, { count: 6000, deviation: 8 }),
     'narrow candles': (random: Random) =>
       randomWalkCandles(random, { count: 6000, deviation: 0.4 }),
     'candles a tick wide, among others': (random: Random) =>
@@ -216,6 +214,39 @@ describe('a random path', () => {
       expect(Math.abs(outcome(gains))).toBeLessThan(2)
     })
   }
+})
+
+describe('over 200 seeds', () => {
+  const runs = Array.from({ length: 200 }, (_, seed) => {
+    const walk = createRandom(`walk ${seed}`)
+    const moves = movesOf(randomWalkCandles(walk, { count: 200, deviation: 8 }), `path ${seed}`)
+    const coin = createRandom(`coin ${seed}`)
+    return {
+      signs: moves.map(({ move, before }) => Math.sign(move) * Math.sign(before)),
+      momentum: moves.map(({ move, before }) => move * Math.sign(before)),
+      reversion: moves.map(({ move, before }) => -move * Math.sign(before)),
+      coin: moves.map(({ move }) => (coin.next() < 0.5 ? move : -move)),
+    }
+  })
+  /** Chance alone leaves 4.6 % of them outside. */
+  const OUTSIDE_MAX = 0.05 * runs.length
+
+  it('the signs of the moves of a random path have an autocorrelation within ±2/√n', () => {
+    const outside = runs.filter(
+      ({ signs }) => Math.abs(meanOf(signs)) > 2 / Math.sqrt(signs.length),
+    )
+    expect(outside.length).toBeLessThanOrEqual(OUTSIDE_MAX)
+  })
+
+  it.each(['momentum', 'reversion', 'coin'] as const)('%s earns nothing before fees', (rule) => {
+    const earning = runs.filter((run) => outcome(run[rule]) > 2)
+    expect(earning.length).toBeLessThanOrEqual(OUTSIDE_MAX)
+    const [mean, move] = [
+      meanOf(runs.flatMap((run) => run[rule])),
+      meanOf(runs.flatMap((run) => run[rule].map(Math.abs))),
+    ]
+    expect(Math.abs(mean) / move).toBeLessThan(0.005)
+  })
 })
 
 /** The price at even times of each candle, as somebody sees it who looks often. */

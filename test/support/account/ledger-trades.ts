@@ -1,4 +1,3 @@
-/** A fill of the exchange's ledger, with the strategy of its order. */
 export interface LedgerFill {
   readonly strategyId: string
   readonly symbol: string
@@ -11,7 +10,6 @@ export interface LedgerFill {
   readonly fee: number
 }
 
-/** The closed trades of a strategy on an instrument. */
 export interface LedgerSums {
   count: number
   /** Proceeds of sales minus costs of purchases and fees, margin coin. */
@@ -24,12 +22,10 @@ interface Leg {
 }
 
 /**
- * Counts closed trades from the exchange's fills alone. It shares neither code nor method with the
- * product on purpose: it knows no average price, only money that came and went between two moments
- * without a position.
+ * It shares neither code nor method with the product on purpose: it knows no average price, only
+ * money that came and went between two moments without a position.
  */
 export class LedgerTrades {
-  /** Keyed by strategy and symbol. */
   readonly closed = new Map<string, LedgerSums>()
   /** A strategy has closed more than it held: others have closed with it. */
   isUncertain = false

@@ -12,7 +12,6 @@ export interface Leg {
   readonly cost: number
 }
 
-/** Results of one strategy on one instrument, in the margin coin. */
 export interface OwnerFigures {
   readonly long: Leg
   readonly short: Leg
@@ -30,7 +29,6 @@ export interface InstrumentFigures {
   readonly owners: ReadonlyMap<string, OwnerFigures>
   /** A position was adopted, so its price is unknown. */
   readonly isUncertain: boolean
-  /** A fill waits for its order. */
   readonly isWaiting: boolean
 }
 
@@ -61,9 +59,8 @@ export interface SecondAccountOptions {
 }
 
 /**
- * A second account of each strategy and instrument, from the journal's records. It shares no code
- * with the product on purpose: it keeps costs instead of average prices, and recomputes from the
- * first fill when an owner becomes known.
+ * It shares no code with the product on purpose: it keeps costs instead of average prices, and
+ * recomputes from the first fill when an owner becomes known.
  */
 export class SecondAccount {
   readonly #options: SecondAccountOptions
@@ -75,7 +72,6 @@ export class SecondAccount {
   #funding = new Map<string, number>()
   #held = new Set<string>()
   #folded = new Map<string, InstrumentFigures>()
-  /** Keyed by scope, from the records. */
   watermarks = new Map<string, WatermarkRecord['watermarks'][number]>()
   /** Keyed by scope: highest recorded peak since a release took a new one for every step. */
   tops = new Map<string, number>()
@@ -102,7 +98,6 @@ export class SecondAccount {
     return new Set([...this.#happened.keys(), ...this.#funding.keys()])
   }
 
-  /** Recomputes the instruments that an order's strategy, or a fill, may have changed. */
   add(record: JournalRecord): void {
     switch (record.kind) {
       case 'send':

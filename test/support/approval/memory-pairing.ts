@@ -8,7 +8,6 @@ import { Secret } from '../../../src/lib/secret.ts'
 export const TOTP_SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
 const START_AT = 1_800_000_000_000
 
-/** A pairing without a file. */
 export class MemoryPairing implements PairingStore {
   pairing: Pairing | undefined = {
     secret: new Secret(TOTP_SECRET),
@@ -32,7 +31,7 @@ export class MemoryPairing implements PairingStore {
   }
 }
 
-/** Proposals over a daemon that is made up, at a time that the test moves. */
+/** The test moves the time. */
 export class ProposalBench {
   now = START_AT
   readonly store = new MemoryPairing()
@@ -48,7 +47,6 @@ export class ProposalBench {
     })
   }
 
-  /** What the authenticator shows now. */
   code(): string {
     return codeAt(this.now)
   }

@@ -2,10 +2,8 @@ import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { type FaultKind } from '../faults/virtual-faults.ts'
 import { pick, planWorld, type WorldPlan } from '../world/world-plan.ts'
 
-/** Prefix of seeds of worlds that put an old copy of the journal back. */
 export const COPIES = 'copies-'
 
-/** A run ends, and its journal is replaced by an earlier one. */
 export function planCopies(seed: string): WorldPlan {
   const plan = planWorld(seed)
   const part = (name: string): Random => createRandom(`${seed}/copies/${name}`)

@@ -18,10 +18,7 @@ const STOP_MS = 60_000
 
 type Copy = NonNullable<World['plan']['copy']>
 
-/**
- * Trading; a copy of the journal; more trading, or none; the end of the run. Then a run on the
- * copy, and if that ended, a repair from the exchange, a release and trading.
- */
+/** The run on the copy may end; then the repair, a release and trading follow. */
 export function passCopies(world: World, copy: Copy): void {
   const { process, time, facts, faults, violations } = world
   const run = (forMs: number, isOver = (): boolean => false): void =>
@@ -83,7 +80,6 @@ function namesIn(record: JournalRecord): readonly string[] {
   return record.kind === 'send' ? record.orders.map(({ clientOid }) => clientOid) : []
 }
 
-/** Runs the pure part of `intentd repair --from-exchange`. */
 function repairFromExchange({ exchange, process, settings, time, plan }: World): void {
   exchange.core.carryOut(exchange.now, (state) => {
     for (const order of Array.from(accountOf(state, UID).openOrders.values()))

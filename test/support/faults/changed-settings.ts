@@ -21,7 +21,6 @@ interface Change {
   readonly is: ChangedSettings
 }
 
-/** Instruments whose settings differ at the exchange for a while. */
 export class SettingChanges {
   readonly #bySymbol = new Map<string, Change>()
   readonly #now: () => number
@@ -35,13 +34,11 @@ export class SettingChanges {
     if (this.of(symbol) === undefined) this.#bySymbol.set(symbol, change)
   }
 
-  /** Undefined where all is as configured. */
   of(symbol: string): Change | undefined {
     const change = this.#bySymbol.get(symbol)
     return change && this.#now() < change.until ? change : undefined
   }
 
-  /** Why an order does not fit the present grids. */
   objectTo(
     { symbol, priceGrid, sizeGrid }: Instrument,
     { price, size, clientOid = '' }: BatchPlaceItem,

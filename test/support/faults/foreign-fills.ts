@@ -14,13 +14,11 @@ export function foreignFills(
   })
 }
 
-/** Fills that no read has shown. */
 export function unseenFills({ exchange: { truth, unseen } }: World): readonly TrueFill[] {
   if (unseen.size === 0) return []
   return truth.fillsInOrder.filter(({ sequence }) => unseen.has(tradeIdText(sequence)))
 }
 
-/** The order belongs to another program. */
 export function isOfApi({ exchange: { truth } }: World, orderId: string): boolean {
   const order = truth.orders.get(String(sequenceOfId(orderId)))
   return order !== undefined && isByApi(order)

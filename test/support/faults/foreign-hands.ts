@@ -16,7 +16,6 @@ import { type World } from '../world/world.ts'
 
 /** Each of them is drawn at every point of this grid. */
 const GRID_MS = 250
-/** How long an order by hand rests at most. */
 const RESTING_MS = [300, 6000] as const
 /** How long an instrument is suspended, or the mode stays switched if nothing halts for it. */
 const SUSPENDED_MS = [300, 6000] as const
@@ -24,7 +23,6 @@ const SWITCHED_MS = [300, 4000] as const
 /** How long grids and settings differ from the configuration. */
 const CHANGED_MS = [2000, 15_000] as const
 const HAND_LOTS_MAX = 8
-/** How long the operator looks at a halt. */
 const LOOKED_AT_MS = 900
 
 type Deed = (world: World, random: Random) => void
@@ -133,7 +131,6 @@ function suspend({ exchange, plan }: World, random: Random): void {
   )
 }
 
-/** An instrument's settings differ from the configuration for a while. */
 function change({ exchange, plan }: World, random: Random, is: ChangedSettings): void {
   const symbol = plan.symbols[random.integer(plan.symbols.length)] ?? ''
   const [from, to] = CHANGED_MS

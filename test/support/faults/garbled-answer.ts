@@ -3,16 +3,14 @@ import { readAnswer } from '../../../src/exchange/client/answer-reader.ts'
 import { endpointNamed, type CallableName } from '../../../src/protocol/endpoints.ts'
 import { type Reply } from '../../../src/simulator/shared/reply.ts'
 
-/** An answer that reached us, but not as it was sent. */
 export interface GarbledAnswer<Data> {
   readonly reply: Reply<Data>
-  /** Whose answer it would be. */
   readonly endpoint: CallableName
   /** Unix ms, exchange clock. */
   readonly requestTime: number
   /** Unix ms, our clock. */
   readonly receivedAt: number
-  /** Selects the way: any whole number. */
+  /** Any whole number. */
   readonly way: number
 }
 

@@ -22,12 +22,10 @@ const RESTRICTIONS: readonly (readonly [code: string, message: string])[] = [
 ]
 
 export interface SplitItems<Item> {
-  /** Items that reach the exchange. */
   readonly taken: readonly Item[]
   readonly failures: readonly Failure[]
 }
 
-/** Outcome of each item of a batch before the exchange looks at it. */
 export function splitItems<Item extends { readonly clientOid?: string | undefined }>(
   items: readonly Item[],
   faults: VirtualFaults,

@@ -4,10 +4,7 @@ import { type Clock } from '../../../src/lib/clock.ts'
 /** Longer than a lease of the worlds. */
 const SET_LATELY_MS = 3000
 
-/**
- * The machine's clock: ahead of the exchange's by some offset, too fast or too slow, and set now
- * and then. While the machine is suspended the monotonic time stands still.
- */
+/** While the machine is suspended the monotonic time stands still. */
 export class MachineClock implements Clock {
   readonly #time: VirtualTime
   readonly #startAt: number

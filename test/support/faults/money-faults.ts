@@ -22,7 +22,6 @@ const LIE_MS_MAX = 20_000
 /** Two consecutive wrong answers would be two witnesses: between them this many rows are right. */
 const RIGHT_ROWS_MIN = 2
 
-/** Misstated parts of a fill. */
 const OF_A_FILL = ['price', 'profit', 'fee'] as const
 type OfFill = (typeof OF_A_FILL)[number]
 
@@ -45,10 +44,6 @@ export interface MoneyFaultsOptions {
   readonly lieMsMax: number | undefined
 }
 
-/**
- * An exchange that misstates a position's value once or for a while, or the price in one complete
- * answer.
- */
 export class MoneyFaults {
   readonly #faults: VirtualFaults
   readonly #now: () => number

@@ -1,12 +1,11 @@
 import { z } from 'zod'
-import { toAnswer } from '../../../src/backtest/network.ts'
-import { type Answer } from '../../../src/domain/answer.ts'
-import { type CallableName } from '../../../src/protocol/endpoints.ts'
-import { type Random } from '../../../src/lib/random.ts'
+import { toAnswer } from '../../../src/backtest/virtual-wire.ts'
+import type { Answer } from '../../../src/domain/answer.ts'
+import type { CallableName } from '../../../src/protocol/endpoints.ts'
+import type { Random } from '../../../src/lib/random.ts'
 import { unreachable } from '../../../src/lib/unreachable.ts'
 import { readPage } from './garbled-answer.ts'
 
-/** Which calls get no answer of the exchange. */
 const SCOPES = ['all', 'private', 'orders', 'cancels', 'reads'] as const
 /**
  * Instead of an answer: nothing, no connection, a page that says so or refuses, a server error, or
@@ -14,7 +13,6 @@ const SCOPES = ['all', 'private', 'orders', 'cancels', 'reads'] as const
  */
 const WAYS = ['silent', 'refused', 'page', 'forbidden', 'serverError', 'busy'] as const
 
-/** Minutes or hours without answers, while the process runs at its usual pace. */
 export const outagePlan = z.strictObject({
   forMs: z.int().positive(),
   scope: z.enum(SCOPES),
@@ -33,7 +31,6 @@ const LONG_MS = [1_200_000, 10_800_000] as const
 
 /** The limiter's longest rest. */
 const REST_MS_MAX = 300_000
-/** Maximum pause between two refused cancel-alls. */
 const CANCEL_MS_MAX = 60_000
 
 export function drawOutage(random: Random, isLong: boolean): OutagePlan {
@@ -78,7 +75,7 @@ export class Outages {
     return this.#earlierMs + Math.min(this.#now(), this.#until) - this.#from
   }
 
-  /** End of the last outage; 0 without one. */
+  /** 0 without one. */
   get until(): number {
     return this.#until
   }
@@ -101,7 +98,6 @@ export class Outages {
   }
 }
 
-/** The answer of something before the exchange, if any. */
 export function answerOfOutage(
   way: OutagePlan['way'],
   site: CallableName,

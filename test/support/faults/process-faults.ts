@@ -8,7 +8,6 @@ export class ProcessDied extends Error {
   override readonly name = 'ProcessDied'
 }
 
-/** Events that may arrive twice, and the fault for it. */
 const TWICE: { readonly [Kind in EngineEvent['kind']]?: FaultKind } = {
   granted: 'grantTwice',
   snapshotTaken: 'snapshotTwice',
@@ -20,15 +19,11 @@ const TWICE: { readonly [Kind in EngineEvent['kind']]?: FaultKind } = {
 export interface ProcessFaultsOptions {
   readonly time: VirtualTime
   readonly faults: VirtualFaults
-  /** Goes on with what was begun. */
   readonly goOn: () => void
   readonly isOver: () => boolean
 }
 
-/**
- * A process that dies or stands still between two effects, and gets events twice. Input waits while
- * it stands still.
- */
+/** Input waits while it stands still. */
 export class ProcessFaults implements Interruptions {
   readonly #options: ProcessFaultsOptions
   readonly #inbox: (() => void)[] = []
@@ -45,7 +40,6 @@ export class ProcessFaults implements Interruptions {
     return this.#options.time.now < this.#stillUntil
   }
 
-  /** Dies after this many further effects, or earlier. */
   dieAfter(effects: number): void {
     this.#effectsLeft = Math.min(this.#effectsLeft, effects)
   }
@@ -60,7 +54,6 @@ export class ProcessFaults implements Interruptions {
     begun()
   }
 
-  /** From now on it lives until it is told to stop. */
   spare(): void {
     this.#effectsLeft = Number.POSITIVE_INFINITY
     this.#stall = undefined
@@ -96,7 +89,6 @@ export class ProcessFaults implements Interruptions {
     time.after(forMs, () => this.#wake())
   }
 
-  /** Limits the present standstill. */
   wakeAfter(delayMs: number): void {
     const { time } = this.#options
     this.#stillUntil = Math.min(this.#stillUntil, time.now + delayMs)

@@ -3,8 +3,8 @@ const [FIRST, SECOND, GOLDEN] = [0x85ebca6b, 0xc2b2ae35, 0x9e3779b9]
 const WORD = 2 ** 32
 
 /**
- * Random numbers by address: the n-th number of a site follows from seed, site and n alone, so that
- * further draws elsewhere change nothing.
+ * The n-th number of a site follows from seed, site and n alone, so further draws elsewhere change
+ * nothing.
  */
 export class SeededDraws {
   readonly #seed: string
@@ -14,7 +14,6 @@ export class SeededDraws {
     this.#seed = seed
   }
 
-  /** Uniform in [0, 1), 32 bits. */
   unit(site: string, n: number): number {
     let key = this.#keys.get(site)
     if (key === undefined) {
@@ -30,7 +29,6 @@ export class SeededDraws {
   }
 }
 
-/** FNV-1a over UTF-16 units, finished. */
 function hashText(text: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) {
@@ -39,7 +37,7 @@ function hashText(text: string): number {
   return finish(hash)
 }
 
-/** murmur3's finalizer: every bit of the input moves every bit of the output. */
+/** Every bit of the input moves every bit of the output. */
 function finish(value: number): number {
   let hash = value | 0
   hash = Math.imul(hash ^ (hash >>> 16), FIRST)

@@ -24,7 +24,6 @@ interface Suspension {
   readonly way: (typeof WAYS)[number]
 }
 
-/** Instruments that are not tradable for a while: near or in delivery, or under maintenance. */
 export class Suspensions {
   readonly #bySymbol = new Map<string, Suspension>()
   readonly #now: () => number
@@ -45,7 +44,6 @@ export class Suspensions {
     return this.#wayOf(symbol)?.state
   }
 
-  /** Why an order is refused now. */
   objectTo(
     symbol: string,
     { tradeSide, reduceOnly, clientOid }: BatchPlaceItem,
@@ -58,7 +56,6 @@ export class Suspensions {
       : failure({ orderId: '', clientOid: clientOid ?? '' }, code)
   }
 
-  /** Why an order cannot be cancelled now. */
   objectToCancel(order: NamedOrder): Failure | undefined {
     const code = this.#wayOf(order.symbol)?.cancelling
     return code === undefined ? undefined : failure(order, code)
@@ -78,16 +75,12 @@ interface NamedOrder {
 
 export interface CancelAround {
   readonly suspensions: Suspensions
-  /** Resting orders in the scope. */
   readonly open: readonly NamedOrder[]
   readonly symbols: readonly string[]
   readonly cancel: (symbol: string) => Reply<BatchResult>
 }
 
-/**
- * A cancel-all fails for suspended instruments and cancels the others. Undefined if none is
- * suspended.
- */
+/** Undefined if none is suspended. */
 export function cancelAround(around: CancelAround): Reply<BatchResult> | undefined {
   const { suspensions, open, symbols, cancel } = around
   const failureList = open.flatMap((order) => suspensions.objectToCancel(order) ?? [])

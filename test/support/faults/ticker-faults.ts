@@ -1,7 +1,6 @@
 import { type TickerTable } from '../../../src/domain/ticker-table.ts'
 import { type VirtualFaults } from './virtual-faults.ts'
 
-/** Maximum lag of an instrument's prices. */
 const STALE_MS = [500, 60_000] as const
 
 type Quote = Record<'bidPr' | 'askPr' | 'lastPr', number>
@@ -17,7 +16,6 @@ const ABSURD: readonly ((quote: Quote) => Partial<Quote>)[] = [
   ({ bidPr, askPr, lastPr }) => ({ bidPr: bidPr / 10, askPr: askPr / 10, lastPr: lastPr / 10 }),
 ]
 
-/** Spoils the prices of one instrument in one answer. */
 export function spoilTicker(table: TickerTable, symbol: string, faults: VirtualFaults): void {
   const { columns } = table
   const row = table.rowOf(symbol)

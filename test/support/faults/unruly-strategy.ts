@@ -6,7 +6,6 @@ import { type VirtualFaults } from './virtual-faults.ts'
 const FLOOD = 300
 const HOURS_MS = 7_200_000
 
-/** Values that a strategy may return by mistake. */
 const GARBAGE: readonly ((symbol: string) => unknown)[] = [
   () => null,
   () => 7,
@@ -59,12 +58,9 @@ const WILD: readonly Partial<PlaceIntent>[] = [
 
 export interface UnrulyOptions {
   readonly strategy: Strategy
-  /** Foreign instruments. */
   readonly others: readonly string[]
-  /** Names its stream of faults. */
   readonly site: string
   readonly faults: VirtualFaults
-  /** It wants nothing new at present. */
   readonly isSilent: () => boolean
 }
 

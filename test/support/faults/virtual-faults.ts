@@ -1,6 +1,5 @@
 import { SeededDraws } from './seeded-draws.ts'
 
-/** All faults of the worlds, in words. */
 export const FAULTS = {
   refusedConnection: 'not a byte leaves: the connection is refused',
   requestLost: 'the request never arrives',
@@ -134,7 +133,6 @@ export type FaultKind = keyof typeof FAULTS
 /** Probability of each kind at each of its draws; a missing kind never strikes. */
 export type FaultRates = Readonly<Partial<Record<FaultKind, number>>>
 
-/** The n-th draw of its kind at a site. */
 export interface StruckFault {
   readonly site: string
   readonly n: number
@@ -151,9 +149,9 @@ export interface VirtualFaultsOptions {
 }
 
 /**
- * Decides what goes wrong: by rates, with each draw at its own address (seed, kind, site, n), or by
- * the script of an earlier run. Severity follows from the address too, so that a run by another's
- * script is the same run, and one fault less leaves the others as they were.
+ * By rates, each draw has its own address (seed, kind, site, n). Severity follows from the address
+ * too, so a run by another's script is the same run, and one fault less leaves the others as they
+ * were.
  */
 export class VirtualFaults {
   readonly #draws: SeededDraws
@@ -161,13 +159,9 @@ export class VirtualFaults {
   readonly #script: ReadonlySet<string> | undefined
   readonly #never: ReadonlySet<string>
   readonly #counters = new Map<string, number>()
-  /** Faults that struck, in order. */
   readonly struck: StruckFault[] = []
-  /** False once the faults are over. */
   isOn = true
-  /** True during a pause of the faults. */
   isQuiet = (): boolean => false
-  /** Hears of every fault that strikes. */
   onStrike: (fault: StruckFault) => void = () => undefined
 
   constructor({ seed, rates, script, never = [] }: VirtualFaultsOptions) {
@@ -194,7 +188,7 @@ export class VirtualFaults {
     return true
   }
 
-  /** Severity of the fault that struck last, in [from, to). */
+  /** In [from, to). */
   severity(from: number, to: number): number {
     const last = this.struck.at(-1)
     return last
@@ -207,7 +201,6 @@ export class VirtualFaults {
     return this.#draws.integer(site, n ?? this.#count(site), [from, to])
   }
 
-  /** How often each fault struck. */
   counts(): ReadonlyMap<FaultKind, number> {
     const counts = new Map<FaultKind, number>()
     for (const { fault } of this.struck) counts.set(fault, (counts.get(fault) ?? 0) + 1)

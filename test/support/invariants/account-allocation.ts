@@ -13,10 +13,8 @@ interface Leg {
   readonly byStrategy: Map<string, number>
 }
 
-/** A takeover by a strategy. */
 export interface Assignment {
   readonly record: AssignedRecord
-  /** The orders that were open then, by clientOid. */
   readonly open: readonly string[]
   /** Whether the daemon knew a fill then. */
   readonly isKnown: (fill: TrueFill) => boolean
@@ -47,14 +45,6 @@ export interface AccountAllocationOptions {
   readonly strategyOf: ReadonlyMap<string, string>
 }
 
-/**
- * Attributes the account's holding by the exchange's own fills in their order: each of ours belongs
- * to its order's strategy. Closes of others take the unheld part first, then the strategies' lots
- * in order of their names; what others open belongs to none.
- *
- * A takeover counts before every fill that the daemon could not know then: if others have closed a
- * part of it meanwhile, that part was the strategy's.
- */
 export class AccountAllocation {
   readonly #options: AccountAllocationOptions
   readonly #legs = new Map<string, Leg>()
@@ -67,7 +57,6 @@ export class AccountAllocation {
     this.#options = options
   }
 
-  /** Sum over all strategies. */
   ownOf(symbol: string): Lots {
     this.#catchUp()
     if (!this.#options.isOneWay) {
@@ -168,7 +157,6 @@ export class AccountAllocation {
     }
   }
 
-  /** Lots of the account without a strategy: signed for a net position. */
   unclaimedOf(symbol: string): readonly number[] {
     this.#catchUp()
     const slots: readonly TrueOrder['slot'][] = this.#options.isOneWay ? ['net'] : ['long', 'short']
@@ -215,7 +203,6 @@ export class AccountAllocation {
   }
 }
 
-/** Returns the lots taken after a change of the account. */
 function takeFromStrategies(leg: Leg, change: number): number {
   const way = Math.sign(change)
   const before = -way * (leg.account - change)

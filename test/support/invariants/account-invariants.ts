@@ -191,9 +191,11 @@ export function watchStrategyLosses(world: World): WorldWatcher {
   /** Keyed by strategy and symbol; undefined if a recount is due. */
   const worths = new Map<string, number | undefined>()
   let isReleased = false
+  let isAwaited = false
   return {
     onBirth() {
       isReleased = false
+      isAwaited = false
       second.restart(world.process.journal.loadAll())
       prices.forget()
       readings.clear()
@@ -213,11 +215,14 @@ export function watchStrategyLosses(world: World): WorldWatcher {
       if (engine === undefined) return
       // They change results after losses were judged in the same step, or new prices compared.
       const isLater = records.some(({ kind }) => LATER.has(kind))
-      // A flatten that waits for a second reading is judged with new prices, and its scope is
-      // reduced meanwhile.
+      // A flatten that waits for a second reading is judged with new prices. Its scope is reduced
+      // meanwhile, where the limits have that step.
       const hasFallen = engine.restrictions.some(({ code }) => code === 'drawdown')
+      const wasAwaited = isAwaited
+      isAwaited = awaitsFlatten(world, second)
       const isWaiting =
-        event.kind === 'snapshotTaken' && (engine.disputes.size > 0 || hasFallen || isReleased)
+        event.kind === 'snapshotTaken' &&
+        (engine.disputes.size > 0 || hasFallen || wasAwaited || isAwaited || isReleased)
       if (event.kind === 'snapshotTaken') isReleased = false
       if (isLater || isWaiting) return worths.clear()
       // An ignored reading makes the daemon judge its last one at new prices, and may be reported
@@ -265,6 +270,23 @@ export function watchStrategyLosses(world: World): WorldWatcher {
       }
     },
   }
+}
+
+/**
+ * The last step of a drawdown is reached, and not yet confirmed by a second reading. It has its own
+ * peak over releases, so nothing else need have been reached since one.
+ */
+function awaitsFlatten(world: World, second: SecondAccount): boolean {
+  const { engine } = world.process
+  const { capital, losses } = world.settings
+  return [...(losses?.limits ?? [])].some(([scope, { drawdown }]) => {
+    const net =
+      scope === ACCOUNT
+        ? Number(engine?.equity?.equity) - Number(capital?.toString())
+        : Number(engine?.losses.get(scope)?.net)
+    const last = drawdown?.flatten ?? Number.POSITIVE_INFINITY
+    return fallFromTop(world, second, scope, net) >= last * (1 - 1e-9)
+  })
 }
 
 function isReadFailed(effects: readonly Effect[]): boolean {

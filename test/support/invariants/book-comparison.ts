@@ -15,7 +15,6 @@ import {
   type TrueOrder,
 } from '../virtual/exchange-truth.ts'
 
-/** A sentence each. */
 export type Differences = readonly string[]
 
 /**

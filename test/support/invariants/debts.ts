@@ -31,7 +31,6 @@ export function nameDebt({ kind, strategyId, symbol, rung }: Debt): string {
   return `${kind} ${pairKey(strategyId, symbol)}${rung === undefined ? '' : ` ${rung}`}`
 }
 
-/** Everything that is owed now. */
 export function debtsOf(
   { book, settings }: Pick<RiskFacts, 'book' | 'settings'>,
   tickers: TickerTable | undefined,

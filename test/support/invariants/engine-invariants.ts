@@ -2,13 +2,16 @@ import { toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { parseCore } from '../../../src/engine/replay/core-image.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { createEngine, resumeEngine } from '../../../src/engine/engine.ts'
-import { countTotals, laddersOf, noteChanged } from '../../../src/engine/state/changes.ts'
+import {
+  countTotals,
+  laddersOf,
+  noteChanged,
+  sumSettled,
+} from '../../../src/engine/state/changes.ts'
 import { needsNow } from '../../../src/engine/state/worst-case.ts'
 import { sumUpTo } from '../../../src/risk/resting-ladder.ts'
 import { type Core } from '../../../src/engine/state/core.ts'
 import { createCore } from '../../../src/engine/state/create-core.ts'
-import { sumSettled } from '../../../src/engine/state/settled-money.ts'
-import { stands } from '../../../src/engine/strategies/take-decision.ts'
 import { isSameData } from '../../../src/lib/plain-data.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import {
@@ -18,7 +21,7 @@ import {
   writeEvent,
 } from '../../../src/engine/replay/event-text.ts'
 import { accountHoldingOf, holdingOf, pairKey } from '../../../src/engine/book/book.ts'
-import { ownMoneyOf } from '../../../src/engine/book/own-trades.ts'
+import { ownMoneyOf } from '../../../src/engine/book/apply-fill.ts'
 import { findDifference } from '../../../src/engine/book/recount.ts'
 import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
@@ -111,30 +114,15 @@ function recount(world: World, core: Core): void {
       violate(world, 'BND2', `kept of ${symbol}: ${net} settled, now ${sumSettled(book, symbol)}`)
   }
   for (const [symbol, known] of totals) {
-    const {
-      orders,
-      shown,
-      standing,
-      ownWorst: _ownWorst,
-      satisfied: _satisfied,
-      current: _current,
-      needs: _needs,
-      ...kept
-    } = known
+    const { orders, shown, ownWorst: _ownWorst, current: _current, needs: _needs, ...kept } = known
     const {
       orders: countedOrders,
       shown: _,
-      standing: __,
-      ownWorst: ______,
-      satisfied: ___,
-      current: ____,
-      needs: _____,
+      ownWorst: __,
+      current: ___,
+      needs: ____,
       ...anew
     } = countTotals(book, symbol)
-    for (const [id, intent] of standing) {
-      if (!stands(book, id, intent))
-        violate(world, 'BND2', `${id} wants ${JSON.stringify(intent)} no more`)
-    }
     const isShown = [...shown].every(
       ([id, moment]) =>
         isSameData(moment.holding, holdingOf(book, id, symbol)) &&
@@ -177,7 +165,6 @@ function recountWorstCase(world: World, core: Core): void {
   }
 }
 
-/** Effects that cannot be undone. */
 const DEEDS: ReadonlySet<Effect['kind']> = new Set([
   'record',
   'sendBatch',
@@ -190,7 +177,6 @@ function isDeed(effect: Effect): boolean {
   return DEEDS.has(effect.kind) && !(effect.kind === 'record' && effect.record.kind === 'denial')
 }
 
-/** A step, and whether the next one acts on its own account. */
 interface LastStep {
   readonly event: EngineEvent
   readonly now: number

@@ -128,7 +128,6 @@ class SettledFold {
 }
 
 interface Amount {
-  /** Set for a fill. */
   readonly id: string | undefined
   readonly symbol: string
   readonly amount: number

@@ -26,7 +26,6 @@ export function hidesMoney({ exchange }: World, fill: TrueFill): boolean {
   return shown !== undefined && (shown.fee !== 'booked' || shown.isProfitMissing)
 }
 
-/** The fills of the journal by those of the exchange. */
 export function recordedFills({ process, exchange }: World): ReadonlyMap<TrueFill, Fill> {
   const found = new Map<TrueFill, Fill>()
   for (const record of process.journal.loadAll()) {

@@ -1,7 +1,6 @@
 import { type TickerTable } from '../../../src/domain/ticker-table.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 
-/** Prices and exchange time as the core knows them, from its events. */
 export class KnownPrices {
   #tickers: TickerTable | undefined
   /** Exchange clock less ours, ms. */
@@ -25,7 +24,7 @@ export class KnownPrices {
     if (!isOvertaken) this.#tickers = event.tickers
   }
 
-  /** Age of prices, the larger one by our clock and the exchange's. */
+  /** The larger one by our clock and the exchange's. */
   ageOf(symbol: string, now: number): number {
     if (!this.#tickers) return Number.POSITIVE_INFINITY
     return Math.max(

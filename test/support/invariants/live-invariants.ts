@@ -15,7 +15,6 @@ import {
 import { KnownPrices } from './known-prices.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** Steps of time between looks: half a second. */
 const LOOK_EVERY = 5
 /** How long something may be owed without a reason. */
 const OWED_MS = 8000

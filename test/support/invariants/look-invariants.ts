@@ -1,6 +1,5 @@
 import { type OrderTerms } from '../../../src/domain/order.ts'
-import { type Book, pairKey } from '../../../src/engine/book/book.ts'
-import { leavingOf } from '../../../src/engine/state/roster.ts'
+import { type Book, pairKey, leavingOf } from '../../../src/engine/book/book.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /**

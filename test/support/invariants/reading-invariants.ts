@@ -111,7 +111,6 @@ export function watchRefusedReads(world: World): WorldWatcher {
   }
 }
 
-/** Which read of the account an event tells of. */
 function readOf(event: EngineEvent): string | undefined {
   if (event.kind === 'fillsRead') return 'fills'
   if (event.kind === 'positionRead') return `position ${event.reading.symbol}`

@@ -6,12 +6,10 @@ import { floatOnGrid } from '../../../src/lib/grid.ts'
 import { KnownPrices } from './known-prices.ts'
 import { isKnownFill, type World, type WorldWatcher, violate } from '../world/world.ts'
 
-/** Steps of time between looks: half a second. */
 const LOOK_EVERY = 5
 /** How long an order that a cancel-all took may be called live on a free instrument. */
 const GHOST_MS = 1500
 
-/** Instruments under resolution, as announced. */
 export class ResolvingInstruments {
   readonly #symbols = new Set<string>()
 

@@ -25,7 +25,6 @@ export class StrategyMemory {
     this.#waiting.clear()
   }
 
-  /** Returns what is wrong. */
   hear(book: Book, { event, effects, now }: HeardDecision): string | undefined {
     const { strategyId } = event
     const text = JSON.stringify(event.state)
@@ -49,7 +48,6 @@ export class StrategyMemory {
   }
 }
 
-/** A record of a wish of this decision. */
 function isWanted(effect: Effect, strategyId: string): boolean {
   if (effect.kind !== 'record') return false
   const { record } = effect

@@ -188,7 +188,6 @@ interface Counted {
   readonly more?: { readonly symbol: string; readonly lots: number }
 }
 
-/** The cost of moves, and the account's value. */
 class SurvivalCount {
   readonly known = new KnownPrices()
   readonly #world: World

@@ -30,7 +30,6 @@ export function watchClosedTrades(world: World): WorldWatcher {
   }
 }
 
-/** As the journal's table is written. */
 function putBooking(fills: Map<string, BookedFill>, booking: Booking): void {
   if (booking.kind === 'funding') return
   const key = `${booking.tradeId} ${booking.orderId}`
@@ -115,7 +114,6 @@ function countInLedger(
   return ledger.isUncertain ? undefined : ledger.closed
 }
 
-/** The order of the journal's table. */
 function byTime(one: BookedFill, other: BookedFill): number {
   const names = ({ tradeId, orderId }: BookedFill): string => `${tradeId} ${orderId}`
   return one.at - other.at || (names(one) < names(other) ? -1 : 1)

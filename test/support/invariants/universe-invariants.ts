@@ -18,7 +18,6 @@ import { bodyOf, violate, type World, type WorldWatcher } from '../world/world.t
 
 type Universe = NonNullable<World['plan']['universe']>
 
-/** A member; `leaving` says by which policy it leaves. */
 interface Member {
   readonly since: number
   readonly leaving: LeavingPolicy | undefined

@@ -103,7 +103,6 @@ export function watchCancelScopes(world: World): WorldWatcher {
   }
 }
 
-/** As the book has it. */
 export function orderNamed({ process }: World, clientOid: string | undefined): Order | undefined {
   return process.engine?.book.orders.get(clientOid as Order['terms']['clientOid'])
 }

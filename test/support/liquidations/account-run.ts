@@ -1,15 +1,19 @@
 import { DirectExchange } from '../../../src/backtest/direct-exchange.ts'
-import { type MemoryJournal } from '../../../src/backtest/memory-journal.ts'
-import { DirectNetwork, type Network, type VirtualCall } from '../../../src/backtest/network.ts'
 import {
+  type MemoryJournal,
   VirtualAccount,
   type VirtualAccountOptions,
-} from '../../../src/backtest/virtual-account.ts'
+} from '../../../src/backtest/backtest.ts'
+import {
+  DirectNetwork,
+  type Network,
+  type VirtualCall,
+} from '../../../src/backtest/virtual-wire.ts'
 import { VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
-import { type ProductType } from '../../../src/domain/instrument.ts'
-import { type Engine } from '../../../src/engine/engine.ts'
-import { type ExchangeCore } from '../../../src/simulator/futures/exchange-core.ts'
+import type { ProductType } from '../../../src/domain/instrument.ts'
+import type { Engine } from '../../../src/engine/engine.ts'
+import type { ExchangeCore } from '../../../src/simulator/futures/exchange-core.ts'
 
 const POLLING = { tickersMs: 1000, fillsMs: 1000, positionsMs: 2000, timeMs: 500 }
 const LATENCY_MS = 40
@@ -29,10 +33,7 @@ export interface AccountRunOptions extends Pick<
   readonly isCutOff: (at: number) => boolean
 }
 
-/**
- * One process of an account in virtual time, on the journal of earlier ones. Abandoning it kills
- * it.
- */
+/** Abandoning it kills it. */
 export class AccountRun {
   readonly #time: VirtualTime
   readonly #account: VirtualAccount

@@ -20,7 +20,6 @@ interface GreedyState {
 
 /** The largest step, as a share of all that it wants. */
 const STEPS = 12
-/** It acts on every so many decisions. */
 const EVERY = 3
 const RUNGS = 5
 /** Distance of a ladder's rungs, as a share of the price. */
@@ -31,7 +30,6 @@ export interface GreedyStrategyOptions {
   /** Of both sides, where it adds to both in hedge mode. */
   readonly larger: HoldSide
   readonly positionMode: 'one_way_mode' | 'hedge_mode'
-  /** Final position. */
   readonly lotsMax: number
   /**
    * Whether it takes half a step after one that led to nothing, and twice the step after one that
@@ -40,7 +38,6 @@ export interface GreedyStrategyOptions {
   readonly isFine: boolean
 }
 
-/** Wants more, whatever the market does. */
 export function createGreedyStrategy({
   kind,
   larger,
@@ -122,7 +119,6 @@ function addToBoth(
   return [view.place({ key: `add ${decisions}`, action, lots: step })]
 }
 
-/** Quotes that let the position grow to either side. */
 function quoteBoth(view: InstrumentView, step: number, lotsMax: number): Intent {
   const levels = Array.from({ length: RUNGS }, (_, rung) => {
     const away = RUNG_GAP * rung

@@ -9,7 +9,6 @@ import { type MarketLeg } from './liquidation-plan.ts'
 export interface LeapingInstrument {
   readonly symbol: string
   readonly startTicks: number
-  /** Displayed at each level. */
   readonly lots: number
 }
 
@@ -22,10 +21,8 @@ export interface LeapingMarketOptions {
 
 const STEP_MS = 500
 const MINUTE_MS = 60_000
-/** More than anybody takes. */
 const PLENTY = 1e9
 
-/** Start of a leg, and its prices. */
 interface PlacedLeg {
   readonly leg: MarketLeg
   readonly at: number
@@ -46,7 +43,7 @@ export class LeapingMarket implements Market {
     this.#nextAt = options.startAt
   }
 
-  /** Begins the next leg; the one before it is over. Unix ms. */
+  /** Unix ms. */
   begin(leg: MarketLeg, at: number): void {
     const ticks = this.#options.instruments.map((_, index) => this.#ticksAt(index, at))
     this.#placed.push({ leg, at, ticks })

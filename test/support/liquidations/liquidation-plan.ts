@@ -2,7 +2,6 @@ import { type HoldSide } from '../../../src/domain/position.ts'
 import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { pick } from '../world/world-plan.ts'
 
-/** Prefix of seeds of these worlds. */
 export const LIQUIDATIONS = 'liquidations-'
 
 export function numberOf(seed: string): number {
@@ -13,14 +12,12 @@ const SYMBOLS = ['BTCUSDT', 'ETHUSDT', 'SOLUSDT'] as const
 /** Margin, profit and fees in bitcoin. An account has one coin, so it has no other beside it. */
 export const COIN_MARGINED = 'BTCUSD'
 export type TradedSymbol = (typeof SYMBOLS)[number] | typeof COIN_MARGINED
-/** One in so many worlds. */
 const COIN_MARGINED_EVERY = 4
 
 /** `ladder`: buys into falls · `trend`: adds while a price runs · `both`: adds to both sides. */
 export const GREEDY_KINDS = ['ladder', 'trend', 'both'] as const
 export type GreedyKind = (typeof GREEDY_KINDS)[number]
 
-/** A leg of the market: a move of each price, at once or evenly over a time, and a pause. */
 export interface MarketLeg {
   /** Shares of the price then. */
   readonly moves: Readonly<Record<string, number>>
@@ -54,7 +51,6 @@ export interface LiquidationPlan {
   readonly fillModel: 'pessimistic' | 'default' | 'optimistic'
   /** Displayed size at each level, as a share of what the leverage allows. */
   readonly depth: number
-  /** The rate of a payment. */
   readonly fundingRate: number
   /** Start and duration of lost calls, or of no process; absent: never. */
   readonly silence?: {

@@ -1,5 +1,5 @@
 import { UID } from '../../../src/backtest/direct-exchange.ts'
-import { MemoryJournal } from '../../../src/backtest/memory-journal.ts'
+import { MemoryJournal } from '../../../src/backtest/backtest.ts'
 import { type DaemonConfig, loadConfig } from '../../../src/config/load-config.ts'
 import { toEngineSettings } from '../../../src/assembly/settings/engine-settings.ts'
 import {
@@ -7,8 +7,8 @@ import {
   listInstruments,
 } from '../../../src/assembly/instruments/listed-instruments.ts'
 import { type StrategyId, toStrategyId } from '../../../src/domain/ids.ts'
-import { type Engine } from '../../../src/engine/engine.ts'
-import { type EngineSettings } from '../../../src/engine/settings.ts'
+import type { Engine } from '../../../src/engine/engine.ts'
+import type { EngineSettings } from '../../../src/engine/settings.ts'
 import {
   createExchangeCore,
   type ExchangeCore,
@@ -40,7 +40,6 @@ interface SceneParts extends Pick<AccountRunOptions, 'core' | 'settings' | 'stra
   readonly market: LeapingMarket
 }
 
-/** An account at the simulated exchange, with planned lost calls and killed processes. */
 export class LiquidationScene {
   readonly plan: LiquidationPlan
   readonly core: ExchangeCore
@@ -65,7 +64,6 @@ export class LiquidationScene {
     return this.#now
   }
 
-  /** That of the last process. */
   get engine(): Engine {
     return this.#run.engine
   }
@@ -120,7 +118,6 @@ export class LiquidationScene {
   }
 }
 
-/** What the account is measured in. */
 export function moneyOf({ symbols, balance }: LiquidationPlan): {
   readonly productType: 'USDT-FUTURES' | 'COIN-FUTURES'
   readonly coin: 'USDT' | 'BTC'

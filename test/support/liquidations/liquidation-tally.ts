@@ -7,11 +7,9 @@ import {
 } from './liquidation-plan.ts'
 import { type LiquidationOutcome, runLiquidationWorld } from './liquidation-world.ts'
 
-/** Results of worlds, each played with and without protection. */
 export interface LiquidationTally {
   readonly worlds: number
   readonly coinMargined: number
-  /** Worlds with a liquidation. */
   readonly liquidatedOn: number
   readonly liquidatedOff: number
   /** Compared liquidation prices, ours and the simulator's; and liquidations that ours foretold. */
@@ -19,7 +17,6 @@ export interface LiquidationTally {
   readonly foretold: number
   /** Worlds with protection and a silence, counted separately. */
   readonly silent: SilentTally
-  /** All problems, with their seeds. */
   readonly failures: readonly string[]
 }
 

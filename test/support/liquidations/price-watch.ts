@@ -27,7 +27,6 @@ interface PaidFunding {
 /** Looks with only price moves before a liquidation is compared. */
 const STILL_LOOKS = 8
 
-/** Compares expected and actual liquidation prices with those of our core. */
 export class PriceWatch {
   readonly #scene: LiquidationScene
   readonly #differences: string[] = []

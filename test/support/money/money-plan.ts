@@ -2,7 +2,6 @@ import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { type FaultKind } from '../faults/virtual-faults.ts'
 import { drawSurvival, pick, planWorld, type WorldPlan } from '../world/world-plan.ts'
 
-/** Prefix of seeds of worlds that lie about money. */
 export const MONEY = 'money-'
 
 const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000]

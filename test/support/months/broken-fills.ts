@@ -34,7 +34,6 @@ export const FEE_COIN_PRICES: ReadonlyMap<string, string> = new Map([['POINT', '
 
 export const NO_FEE = { deduction: null, feeCoin: 'USDT', totalDeductionFee: null }
 
-/** Shown money of a fill. */
 export interface ShownMoney {
   readonly fee: 'booked' | 'missing' | { readonly coin: string; readonly amount: string }
   readonly isProfitMissing: boolean
@@ -58,7 +57,6 @@ const ODD_WAYS: readonly ((row: Row) => unknown)[] = [
 ]
 const ODD_MS_MAX = 6000
 
-/** How far ahead a fill is dated. */
 const AHEAD_MS: readonly number[] = [10_000, 5 * MINUTE_MS, 2 * DAY_MS, 100 * DAY_MS]
 
 /** Pages with an unreadable row once, and with fills that are always dated ahead. */

@@ -20,7 +20,6 @@ const BRISK_MS = 200_000
 const HEALED_MS = 20_000
 const STOP_POLICIES: readonly StopPolicy[] = ['leave', 'cancel', 'flatten']
 
-/** Bursts of trouble, and hours and days of quiet between them. */
 export function passMonths(world: World): void {
   for (const [index, jump] of world.plan.jumps.entries()) {
     pass(world, jump.burstMs)

@@ -4,7 +4,6 @@ import { type FaultKind } from '../faults/virtual-faults.ts'
 import { drawOutage } from '../faults/outages.ts'
 import { QUIET_WAYS } from './quiet.ts'
 
-/** Prefix of seeds of worlds that last for months. */
 export const MONTHS = 'months-'
 
 const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000]
@@ -27,7 +26,6 @@ const JUMPS = [4, 12] as const
 const BURST_MS = [1500, 4000] as const
 const LOOKS = [2, 7] as const
 
-/** Bursts of trouble as in other worlds, with hours and days of quiet between them. */
 export function planMonths(seed: string): WorldPlan {
   const plan = planWorld(seed)
   const part = (name: string): Random => createRandom(`${seed}/months/${name}`)

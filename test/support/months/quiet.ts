@@ -1,12 +1,10 @@
 import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
 
-/** How a process spends a quiet time. */
 export const QUIET_WAYS = ['trading', 'idle', 'asleep', 'down', 'stopped'] as const
 export type QuietWay = (typeof QUIET_WAYS)[number]
 
 export interface Stillness {
   readonly forMs: number
-  /** Number of looks. */
   readonly looks: number
   readonly way: QuietWay
 }
@@ -15,7 +13,6 @@ export interface Stillness {
 const LOOK_MS = 2000
 /** Everything of a look ends within this time, and nothing begins so long before the next. */
 const [IDLE_AFTER_MS, IDLE_BEFORE_MS] = [10_000, 5000]
-/** Moves of the market between two looks. */
 const MOVES_A_LOOK = 2
 
 /**
@@ -64,7 +61,6 @@ export class Quiet {
     return this.#untilAt
   }
 
-  /** Strategies want nothing at present. */
   get isSilent(): boolean {
     return this.#way === 'idle' && this.isOn
   }

@@ -8,7 +8,7 @@ const KEPT_MS = 365 * 86_400_000
 /** Few, so that a checkpoint often has parts. */
 const KEYS_AHEAD = 8
 
-/** The journal's table of used keys, in memory: stored at checkpoints, the rest from records. */
+/** Keys are stored at checkpoints, the rest comes from records. */
 export class StoredKeys {
   readonly #database = new DatabaseSync(':memory:')
   readonly #first: string

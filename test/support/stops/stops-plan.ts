@@ -2,7 +2,6 @@ import { type ExitRules } from '../../../src/domain/exits.ts'
 import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { pick, planWorld, type WorldPlan } from '../world/world-plan.ts'
 
-/** Prefix of seeds of worlds in which the exchange keeps a stop that follows the exits. */
 export const STOPS = 'stops-'
 
 /** One strategy that rarely changes what it holds, so that its stop is moved more than once. */

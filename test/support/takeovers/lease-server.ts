@@ -8,7 +8,6 @@ const MAY_WRITE = partOf(SQL, /UPDATE lease SET feed_place = new_place[^;]*?WHER
 const FREE_AT = partOf(SQL, /free_at := (CASE[^;]*END);/)
 const ABANDONED = partOf(SQL, /abandoned := ([^;]*);/)
 
-/** The row of the lease on the server. */
 interface LeaseRow extends Readonly<Record<string, SqlValue>> {
   readonly token: number
   readonly place: string
@@ -37,7 +36,7 @@ export interface LeaseAsked {
   readonly isPassedOver: boolean
 }
 
-/** The journal server's knowledge of the lease, with the product's own conditions. */
+/** It uses the product's own conditions. */
 export class LeaseServer {
   lease = NOBODYS
   /** Token of the last lease that was taken because its time was over. */

@@ -4,7 +4,6 @@ import { type RowChange } from '../../../src/journal/journal.ts'
 import { type VirtualDisk } from '../virtual/virtual-disk.ts'
 import { type VirtualLease } from './virtual-lease.ts'
 
-/** Thrown by a write that the server has refused. */
 export class LeaseGone extends Error {
   override readonly name = 'LeaseGone'
 }
@@ -20,7 +19,7 @@ export interface LeasedJournalOptions {
   readonly onStray: () => void
 }
 
-/** The journal of one run among several machines: the server must grant each write. */
+/** The server must grant each write. */
 export class LeasedJournal implements JournalPort {
   readonly #options: LeasedJournalOptions
 

@@ -1,12 +1,12 @@
-import { type SimulatedExchange } from '../../../src/backtest/direct-exchange.ts'
-import { type Network } from '../../../src/backtest/network.ts'
-import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
+import type { SimulatedExchange } from '../../../src/backtest/direct-exchange.ts'
+import type { Network } from '../../../src/backtest/virtual-wire.ts'
+import type { VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import type { LeaseTerms } from '../../../src/journal/postgres/lease.ts'
-import { type CallableName } from '../../../src/protocol/endpoints.ts'
-import { type VirtualFaults } from '../faults/virtual-faults.ts'
-import { type VirtualDisk } from '../virtual/virtual-disk.ts'
-import { type VirtualExchange } from '../virtual/virtual-exchange.ts'
-import { type ProcessWatcher } from '../world/process-watcher.ts'
+import type { CallableName } from '../../../src/protocol/endpoints.ts'
+import type { VirtualFaults } from '../faults/virtual-faults.ts'
+import type { VirtualDisk } from '../virtual/virtual-disk.ts'
+import type { VirtualExchange } from '../virtual/virtual-exchange.ts'
+import type { ProcessWatcher } from '../world/process-watcher.ts'
 import { type LeaseAsked, LeaseServer } from './lease-server.ts'
 import { LeasedJournal } from './leased-journal.ts'
 import { SignedNetwork } from './signed-network.ts'
@@ -31,7 +31,6 @@ export interface LeasesOptions {
   readonly watchers: readonly ProcessWatcher[]
 }
 
-/** The lease of a world's machines, the actions of each run under it, and its rights. */
 export class Leases {
   readonly #options: LeasesOptions
   readonly #server: LeaseServer
@@ -43,7 +42,6 @@ export class Leases {
     this.#terms = { lastingMs: LEASE_MS, validityMs: options.validityMs }
   }
 
-  /** Undefined where another has it. */
   take(place: string): LeaseAsked | undefined {
     const asked = this.#server.take(place, this.#terms)
     return asked.taken ? asked : undefined
@@ -60,7 +58,6 @@ export class Leases {
     })
   }
 
-  /** Journal, network and exchange for the run that has or had this lease. */
   around(
     lease: VirtualLease,
     { disk, isPassedOver }: { readonly disk: VirtualDisk; readonly isPassedOver: () => boolean },

@@ -21,7 +21,7 @@ export interface MachinesOptions {
   readonly hasStoredKeys?: boolean
 }
 
-/** The machine of a process. Its disk keeps the retreat note; the journal is shared. */
+/** Its disk keeps the retreat note; the journal is shared. */
 export interface Machine {
   readonly place: string
   readonly clock: MachineClock
@@ -47,7 +47,6 @@ export class Machines {
     ]
   }
 
-  /** Idle machines that look for the lease and do not sleep. */
   get waiting(): readonly Machine[] {
     return this.#all.filter(
       ({ readyAt, clock }) => readyAt <= this.#options.time.now && !clock.isAsleep,

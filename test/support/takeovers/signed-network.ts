@@ -1,20 +1,18 @@
-import { type Network, type VirtualCall } from '../../../src/backtest/network.ts'
-import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
+import type { Network, VirtualCall } from '../../../src/backtest/virtual-wire.ts'
+import type { VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { type CallableName, endpointNamed } from '../../../src/protocol/endpoints.ts'
-import { type VirtualLease } from './virtual-lease.ts'
+import type { VirtualLease } from './virtual-lease.ts'
 
-/** Delay until a withheld call is reported. */
 const WITHHELD_MS = 1
 
 export interface SignedNetworkOptions {
   readonly time: VirtualTime
   readonly network: Network
   readonly lease: VirtualLease
-  /** A call was signed, and leaves. */
   readonly onSigned: (site: CallableName) => void
 }
 
-/** The network of one run: signing requires the lease. */
+/** Signing requires the lease. */
 export class SignedNetwork implements Network {
   readonly isFaithful: boolean
   readonly #options: SignedNetworkOptions

@@ -123,7 +123,6 @@ class Evaluation {
   }
 }
 
-/** `'30 seconds'` */
 function toMs(literal: string): number {
   const [count, unit = ''] = literal.slice(1, -1).split(' ')
   return Number(count) * (UNITS_MS[unit] ?? Number.NaN)

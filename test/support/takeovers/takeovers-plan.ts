@@ -2,13 +2,10 @@ import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { type FaultKind } from '../faults/virtual-faults.ts'
 import { drawFaults, pick, planWorld, RATES, type WorldPlan } from '../world/world-plan.ts'
 
-/** Prefix of seeds of worlds with several machines and one lease. */
 export const TAKEOVERS = 'takeovers-'
 
-/** Each has several takeovers. */
 const FAULTY_MS = [20_000, 30_000, 40_000]
 
-/** Machines take the account over from each other, with all other faults. */
 export function planTakeovers(seed: string): WorldPlan {
   const plan = planWorld(seed)
   const part = (name: string): Random => createRandom(`${seed}/takeovers/${name}`)
@@ -53,8 +50,8 @@ const OWN_RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
 }
 
 /**
- * As in other worlds. A long sleep is passed over like a short one, and would repeat a spoilt
- * answer in the same way, which is no longer a single mistake.
+ * A long sleep is passed over like a short one, and would repeat a spoilt answer in the same way,
+ * which is no longer a single mistake.
  */
 const TAKEOVERS_RATES: { readonly [Fault in FaultKind]?: readonly number[] } = {
   ...RATES,

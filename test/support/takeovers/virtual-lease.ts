@@ -8,7 +8,6 @@ import { Secret } from '../../../src/lib/secret.ts'
 import { type VirtualFaults } from '../faults/virtual-faults.ts'
 import { type LeaseAsked, type LeaseServer } from './lease-server.ts'
 
-/** Round trip to the server. */
 const WAY_MS = [1, 40] as const
 /** How long the lease cannot be renewed while writes and calls pass. */
 const CUT_MS = [500, 4000] as const
@@ -19,7 +18,6 @@ const SIGNER = new Signer({ apiKey: KEY, secret: KEY, passphrase: KEY })
 export interface VirtualLeaseOptions {
   readonly time: VirtualTime
   readonly server: LeaseServer
-  /** The machine's own. */
   readonly clock: Clock
   readonly faults: VirtualFaults
   readonly terms: LeaseTerms

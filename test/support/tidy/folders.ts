@@ -1,5 +1,3 @@
-// Folders within a module, the size of folders, cycles of files, and unused files.
-
 import {
   type SourceFile,
   type SourceTree,
@@ -73,7 +71,6 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
       'fleet',
       'kill',
       'mcp',
-      'parity',
       'prices',
       'reload',
       'replay',
@@ -93,7 +90,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'exchange.ts',
     'start-simulator.ts',
   ],
-  exchange: ['limiter', 'clock', 'client', 'readers', 'exchange-client.ts', 'shared-tickers'],
+  exchange: ['limiter', 'clock', 'client', 'readers', 'exchange-client.ts'],
   alerts: ['alert.ts', 'rules', 'delivery'],
   config: ['yaml', 'schema'],
   journal: [
@@ -134,7 +131,7 @@ const ENTRIES = [
   STRATEGY_CONTRACT,
   'src/backtest/playing/backtest-thread.ts',
   'src/cli/check-bias/check-thread.ts',
-  'src/cli/parity/parity-thread.ts',
+  'src/backtest/parity/parity-thread.ts',
   'src/strategy/testing/loading-thread.ts',
   'src/sweep-run/trial-thread.ts',
   'src/sweep-run/taken-thread.ts',
@@ -159,14 +156,12 @@ export const FOLDER_RULES: readonly TreeRule[] = [
 ]
 
 interface InnerImport {
-  /** A folder of the module, or a file directly in it. */
   from: string
   to: string
   file: string
   line: number
 }
 
-/** Imports of other folders of its own module. */
 function listInnerImports({ path, module, imports }: SourceFile): InnerImport[] {
   if (module === undefined) return []
   const from = placeOf(path)

@@ -1,5 +1,3 @@
-// Which module may import which, and what pure modules may not touch.
-
 import {
   type FileRule,
   type SourceFile,

@@ -1,5 +1,3 @@
-// Things that only one file may do: unrepeatable calls, making a proof, changing a piece of state.
-
 import { lineAt } from '../source-text.ts'
 import {
   type FileRule,

@@ -1,5 +1,3 @@
-// Length and name of a file, and forbidden contents.
-
 import { findFunctions, lineAt } from '../source-text.ts'
 import {
   type FileRule,

@@ -1,5 +1,3 @@
-// Input and output of the tidy rules.
-
 import { dirname, join } from 'node:path/posix'
 import { type ImportReference, type SourceText, lineAt, parseSource } from '../source-text.ts'
 
@@ -37,7 +35,6 @@ export interface Violation {
 }
 
 export interface SourceFile extends SourceText {
-  /** From the root of the repository. */
   path: string
   source: string
   /** Folder in src/; undefined for bin/ and strategies/. */
@@ -67,7 +64,6 @@ export function targetOf(from: string, { specifier }: ImportReference): string |
   return specifier.startsWith('.') ? join(dirname(from), specifier) : undefined
 }
 
-/** The files of the tree that this one imports. */
 export function importedBy(tree: SourceTree, path: string): string[] {
   const targets = tree.get(path)?.imports.map((reference) => targetOf(path, reference)) ?? []
   return targets.flatMap(
@@ -101,7 +97,6 @@ export function covers(entry: string, path: string): boolean {
   return entry.endsWith('/') ? path.startsWith(entry) : path === entry
 }
 
-/** Lines of all matches. */
 export function findAll(text: string, pattern: RegExp): number[] {
   return [...text.matchAll(pattern)].map((match) => lineAt(text, match.index))
 }

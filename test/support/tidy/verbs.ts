@@ -1,5 +1,3 @@
-// Commands of src/cli: none imports another, and few need more of the daemon than its start.
-
 import {
   type SourceFile,
   type SourceTree,

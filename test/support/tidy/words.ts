@@ -1,5 +1,3 @@
-// Words that the field does not use, and the ones that it does: the glossary of the design.
-
 import { parseSource } from '../source-text.ts'
 import { type Violation, covers } from './source-tree.ts'
 
@@ -133,7 +131,6 @@ interface Part {
   words: readonly { word: string; line: number }[]
 }
 
-/** The words of a file's path and content. A document or a file of settings is all prose. */
 function splitText(file: string, text: string): Part[] {
   const path: Part = { kind: 'identifiers', words: listWords(file) }
   if (!/\.(?:ts|mjs)$/.test(file)) return [path, { kind: 'prose', words: listWords(text) }]
@@ -148,7 +145,6 @@ function splitText(file: string, text: string): Part[] {
   ]
 }
 
-/** The parts of every name and every word of prose, in small letters. */
 function listWords(text: string): Part['words'] {
   return text.split('\n').flatMap((content, index) =>
     [...content.matchAll(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g)].map(([word]) => ({

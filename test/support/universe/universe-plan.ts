@@ -5,7 +5,6 @@ import { POSITIONS_ON_WIRE_MAX } from '../../../src/interpreter/account-reader.t
 import { MANY_SYMBOLS } from '../world/account-plan.ts'
 import { pick, planWorld, type WorldPlan } from '../world/world-plan.ts'
 
-/** Prefix of seeds of worlds in which rules choose what is traded. */
 export const UNIVERSE = 'universe-'
 
 /** More members than positions are read at once, so that some wait as they leave. */
@@ -14,7 +13,6 @@ const LARGE_LIST = [
   ...Array.from({ length: POSITIONS_ON_WIRE_MAX }, (_, index) => `A${index}USDT`),
 ]
 
-/** Every strategy trades what one rule chooses among instruments that come and go. */
 export function planUniverse(seed: string): WorldPlan {
   const plan = planWorld(seed)
   const part = (name: string): Random => createRandom(`${seed}/universe/${name}`)

@@ -1,7 +1,6 @@
 import { orderIdText, tradeIdText } from '../../../src/simulator/futures/orders/order.ts'
 import { type RowStore, type StoredRow } from '../../../src/simulator/store/row-store.ts'
 
-/** An order as the exchange knows it. */
 export interface TrueOrder {
   readonly sequence: number
   readonly clientOid: string
@@ -55,29 +54,21 @@ export interface TrueMoney {
   readonly funding: string
 }
 
-/**
- * As the exchange's store it sees every change of orders and positions, and keeps what the exchange
- * forgets.
- */
+/** It keeps what the exchange forgets. */
 export class ExchangeTruth implements RowStore {
-  /** All orders ever, by sequence. */
   readonly orders = new Map<string, TrueOrder>()
-  /** All fills ever, by sequence. */
   readonly fills = new Map<string, TrueFill>()
-  /** The same, oldest first. */
+  /** Oldest first. */
   readonly fillsInOrder: TrueFill[] = []
   /** Keyed by account and coin. */
   readonly money = new Map<string, TrueMoney>()
-  /** Newest order of each name. */
   readonly #byClientOid = new Map<string, TrueOrder>()
   readonly #open = new Map<string, TrueOrder>()
   readonly #positions = new Map<string, TruePosition>()
   /** Called after every change of an order or a position. */
   onChange: () => void = () => undefined
-  /** Called for every new or changed order. */
   onOrder: (order: TrueOrder, before: TrueOrder | undefined) => void = () => undefined
 
-  /** Called for every new, changed or closed position. */
   onPosition: (id: string, position: TruePosition | undefined) => void = () => undefined
 
   load(): undefined {
@@ -177,7 +168,6 @@ export const API_NAME = 'bot-'
 export const ODD_NAME = 'odd-'
 const FOREIGN_NAME = /^(hand-|bot-|odd-|SIM-)/
 
-/** Made by hand or by the system on our account. */
 export function isForeign({ source, clientOid }: TrueOrder): boolean {
   return source === 'SYS' || FOREIGN_NAME.test(clientOid)
 }

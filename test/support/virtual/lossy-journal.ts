@@ -8,17 +8,15 @@ interface Kept {
   readonly records: readonly string[]
 }
 
-/** The durable content of a journal at a moment. */
 export interface JournalCopy extends Kept {
   readonly contained: readonly string[]
 }
 
-/** A journal in memory that can lose non-durable records. Records are copied as a disk would. */
+/** Records are copied as a disk would. */
 export class LossyJournal {
   readonly #records: string[] = []
   #checkpoint: MemoryRows | undefined
   #older: Kept = { checkpoint: undefined, records: [] }
-  /** Content of the checkpoints. */
   readonly #contained: string[] = []
   #durable = 0
   /** Keys of all records; undefined once some were lost. */
@@ -55,7 +53,6 @@ export class LossyJournal {
     return read({ checkpoint: undefined, records: [...this.#contained, ...this.#records] }).records
   }
 
-  /** The durable part, like a backup of a running daemon. */
   copy(): JournalCopy {
     return {
       checkpoint: this.#checkpoint?.list(),

@@ -10,11 +10,9 @@ import { type VirtualFaults } from '../faults/virtual-faults.ts'
 
 export interface VirtualDiskOptions {
   readonly faults: VirtualFaults
-  /** Nothing can be written at present. */
   readonly isFull: () => boolean
   /** A durable record reached the disk although its write failed. */
   readonly onWritten: (record: JournalRecord) => void
-  /** Used keys stored like the daemon's. */
   readonly keys?: StoredKeys | undefined
   /** Shared by all machines; default: its own. */
   readonly journal?: LossyJournal | undefined
@@ -25,7 +23,6 @@ export class JournalPoisoned extends Error {
   override readonly name = 'JournalPoisoned'
 }
 
-/** The journal on a disk that is slow or full, and keeps some non-durable records at a death. */
 export class VirtualDisk implements JournalPort {
   readonly journal: LossyJournal
   readonly #options: VirtualDiskOptions
@@ -42,7 +39,6 @@ export class VirtualDisk implements JournalPort {
     this.journal = options.journal ?? new LossyJournal(options.keys)
   }
 
-  /** Content for a starting process. */
   load(): JournalContents {
     this.#isPoisoned = false
     this.#isWritten = false

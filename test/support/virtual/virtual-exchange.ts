@@ -52,7 +52,6 @@ export interface VirtualExchangeOptions {
   /** Unix ms: when the market begins. */
   readonly startAt: number
   readonly symbols: readonly string[]
-  /** Further listed contracts. */
   readonly others?: readonly string[]
   readonly positionMode: 'one_way_mode' | 'hedge_mode'
   readonly settings: Partial<CoreSettings>
@@ -64,10 +63,8 @@ export interface VirtualExchangeOptions {
   readonly moveTicks: number
   /** Duration of the market step that begins at `at` (Unix ms); default: constant. */
   readonly marketStepMs?: (at: number) => number
-  /** See {@link WorldPlan}. */
   readonly crash?: WorldPlan['crash'] | undefined
   readonly lieMsMax?: number | undefined
-  /** Instruments are listed and delisted, and their ranks change. */
   readonly hasChangingList?: boolean | undefined
   /** Instead of the random walks. */
   readonly market?: (instruments: readonly Instrument[]) => Market
@@ -75,14 +72,12 @@ export interface VirtualExchangeOptions {
 
 export const MARKET_STEP_MS = 100
 
-/** Lead of another machine's clock at the exchange. */
 const CHECKED_AHEAD_MS = [-3_600_000, -120_000, 120_000, 3_600_000] as const
 
 /** A mistake repeated without truth between is believed, so it does not recur sooner. */
 const EMPTY_AGAIN_MS = 30_000
 const EMPTY_AGAIN_READINGS = 8
 
-/** The simulated exchange with faults: it loses, refuses and blurs. */
 export class VirtualExchange implements SimulatedExchange {
   readonly core: ExchangeCore
   readonly truth: ExchangeTruth

@@ -12,9 +12,7 @@ export interface VirtualMarketOptions {
   readonly startAt: number
   /** Time to the step after the one at `at` (Unix ms). */
   readonly stepMs: (at: number) => number
-  /** Initial ticks of each symbol. */
   readonly startTicks: ReadonlyMap<string, number>
-  /** Largest move of one step, in ticks. */
   readonly moveTicks: number
   /** One in this many steps jumps ten times as far. */
   readonly jumpEvery: number

@@ -3,22 +3,20 @@ import {
   originOf,
   toAnswer,
   type VirtualCall,
-} from '../../../src/backtest/network.ts'
-import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
-import { type Answer } from '../../../src/domain/answer.ts'
+} from '../../../src/backtest/virtual-wire.ts'
+import type { VirtualTime } from '../../../src/backtest/virtual-time.ts'
+import type { Answer } from '../../../src/domain/answer.ts'
 import { errorCode } from '../../../src/protocol/error-codes.ts'
-import { type BatchResult } from '../../../src/protocol/values.ts'
-import { type Reply } from '../../../src/simulator/shared/reply.ts'
+import type { BatchResult } from '../../../src/protocol/values.ts'
+import type { Reply } from '../../../src/simulator/shared/reply.ts'
 import { readGarbled, readPage } from '../faults/garbled-answer.ts'
 import { answerOfOutage, type OutagePlan, Outages } from '../faults/outages.ts'
-import { type FaultKind, type VirtualFaults } from '../faults/virtual-faults.ts'
+import type { FaultKind, VirtualFaults } from '../faults/virtual-faults.ts'
 
 export interface VirtualNetworkOptions {
   readonly time: VirtualTime
   readonly faults: VirtualFaults
-  /** Timeout of a client. */
   readonly requestTimeoutMs: number
-  /** Longest delay of a late request or answer. */
   readonly lateMsMax: number
   /** Lead of the clock that refuses a time; undefined: refusals name no time. */
   readonly refusalsAheadMs: () => number | undefined
@@ -36,7 +34,6 @@ interface CallOnWire<Data> {
 
 /** Duration of a storm of 429s, and of an outage. */
 const STORM_MS = [500, 5000] as const
-/** Duration of refused reads. */
 const REFUSED_MS_MAX = 12_000
 const CANCEL_STORM_MS = [3000, 8000] as const
 const OUTAGE_MS = [1000, 12_000] as const
@@ -48,7 +45,6 @@ const PUBLIC_LASTS_MS = [1000, 10_000, Number.POSITIVE_INFINITY] as const
 /** Error of an answer's time. */
 const WRONG_MS = 180_000
 
-/** Between client and exchange: delays, loses, repeats, and answers in the exchange's name. */
 export class VirtualNetwork implements Network {
   readonly isFaithful = false
   readonly #options: VirtualNetworkOptions
@@ -64,7 +60,6 @@ export class VirtualNetwork implements Network {
   #lateUntil = 0
   /** Receives the exchange's reply of each call, before faults of the answer. */
   onReply: (site: string, reply: Reply<unknown>) => void = () => undefined
-  /** Called for each call that arrives in ordinary time. */
   onPunctual: (site: string) => void = () => undefined
 
   readonly outages: Outages

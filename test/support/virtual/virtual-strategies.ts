@@ -11,7 +11,6 @@ import {
 } from '../../../src/strategy/contract.ts'
 
 interface StrategyState {
-  /** How often it has decided. */
   readonly decisions: number
 }
 
@@ -34,8 +33,8 @@ export interface ScriptedStrategyOptions {
 }
 
 /**
- * A scripted strategy. Its wishes follow from seed, instrument and number of decisions, so that a
- * decision or instrument less changes nothing else.
+ * Wishes follow from seed, instrument and number of decisions, so a decision or instrument less
+ * changes nothing else.
  */
 export function createScriptedStrategy({
   kind,
@@ -76,7 +75,6 @@ const SCRIPTS: Readonly<Record<ScriptedStrategyOptions['kind'], (size: number) =
   placer: placerOf,
 }
 
-/** A ladder round the market that sometimes moves, shrinks, crosses or disappears. */
 function ladderOf(levelsMax: number): Script {
   return (view, random, decision) => {
     if (decision % 7 !== 0 && random.integer(4) > 0) return []
@@ -95,7 +93,6 @@ function ladderOf(levelsMax: number): Script {
   }
 }
 
-/** Sometimes wants another position: flat, small or opposite. */
 function targeterOf(lotsMax: number): Script {
   return (view, random, decision) => {
     if (decision % 5 !== 0 && random.integer(6) > 0) return []

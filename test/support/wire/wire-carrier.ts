@@ -1,17 +1,15 @@
-import { type VirtualCall } from '../../../src/backtest/network.ts'
-import { type SimulatedExchange } from '../../../src/backtest/direct-exchange.ts'
-import { type VirtualWire } from '../../../src/backtest/virtual-wire.ts'
-import { type Answer } from '../../../src/domain/answer.ts'
+import type { VirtualCall, VirtualWire } from '../../../src/backtest/virtual-wire.ts'
+import type { SimulatedExchange } from '../../../src/backtest/direct-exchange.ts'
+import type { Answer } from '../../../src/domain/answer.ts'
 import type {
   WireAnswer,
   WireOutcome,
   WireRequest,
 } from '../../../src/exchange/client/transport.ts'
-import { type Carrier } from '../../../src/exchange/exchange-client.ts'
-import { type EndpointName } from '../../../src/protocol/endpoints.ts'
-import { endpointNamed } from '../../../src/protocol/endpoints.ts'
-import { type Reply } from '../../../src/simulator/shared/reply.ts'
-import { type VirtualFaults } from '../faults/virtual-faults.ts'
+import type { Carrier } from '../../../src/exchange/exchange-client.ts'
+import { type EndpointName, endpointNamed } from '../../../src/protocol/endpoints.ts'
+import type { Reply } from '../../../src/simulator/shared/reply.ts'
+import type { VirtualFaults } from '../faults/virtual-faults.ts'
 import { type Bytes, renderAnswer } from './rendered-answer.ts'
 
 export interface WireCarrierOptions {

@@ -1,11 +1,11 @@
-import { type VirtualCallsOptions } from '../../../src/backtest/virtual-calls.ts'
-import { ClientExchange } from '../../../src/daemon/account/client-exchange.ts'
-import { type EngineSettings } from '../../../src/engine/settings.ts'
+import type { VirtualCallsOptions } from '../../../src/backtest/virtual-calls.ts'
+import { ClientExchange } from '../../../src/daemon/account/account-ports.ts'
+import type { EngineSettings } from '../../../src/engine/settings.ts'
 import { ExchangeClient } from '../../../src/exchange/exchange-client.ts'
-import { type ExchangePort } from '../../../src/interpreter/ports.ts'
+import type { ExchangePort } from '../../../src/interpreter/ports.ts'
 import { Secret } from '../../../src/lib/secret.ts'
-import { type Timers } from '../../../src/lib/timers.ts'
-import { type VirtualFaults } from '../faults/virtual-faults.ts'
+import type { Timers } from '../../../src/lib/timers.ts'
+import type { VirtualFaults } from '../faults/virtual-faults.ts'
 import { WireCarrier } from './wire-carrier.ts'
 
 export interface WiredCallsOptions extends Omit<VirtualCallsOptions, 'settings'> {

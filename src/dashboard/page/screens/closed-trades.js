@@ -2,7 +2,7 @@ import { read } from '../api.js'
 import { age, exact, percent, price, signed, time, words } from '../format.js'
 import { Card, Gain, html, Table, usePolled } from '../parts.js'
 
-/** The daemon folds all fills of its journal: a second for a hundred thousand. */
+/** The daemon folds all fills: a second for a hundred thousand. */
 const EVERY_MS = 30_000
 const SHOWN = 50
 

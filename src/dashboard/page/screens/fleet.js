@@ -1,5 +1,3 @@
-// Accounts with journals in one database, and standbys, as the server knows them.
-
 import { read } from '../api.js'
 import { age, time } from '../format.js'
 import { Badge, Card, html, Mode, Table, usePolled } from '../parts.js'
@@ -14,7 +12,6 @@ const WRITERS = {
   new: ['soft', '○', 'not yet traded'],
   moved: ['soft', '○', 'moved elsewhere'],
 }
-/** Number of entries shown before expanding. */
 const LISTED = 3
 const KILLS = {
   asked: ['bad', '!', 'kill ordered, not seen yet'],
@@ -37,7 +34,6 @@ export function Fleet({ live }) {
   ${fleet && html`<${Found} fleet=${fleet} />`}`
 }
 
-/** Shown if this page's daemon is a standby. */
 function Standby({ standby: { holder, behind, seenAt, freeInMs, trouble }, now }) {
   const [tone, sign] = trouble ? ['bad', '■'] : seenAt === null ? ['soft', '○'] : ['ok', '●']
   const follows = holder === '' ? 'Standing by' : `Standing by for ${holder}`
@@ -168,7 +164,6 @@ function Signed({ of: [tone, sign, text] = ['soft', '?', 'unknown'] }) {
 
 const isVanished = ({ state }) => state === 'vanished'
 
-/** The daemon's last report may be out of date. */
 const isOld = ({ state, shown }) => state !== 'writes' || shown?.seenAgoMs >= SHOWN_WITHIN_MS
 
 const dim = (row, cell) => (isOld(row) ? html`<span class="soft">${cell}</span>` : cell)
@@ -181,7 +176,6 @@ function describeWho({ holder, movedTo }) {
         <div class="because">last written here by ${writer}</div>`
 }
 
-/** Grey and with its age if out of date. */
 function describeMode(row) {
   const { shown, kill } = row
   const { mode, held = [] } = shown?.state ?? {}

@@ -6,7 +6,6 @@ import { ACTIONS, asLadder, Badge, Card, Gain, html, Table, usePolled } from '..
 
 const EVERY_MS = 1000
 const PLOTS_EVERY_MS = 10_000
-/** As many as the daemon keeps. */
 const CANDLES_KEPT = 360
 const NO_PLOTS = []
 const INTERVALS = [
@@ -55,7 +54,6 @@ export function InstrumentScreen({ live, account, subject, order }) {
     ${found.value?.symbol === symbol && html`<${Found} found=${found.value} plots=${plots.value ?? NO_PLOTS} account=${account} />`}`
 }
 
-/** Read from the journal, beside trading. */
 async function readPlots(symbol, intervalMs) {
   return await read('/v1/plots', { symbol, since: Date.now() - CANDLES_KEPT * intervalMs })
 }
@@ -176,14 +174,12 @@ function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, pl
     </div>`
 }
 
-/** The exit or the system's act, and the strategy's text on the order. */
 function whyOf({ kind, reason, tag }) {
   const isPlain = kind === null || kind === 'trade'
   const why = isPlain ? reason && words(reason) : words(kind)
   return [why, tag].filter(Boolean).join(', ')
 }
 
-/** Includes fees in other coins. */
 function feeOf({ fee, coin, otherFees }) {
   const shown = fee === null ? 'unknown' : money(fee, coin, 4)
   return otherFees === '' ? shown : `${shown} + ${otherFees.replaceAll(';', ', ')}`

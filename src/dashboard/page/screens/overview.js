@@ -10,7 +10,6 @@ const CURVE_EVERY_MS = 5000
 /** A point a minute is kept, and one that is older than a week by hour. */
 const KEPT_EVERY_MS = 60_000
 const DAY_MS = 86_400_000
-/** Undefined: since the start, of which the daemon knows every second. */
 const SPANS = [
   ['this run', undefined],
   ['day', DAY_MS],
@@ -51,7 +50,6 @@ export function Overview({ live, account, order }) {
     </div>`
 }
 
-/** Longer ones come from the journal. */
 async function readCurve(spanMs) {
   if (spanMs === undefined) return await read('/v1/curves')
   const since = Number.isFinite(spanMs) ? { since: Date.now() - spanMs } : {}
@@ -65,7 +63,6 @@ function Spans({ chosen, onChoose }) {
   </div>`
 }
 
-/** In the largest type: whether it trades, and what prevents it. */
 function Verdict({ live, account, order }) {
   const { mode, isTrading, hindrances, restrictions, phase, strategies } = account
   if (live.link === 'lost')
@@ -110,12 +107,11 @@ function Verdict({ live, account, order }) {
   </section>`
 }
 
-/** A kill has its own release; another ends everything else on its scope. */
+/** A kill has its own release. */
 function endTogether(one, other) {
   return one.scope === other.scope && (one.code === 'kill') === (other.code === 'kill')
 }
 
-/** The last of those that end together. */
 function hasButton(one, index, all) {
   return all.findLastIndex((other) => other.command && endTogether(one, other)) === index
 }
@@ -128,7 +124,6 @@ function Release({ of: one, restrictions, order }) {
   return html`<button onClick=${() => order(action)}>Release</button>`
 }
 
-/** Strictest first, then other obstacles, then warnings. */
 function Reasons({ account: { restrictions, hindrances, warnings, pauses }, order }) {
   return html`<ul class="reasons">
     ${restrictions
@@ -171,7 +166,6 @@ function Reasons({ account: { restrictions, hindrances, warnings, pauses }, orde
   </ul>`
 }
 
-/** Held itself, or through each of its instruments. */
 function isStrategyHeld({ mode, symbols }, restrictions) {
   const stopped = new Set(
     restrictions.filter((one) => one.mode === 'halted' || one.mode === 'killed').map(({ scope }) => scope),
@@ -179,7 +173,6 @@ function isStrategyHeld({ mode, symbols }, restrictions) {
   return mode === 'halted' || mode === 'killed' || symbols.every((symbol) => stopped.has(symbol))
 }
 
-/** Progress of a kill, and what follows. */
 function proofOf({ phase, isReleaseAsked }) {
   const proof =
     phase === 'clean'
@@ -188,7 +181,6 @@ function proofOf({ phase, isReleaseAsked }) {
   return isReleaseAsked ? `${proof} A release waits for that; another kill takes it back.` : proof
 }
 
-/** Higher is stricter. */
 function severityOf({ mode }) {
   return ['reducing', 'halted', 'killed'].indexOf(mode)
 }
@@ -267,7 +259,6 @@ function spanWords(label) {
   return label === 'all' ? 'All that is kept' : `Last ${label}, of all runs`
 }
 
-/** Result as a share of the equity before it. */
 function shareOf(net, equity) {
   const before = Number(equity) - Number(net)
   return equity === null || before <= 0 ? '' : percent(Number(net) / before, 2)
@@ -440,7 +431,7 @@ function limitOf({ scope, limit, scenario }) {
   return `${scope === '*' ? '' : `${scopeName(scope)}: `}${limit}`
 }
 
-/** The worst case and the account's drawdown are shares; others are money, or a number of losses. */
+/** Two limits are shares; others are money, or a number of losses. */
 function usedOf({ scope, limit, used, max }, coin) {
   if (limit === 'survives') return `${percent(used)} of the equity`
   if (limit === 'streak') return `${number(used, 0)} of ${max}`
@@ -448,7 +439,6 @@ function usedOf({ scope, limit, used, max }, coin) {
   return isShare ? `${percent(used, 2)} of ${percent(max)}` : `${money(used, coin)} of ${number(max, 2)}`
 }
 
-/** Repeated alerts on one subject are a line, with the newest. */
 function foldRepeats(alerts) {
   const lines = new Map()
   for (const alert of alerts) {

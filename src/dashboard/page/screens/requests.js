@@ -4,12 +4,11 @@ import { read } from '../api.js'
 
 const PROPOSALS_EVERY_MS = 5000
 
-/** Shows what others want of the daemon: proposals that wait for a code, and signals. */
 export function Requests({ live }) {
   return html`<${Proposals} live=${live} /><${Signals} signals=${live.head.signals} />`
 }
 
-/** Texts of a proposal are those of who made it. */
+/** A proposal's texts are its maker's. */
 function Proposals({ live }) {
   const { value = [] } = usePolled(() => read('/v1/proposals'), [live.head.startedAt], PROPOSALS_EVERY_MS)
   if (value.length === 0) return undefined
@@ -54,7 +53,6 @@ function Signals({ signals }) {
   <//>`
 }
 
-/** All that was not taken, but for what was taken before. */
 function countOf({ refused = 0, limited = 0, notNow = 0 }) {
   return refused + limited + notNow
 }

@@ -1,5 +1,3 @@
-// This daemon's shares, if others share the address's limits through Redis.
-
 import { age, number, time } from '../format.js'
 import { Badge, Card, html, Table } from '../parts.js'
 

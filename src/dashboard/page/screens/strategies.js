@@ -113,12 +113,10 @@ function Strategy({ strategy, account, order, curve, denials }) {
   </section>`
 }
 
-/** `BTCUSDT 0 since 12:03:00` */
 function describeWish({ symbol, what, since }) {
   return `${symbol} ${what}${since === null ? '' : ` since ${time(since)}`}`
 }
 
-/** `size`: negative for short. */
 function describeHeld(size, symbol) {
   return `${Number(size) > 0 ? '▲ long' : '▼ short'} ${exact(String(size).replace('-', ''))} ${symbol}`
 }

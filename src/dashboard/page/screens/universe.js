@@ -2,10 +2,8 @@ import { read } from '../api.js'
 import { time } from '../format.js'
 import { Card, html, Table, usePolled } from '../parts.js'
 
-/** Rules are evaluated every few minutes at most. */
 const EVERY_MS = 30_000
 
-/** Shows what the rules of strategies have chosen; nothing where no strategy has one. */
 export function Universes({ live }) {
   const { value = [], error } = usePolled(() => read('/v1/universe'), [live.head.startedAt], EVERY_MS)
   if (error) return html`<p role="alert" class="problem">${error}</p>`

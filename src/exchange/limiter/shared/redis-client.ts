@@ -62,7 +62,7 @@ function loginOf(url: string, password: Secret | undefined): Settings {
 
 const PASSWORD = 'INTENTD_LIMITS_PASSWORD, or the file that INTENTD_LIMITS_PASSWORD_FILE names'
 
-const RIGHTS = '+time +info +eval +get +set +hmget +hset +hdel +pexpire'
+const RIGHTS = '+time +info +eval +get +set'
 
 const ADVICE: Readonly<Record<string, string>> = {
   NOAUTH: `it asks for a password: set ${PASSWORD}`,

@@ -41,7 +41,6 @@ export function quotedSymbol(state: CoreState, request: SymbolRequest): Reply<Sy
   return listed.data.market.at === 0 ? refusals.suspended : listed
 }
 
-/** Symbol and coin matter only if the request names them. */
 export function isOfAsked(
   state: CoreState,
   asked: InstrumentFilter,

@@ -4,8 +4,8 @@ import type { SymbolState } from '../core-state.ts'
 const BEFORE_DELIVERY_MS = 10 * 60_000
 
 /**
- * not listed -> delivery_config_period (listed, not open) -> delivery_normal -> delivery_before ->
- * delivery_period -> settled (contract removed)
+ * not listed -> config (listed, not open) -> normal -> before -> period -> settled (contract
+ * removed)
  */
 export const DELIVERY_STAGES = [
   'delivery_config_period',

@@ -49,10 +49,7 @@ function delistedAt({ clock }: CoreState, { endsAt }: SymbolState): number {
   return clock.pausedAt > 0 ? Number.POSITIVE_INFINITY : endsAt + clock.pausedMs
 }
 
-/**
- * A delivery is settled at the index price (else the mark), ended prices at their last one; both
- * pay the taker fee.
- */
+/** Both pay the taker fee. */
 export function settleContract(state: CoreState, symbol: SymbolState): void {
   const { buys, sells, positions, planOrders, instrument } = symbol
   const isDelisted = delistedAt(state, symbol) <= state.clock.now

@@ -17,7 +17,6 @@ export interface Instrument {
   readonly baseCoin: string
   readonly quoteCoin: string
   readonly marginCoin: string
-  /** Profit and fees are computed in the quote coin and converted at the fill price. */
   readonly isInverse: boolean
   readonly priceGrid: Grid
   readonly sizeGrid: Grid
@@ -77,7 +76,6 @@ const ETH = {
   leverageMax: 100,
   startPrice: '2600',
   dailyTurnover: 1e9,
-  // Half of BTC's sizes, since half as much is traded.
   maintenanceTiers: maintenanceTiers([
     [500_000, '0.005'],
     [2_500_000, '0.0075'],
@@ -114,8 +112,7 @@ export function buildInstruments(...deliveries: readonly number[]): readonly Ins
 }
 
 /**
- * The last one, in case the simulator stopped before its settlement, and those of a year, as long
- * as it may run.
+ * The last one may still be unsettled, if the simulator stopped; a year is as long as it may run.
  */
 export function quarterlyDeliveries(now: number): readonly number[] {
   const first = nextQuarterlyDelivery(now - QUARTER_MS)
@@ -125,9 +122,6 @@ export function quarterlyDeliveries(now: number): readonly number[] {
   return deliveries
 }
 
-/**
- * The last one may still be unsettled after a restart; a year is as long as the simulator may run.
- */
 export function nextQuarterlyDelivery(now: number): number {
   const start = new Date(now)
   const firstQuarter = Math.floor(start.getUTCMonth() / 3)

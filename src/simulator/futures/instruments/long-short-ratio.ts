@@ -10,10 +10,7 @@ const DAY_MS = 24 * HOUR_MS
 const DRAWS = 12
 const DEVIATION = 0.12
 
-/**
- * Hourly points of 24 hours or daily ones of 30 days, oldest first. Each depends only on seed,
- * symbol and time.
- */
+/** Each point depends only on seed, symbol and time. */
 export function longShortRatio(
   state: CoreState,
   _: unknown,

@@ -26,7 +26,7 @@ const TEXTS: Notation<string, null> = {
   nothing: null,
 }
 
-/** As parsed from the text, which has no -0. */
+/** JSON has no -0. */
 const NUMBERS: Notation<number, number> = {
   steps: floatOnGrid,
   round: rounded,
@@ -38,13 +38,12 @@ export function rounded(value: number, decimals: number): number {
   const scale = SCALES[decimals] ?? 10 ** decimals
   const scaled = value * scale
   const whole = Math.round(scaled)
-  // The text decides products that may have been rounded over a half.
+  // The text decides products that a float may have rounded over a half.
   const isClear =
     Math.abs(scaled) < CLEAR_MAX && Math.abs(Math.abs(scaled - whole) - 0.5) > HALF_MARGIN
   return (isClear ? whole / scale : Number(value.toFixed(decimals))) + 0
 }
 
-/** A power costs as much as all else in {@link rounded}. */
 const SCALES: readonly number[] = Array.from({ length: 9 }, (_, decimals) => 10 ** decimals)
 
 /** Products below this are exact to a hundredth of {@link HALF_MARGIN}. */
@@ -53,7 +52,7 @@ const HALF_MARGIN = 0.01
 
 export type TickerNumbers = ReturnType<typeof writeTicker<number, number>>
 
-/** Document: Futures ticker. Only deliveryStatus is not null for a perpetual contract. */
+/** Only deliveryStatus is not null for a perpetual contract. */
 export function toTicker(state: CoreState, symbol: SymbolState): WireTicker {
   return writeTicker(state, symbol, TEXTS)
 }

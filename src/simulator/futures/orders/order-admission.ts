@@ -18,7 +18,6 @@ import { reduces, remainingLots, remainingLotsOf, type OrderTerms } from './orde
 
 export interface OrderAdmission {
   readonly terms: OrderTerms
-  /** A reduce-only order exceeded its position. */
   readonly isWithoutId: boolean
 }
 

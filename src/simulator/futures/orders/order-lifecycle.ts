@@ -37,7 +37,7 @@ export function cancelOrder(state: CoreState, order: Order, reason: CancelReason
   lifecycle.cancelOrder(venueOf(symbolOf(state, order.symbol)), order, reason)
 }
 
-/** `but` is being filled and ends by its own fill. */
+/** `but` is being filled. */
 export function cancelClosingOrders(
   state: CoreState,
   of: Pick<Order, 'uid' | 'symbol' | 'slot'>,

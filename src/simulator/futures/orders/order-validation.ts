@@ -91,10 +91,7 @@ type Presets = Pick<OrderTerms, 'direction' | 'action' | 'reduceOnly' | 'priceTi
   readonly item: BatchPlaceItem
 }
 
-/**
- * Take-profits must be on the winning side of the order's price (market orders: the latest),
- * stop-losses on the losing side. A closing order ignores both.
- */
+/** A closing order ignores both presets. */
 function readPresets(state: CoreState, symbol: SymbolState, order: Presets): Reply<PositionExits> {
   const { presetStopSurplusPrice, presetStopLossPrice } = mayOpen(order) ? order.item : {}
   const exits = acceptAll<PositionExits>({

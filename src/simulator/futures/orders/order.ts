@@ -2,7 +2,6 @@ import type { BookOrder, Direction, Force, StpMode } from '../../matching/book-o
 import { idText } from '../../shared/order-sequence.ts'
 import type { OrderReference } from '../../shared/reply.ts'
 
-/** Hedge mode has two positions for each symbol. */
 export type PositionSlot = 'long' | 'short' | 'net'
 export type MarginMode = 'isolated' | 'crossed'
 
@@ -24,7 +23,7 @@ export interface OrderTerms extends PositionExits {
   readonly triggerTicks: number
   readonly lots: number
   readonly source: 'API' | 'SYS'
-  /** `burst_close_long` and others, if the system closes. */
+  /** Such as `burst_close_long`, for a close by the system. */
   readonly systemTradeSide: string | undefined
 }
 
@@ -55,7 +54,6 @@ export interface PositionExits {
 
 export interface Order extends Omit<OrderTerms, 'clientOid' | 'lots'>, BookOrder {
   readonly clientOid: string
-  /** Reduced if a reduce-only order exceeds its position. */
   lots: number
   filledLots: number
   readonly dueAt: number
@@ -99,7 +97,7 @@ export function reduces(
   return (position.holdSide === 'long') === (direction === 'sell')
 }
 
-/** Document, hedge mode: close long = buy, close short = sell, so the side is the position's. */
+/** In hedge mode, closing a long is a buy on the wire: the side is the position's. */
 export function wireSide({ slot, direction }: Pick<OrderTerms, 'slot' | 'direction'>): Direction {
   if (slot === 'net') return direction
   return slot === 'long' ? 'buy' : 'sell'

@@ -18,7 +18,7 @@ import { orderIdText, type MarginMode, type Order, type OrderTerms } from './ord
 
 type BatchTerms = Omit<BatchPlaceRequest, 'orderList'>
 
-/** Document, Errors 3: an order's error goes to failureList and does not affect the others. */
+/** Document, Errors 3: an order's error does not affect the others. */
 export function placeBatch(
   state: CoreState,
   { uid }: AccountRef,
@@ -47,7 +47,6 @@ export function placeAdmitted(state: CoreState, terms: OrderTerms): Order {
   const order = createOrder(state, terms)
   if (order.dueAt <= clock.now) enterMatching(state, order)
   else {
-    // Orders due at the same time keep their order of arrival.
     const later = arrivals.findIndex(({ dueAt }) => dueAt > order.dueAt)
     arrivals.splice(later < 0 ? arrivals.length : later, 0, order)
   }
@@ -62,7 +61,6 @@ function tradedSymbol(state: CoreState, account: Account, request: BatchTerms): 
   return marginModeOf(account, request) === request.marginMode ? named : refusals.marginModeFixed
 }
 
-/** Positions and open orders fix the margin mode of their symbol. */
 function marginModeOf(
   { positions, openOrders }: Account,
   { symbol, marginMode }: BatchTerms,

@@ -6,7 +6,7 @@ export interface PlanTerms extends Pick<
 > {
   readonly triggerTicks: number
   readonly triggerType: TriggerType
-  /** Trailing only: the retreat from the best price that triggers, in percent. */
+  /** Trailing only: the retreat from the best price, in percent. */
   readonly callbackPercent: string | undefined
 }
 

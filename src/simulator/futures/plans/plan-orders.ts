@@ -38,7 +38,6 @@ import { PLAN_ORDERS, POSITIONS } from '../stored-entities.ts'
 import type { PlacePlanOrderRequest } from './place-plan-request.ts'
 import { isPending, type PlanOrder, type PlanTerms } from './plan-order.ts'
 
-/** Balance and position are checked only when it triggers. */
 export function placePlanOrder(
   state: CoreState,
   { uid }: AccountRef,
@@ -117,10 +116,7 @@ interface FoundExit {
   readonly kind: keyof PositionExits
 }
 
-/**
- * Moves an exit of a position, which has an id of its own, under which the undocumented list shows
- * it. It closes the whole position at the market, so only its trigger can change.
- */
+/** An exit closes the whole position at the market, so only its trigger can change. */
 export function modifyExit(
   state: CoreState,
   { uid }: AccountRef,
@@ -167,7 +163,6 @@ function findExit({ positions }: Account, orderId: string): FoundExit | undefine
 
 const EXIT_KINDS = ['takeProfit', 'stopLoss'] as const
 
-/** One that the price has passed already would fire at once. */
 function movedExitRefusal(
   symbol: SymbolState,
   { position, kind }: FoundExit,
@@ -182,7 +177,7 @@ function movedExitRefusal(
   return isLong ? refusals.longStopLoss(mark) : refusals.shortStopLoss(mark)
 }
 
-/** Document: "When both are given, orderId prevails". A clientOid names its newest order. */
+/** Document: "When both are given, orderId prevails". */
 function findPlan(
   { planOrders }: Account,
   { orderId, clientOid }: WireRequestOf<'modifyPlanOrder'>,
@@ -205,7 +200,6 @@ export function triggerPlanOrders(state: CoreState, symbol: SymbolState): void {
   }
 }
 
-/** A trailing order follows the best price once reached, and triggers on the retreat. */
 function isTriggered(state: CoreState, symbol: SymbolState, plan: PlanOrder): boolean {
   const price = watchedTicks(symbol, plan)
   const isReached = plan.isRising ? price >= plan.triggerTicks : price <= plan.triggerTicks

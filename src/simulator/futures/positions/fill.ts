@@ -3,7 +3,7 @@ import type { Direction } from '../../matching/book-order.ts'
 
 export interface Fill {
   readonly sequence: number
-  /** In a self-trade, that of the fill just before it: both sides have one id. */
+  /** In a self-trade both sides have one id: that of the fill just before. */
   readonly idSequence?: number
   readonly uid: string
   readonly symbol: string
@@ -18,7 +18,7 @@ export interface Fill {
   /** Margin coin; positive when paid. */
   readonly fee: Decimal
   readonly otherFee?: { readonly coin: string; readonly amount: string }
-  /** Margin coin; zero for an opening fill. */
+  /** Margin coin. */
   readonly profit: Decimal
   readonly at: number
 }

@@ -13,10 +13,7 @@ import { orderIdText, sequenceOfId, tradeIdText } from '../orders/order.ts'
 import type { Fill } from './fill.ts'
 import { quoteValue } from './position.ts'
 
-/**
- * Newest first. `endId` is the next page's `idLessThan`; it skips the second fill of a self-trade
- * whose first ends the page.
- */
+/** `endId` skips the second fill of a self-trade whose first ends the page. */
 export function fillsPage(
   state: CoreState,
   { uid }: AccountRef,
@@ -50,7 +47,6 @@ function idOfFill({ sequence, idSequence = sequence }: Fill): string {
   return tradeIdText(idSequence)
 }
 
-/** Fills never change and are read often, so their rows are kept. */
 const written = new WeakMap<Fill, WireFill>()
 
 function toWireFill(state: CoreState, account: Account, fill: Fill): WireFill {

@@ -18,7 +18,6 @@ export function nextFundingAfter(state: CoreState, now: number): number {
   return next
 }
 
-/** The instrument's times apply before and after the recorded ones. */
 export function nextFundingOf(state: CoreState, symbol: SymbolState, now: number): number {
   if (symbol.isSettled || symbol.instrument.delivery !== undefined) return Number.POSITIVE_INFINITY
   const { at } = symbol.funding ?? {}
@@ -39,9 +38,8 @@ function nextInDay(minutes: readonly number[], now: number): number {
   return minutes[0] === undefined ? Number.POSITIVE_INFINITY : day + DAY_MS + minutes[0] * MINUTE_MS
 }
 
-/** A funding pool is the other side, because other traders are not simulated. */
+/** A funding pool is the other side: other traders are not simulated. */
 export function settleFunding(state: CoreState, dueAt: number): void {
-  // Eight hours of the exchange's clock are days of a faster market.
   if (state.matching.speed !== 1) return
   for (const symbol of state.symbols.values()) {
     if (symbol.positions.length === 0 || nextFundingOf(state, symbol, dueAt - 1) !== dueAt) continue

@@ -36,9 +36,7 @@ import { closePosition } from './system-close.ts'
  * Fills have source SYS and pay the taker fee. The insurance fund pays a negative rest.
  */
 
-/**
- * Inside the safe band nothing is computed. Outside, floats decide, and decimals if it is close.
- */
+/** Floats decide outside of the safe band, decimals where it is close. */
 export function liquidateAtMark(state: CoreState, symbol: SymbolState): void {
   const { markTicks, safe } = symbol
   if (markTicks >= safe.fromTicks && markTicks <= safe.toTicks) return
@@ -126,7 +124,6 @@ function offset(state: CoreState, account: Account, position: Position): readonl
   return [position, short]
 }
 
-/** Without a quote the position stays. */
 function closeInSteps(
   state: CoreState,
   symbol: SymbolState,
@@ -153,7 +150,7 @@ function lotsAboveTier({ instrument, markTicks }: SymbolState, { lots }: Positio
   return below === undefined ? 0 : lots - Math.floor(below.notionalMax / lotValue)
 }
 
-/** An isolated position loses at most its margin; the insurance fund pays the rest. */
+/** The insurance fund pays what exceeds an isolated position's margin. */
 function closeForced(
   state: CoreState,
   { instrument }: SymbolState,
@@ -188,7 +185,6 @@ function narrowBand(state: CoreState, position: Position, loss: number): void {
     ? position.costFloat / (lowest * lowest * tickFloat)
     : size * (1 + rate) * tickFloat
   const reach = loss / lossPerTick
-  // A larger value may be in a tier with a higher rate.
   const tierEnd = notionalMax / (size * tickFloat)
   safe.fromTicks = Math.max(safe.fromTicks, lowest, markTicks - reach)
   safe.toTicks = Math.min(safe.toTicks, markTicks + reach, tierEnd)

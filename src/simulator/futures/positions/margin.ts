@@ -75,7 +75,6 @@ export function crossedStanding(state: CoreState, account: Account, coin: string
   return { equity, maintenance }
 }
 
-/** Closer than this relative error of the floats, decimals decide. */
 const FLOAT_SLACK = 1e-6
 
 export interface FloatMarginLevel {
@@ -94,7 +93,6 @@ export function floatStanding(
   const ofCoin = isIsolated ? [position] : positionsOfCoin(state, account, marginCoin)
   const positions = ofCoin.filter(({ marginMode }) => marginMode === position.marginMode)
   let equity = isIsolated ? position.marginFloat : coinOf(account, marginCoin).balanceFloat
-  // Isolated margins do not back crossed positions.
   if (!isIsolated) for (const { marginFloat } of ofCoin) equity -= marginFloat
   let need = 0
   for (const { symbol, lots, holdSide, costFloat } of positions) {
@@ -124,7 +122,7 @@ export function closingNeed(
   return { notionalMax, rate: rateFloat + state.rates.takerFloat }
 }
 
-/** Crossed: the value at entry divided by the leverage. */
+/** Crossed: value at entry / leverage. */
 export function heldMargin(symbol: SymbolState, position: Position): Decimal {
   if (position.marginMode === 'isolated') return position.margin
   const { instrument } = symbol
@@ -154,7 +152,7 @@ function openOrderMargin(state: CoreState, account: Account, coin: string): Deci
   )
 }
 
-/** Oldest first: lots that reduce an opposite one-way position open nothing. */
+/** Oldest first, because lots that reduce an opposite one-way position open nothing. */
 function openingCostOf(
   state: CoreState,
   account: Account,
@@ -201,10 +199,7 @@ export function openingLots(account: Account, order: OrderTerms): number {
   return order.lots - Math.max(0, Math.min(order.lots, reducible))
 }
 
-/**
- * Quote coin: where the position would be liquidated if no other instrument moved; the nearer of
- * two prices.
- */
+/** Quote coin, if no other instrument moves; the nearer of two prices. */
 export function liquidationPrice(
   state: CoreState,
   account: Account,
@@ -224,7 +219,6 @@ export function liquidationPrice(
   return mark - toFloat(below) <= toFloat(above) - mark ? below : above
 }
 
-/** A crossed position is liquidated with the other side of its instrument. */
 function legsOf({ positions }: Account, position: Position): readonly Position[] {
   if (position.marginMode === 'isolated') return [position]
   return [...positions.values()].filter(
@@ -301,7 +295,6 @@ function crossingBelow(spans: readonly LiquidationSpan[], mark: number): Decimal
   return undefined
 }
 
-/** A higher tier needs more at once, so its border may be the price. */
 function crossingAbove(spans: readonly LiquidationSpan[], mark: number): Decimal | undefined {
   for (const { from, to, line } of spans) {
     if (to <= mark) continue
@@ -336,7 +329,6 @@ function crossedMarginBehind(
   )
 }
 
-/** At 1 the position is liquidated. */
 export function marginRatio(state: CoreState, account: Account, position: Position): Decimal {
   const { equity, maintenance } =
     position.marginMode === 'isolated'

@@ -5,10 +5,7 @@ import type { Position } from './position.ts'
 import { POSITIONS } from '../stored-entities.ts'
 import { closePosition } from './system-close.ts'
 
-/*
- * Exits close the whole position, by limit order if they have an execution price. Their source is
- * SYS, and resting closes give way.
- */
+/* Their source is SYS, and resting closes give way. */
 
 export function fireExits(state: CoreState, symbol: SymbolState): void {
   // Firing removes positions from the list.

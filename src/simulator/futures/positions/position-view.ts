@@ -50,7 +50,6 @@ export function readHeldPositions(
   return positionsOf(account, symbol).map((position) => toHeldPosition(state, account, position))
 }
 
-/** Mark price and profit are the numbers that a client parses from the texts. */
 export function readHeldNumbers(
   state: CoreState,
   { uid }: AccountRef,
@@ -60,7 +59,6 @@ export function readHeldNumbers(
   return positionsOf(account, symbol).map((position) => toHeldNumbers(state, account, position))
 }
 
-/** One in one-way mode, up to two (long first) in hedge mode. */
 export function positionsOf({ positions }: Account, symbol: string): Position[] {
   if (positions.size === 0) return []
   const held = [...positions.values()].filter((position) => position.symbol === symbol)
@@ -75,7 +73,7 @@ function toHeldPosition(state: CoreState, account: Account, position: Position) 
   return {
     ...toStandingPart(state, position),
     posMode: account.setup.positionMode,
-    // Not rounded, so that books kept from the ledger statement add up.
+    // Unrounded, so that ledger statements add up.
     unrealizedPL: unrealisedText(instrument, position, markTicks),
     markPrice: priceText(instrument, markTicks),
   }
@@ -93,7 +91,6 @@ function toHeldNumbers(state: CoreState, account: Account, position: Position) {
   }
 }
 
-/** A position is often read between two trades. */
 const written = new WeakMap<
   Position,
   { made: PositionAmounts; row: ReturnType<typeof writeStandingPart> }
@@ -126,8 +123,8 @@ function writeStandingPart(symbol: SymbolState, position: Position) {
 }
 
 /**
- * Document: Futures position. `available`, `locked` (resting closes) and `total` are in base coin
- * as in its sample, although its table says quote currency.
+ * `available`, `locked` and `total` are in base coin as in the document's sample; its table says
+ * quote currency.
  */
 export function toWirePosition(
   state: CoreState,
@@ -177,7 +174,7 @@ function openingDelegateLots({ openOrders }: Account, position: Position): numbe
   return remainingLotsOf(enlarging)
 }
 
-/** A taker close at this price pays back all fees, without funding. */
+/** A taker close here pays back all fees, without funding. */
 function breakEvenPrice(state: CoreState, position: Position): Decimal {
   const { instrument } = symbolOf(state, position.symbol)
   const size = baseSize(instrument, position.lots)
@@ -200,15 +197,13 @@ interface TickLotUnit {
   readonly scale: number
 }
 
-/** Within this range a float prints exactly the decimal's digits. */
 const DIGITS_MAX = 1e15
 const VALUE_MIN = 1e-6
 
 const units = new WeakMap<Instrument, TickLotUnit>()
-/** In ticks times lots; NaN if the cost is not a whole number of them. */
 const costs = new WeakMap<Decimal, number>()
 
-/** Requested at every price change, so it is computed with integers where that is exact. */
+/** Integers compute it where that is exact, because it is requested at every price change. */
 export function unrealisedText(instrument: Instrument, position: Position, ticks: number): string {
   return (
     wholeText(instrument, position, ticks) ?? unrealised(instrument, position, ticks).toString()

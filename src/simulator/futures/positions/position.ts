@@ -3,7 +3,7 @@ import type { Instrument, MaintenanceTier } from '../instruments/instruments.ts'
 import type { MarginMode, PositionSlot, PositionTrigger } from '../orders/order.ts'
 
 export interface Position {
-  /** The opening trade's; positions are visited in this order. */
+  /** Positions are visited in this order, that of their opening trades. */
   readonly sequence: number
   readonly uid: string
   readonly symbol: string
@@ -12,7 +12,7 @@ export interface Position {
   readonly marginMode: MarginMode
   readonly leverage: number
   lots: number
-  /** Exact sum of price times size of the open lots, quote coin. */
+  /** Exact price times size of the open lots, quote coin. */
   cost: Decimal
   /** Margin coin; zero for a crossed position, which the balance backs. */
   margin: Decimal
@@ -29,10 +29,7 @@ export interface Position {
   updatedAt: number
 }
 
-/**
- * Amounts that cannot be exact are rounded half to even; the rest of the position keeps the
- * difference.
- */
+/** The rest of the position keeps what rounding (half to even) leaves. */
 const MONEY_DECIMALS = 12
 const HALF_EVEN = 2
 
@@ -65,7 +62,6 @@ function toMarginCoin(instrument: Instrument, amount: Decimal, ticks: number): D
   return roundMoney(amount.div(priceDecimal(instrument, ticks)))
 }
 
-/** The last closing part takes the rest of cost or margin. */
 export function shareOf(position: Position, lots: number, whole: Decimal): Decimal {
   if (lots === position.lots) return whole
   return roundMoney(whole.times(decimalOfInteger(lots)).div(decimalOfInteger(position.lots)))

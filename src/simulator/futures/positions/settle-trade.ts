@@ -52,7 +52,7 @@ export function settleTrade(
   forgetBands(state, account)
   if (closing > 0)
     settlePart(state, account, symbol, { ...trade, order, lots: closing, tradeSide: 'close' })
-  // Ids are unique in an order, so through zero only the first fill belongs to the self-trade.
+  // Ids are unique in an order, so only the first of two fills through zero has the self-trade's.
   const isTwin = trade.isTwin === true && closing === 0
   if (opening > 0)
     settlePart(state, account, symbol, {
@@ -79,10 +79,7 @@ export function bookFor(
   state.rows.put(COUNTERPARTIES, { coin: entry.coin, counterparties })
 }
 
-/**
- * The insurance fund pays what an account without crossed positions lacks. Unrealised profit may
- * support a negative balance.
- */
+/** Unrealised profit of crossed positions may support a negative balance. */
 export function coverDebt(state: CoreState, account: Account, coin: string): void {
   if (positionsOfCoin(state, account, coin).some(({ marginMode }) => marginMode === 'crossed'))
     return
@@ -250,7 +247,7 @@ function tradeSideText(state: CoreState, order: Order, tradeSide: 'open' | 'clos
   return order.direction === 'buy' ? 'buy_single' : 'sell_single'
 }
 
-/** Each cut copies the list, so it waits until the list is a tenth too long. */
+/** A cut copies the list, so it waits for a tenth too many. */
 function dropOldFills(state: CoreState, account: Account): void {
   const { fillsMax } = state.settings
   if (account.fills.length <= fillsMax * 1.1) return

@@ -1,5 +1,5 @@
 import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
-import { openOrdersOf } from '../../services/pair-order.ts'
+import { cancelPairOrder, openOrdersOf } from '../../services/pair-service.ts'
 import { serviceIdText } from '../../shared/order-sequence.ts'
 import type { BalanceRef } from '../../wallet/coin-money.ts'
 import { liquidationFee } from '../../wallet/fees.ts'
@@ -14,7 +14,6 @@ import {
 } from '../margin-state.ts'
 import { placeForcedOrder } from '../orders/forced-orders.ts'
 import { balanceOf, modeOf, type MarginOrder, type SwapSizes } from '../orders/margin-order.ts'
-import { cancelMarginOrder } from '../orders/margin-venue.ts'
 import { assessBalance, mustLiquidate, pricesOf } from './balance-risk.ts'
 import { payBack } from './loans.ts'
 
@@ -38,7 +37,7 @@ export function judgeDebtors(state: MarginState, { rules }: MarginPair): void {
 function liquidate(state: MarginState, ref: BalanceRef): void {
   for (const order of openOrdersOf(state, ref.uid)) {
     if (balanceOf(order.mode, order.symbol) === ref.balance)
-      cancelMarginOrder(state, order, 'liquidation')
+      cancelPairOrder(state, order, 'liquidation')
   }
   let traded = ZERO
   for (let step = 0; step < STEPS_MAX; step++) {

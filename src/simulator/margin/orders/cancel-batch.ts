@@ -1,12 +1,12 @@
 import type { WireRequestOf, WireResponseOf } from '../../../protocol/endpoints.ts'
 import type { AccountRef } from '../../shared/account.ts'
 import { accept, type OrderReference, type Reply } from '../../shared/reply.ts'
-import { openOrdersOf, type OrderNames } from '../../services/pair-order.ts'
+import { isNamed, referenceTo, type OrderNames } from '../../services/pair-order.ts'
+import { cancelPairOrder, openOrdersOf } from '../../services/pair-service.ts'
 import { isOpen } from '../../matching/order-lifecycle.ts'
-import { isMeant, type MarginOrder, type ModeOwner } from './margin-order.ts'
+import type { MarginOrder, ModeOwner } from './margin-order.ts'
 import { refusals } from '../../shared/refusals.ts'
 import type { MarginState } from '../margin-state.ts'
-import { cancelMarginOrder } from './margin-venue.ts'
 
 /**
  * The document does not describe a request without the optional `orderIdList`: it cancels the
@@ -20,8 +20,8 @@ export function cancelBatch(
 ): Reply<WireResponseOf<'isolatedBatchCancelOrders'>> {
   if (!state.pairs.has(symbol)) return refusals.symbolUnknown(symbol)
   if (orderIdList === undefined) {
-    const resting = openOrdersOf(state, uid).filter((order) =>
-      isMeant(order, 'isolated', { symbol }),
+    const resting = openOrdersOf(state, uid).filter(
+      (order) => order.mode === 'isolated' && order.symbol === symbol,
     )
     return accept({ successList: resting.map((order) => cancel(state, order)), failureList: [] })
   }
@@ -62,10 +62,10 @@ function findOrder(
   { uid, mode }: ModeOwner,
   names: OrderNames,
 ): MarginOrder | undefined {
-  return orders.of(uid).find((order) => isMeant(order, mode, names))
+  return orders.of(uid).find((order) => order.mode === mode && isNamed(order, names))
 }
 
 function cancel(state: MarginState, order: MarginOrder): OrderReference {
-  cancelMarginOrder(state, order, 'user')
-  return { orderId: order.id, clientOid: order.clientOid }
+  cancelPairOrder(state, order, 'user')
+  return referenceTo(order)
 }

@@ -1,5 +1,5 @@
 import type { Decimal } from '../../../lib/decimal.ts'
-import type { OrderNames, PairOrder } from '../../services/pair-order.ts'
+import type { PairOrder } from '../../services/pair-order.ts'
 import type { BalanceName, BalanceRef } from '../../wallet/coin-money.ts'
 
 export type MarginMode = 'isolated' | 'crossed'
@@ -67,17 +67,4 @@ export interface SwapSizes {
 
 interface SwapRecord extends RecordBase, SwapSizes {
   readonly type: 'swap'
-}
-
-export function isMeant(
-  order: MarginOrder,
-  mode: MarginMode,
-  { symbol, orderId, clientOid }: OrderNames,
-): boolean {
-  return (
-    order.mode === mode &&
-    order.symbol === symbol &&
-    (orderId === undefined || order.id === orderId) &&
-    (clientOid === undefined || order.clientOid === clientOid)
-  )
 }

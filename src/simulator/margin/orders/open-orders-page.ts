@@ -1,9 +1,10 @@
 import type { WireRequestOf, WireResponseOf } from '../../../protocol/endpoints.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
-import { openOrdersOf } from '../../services/pair-order.ts'
-import { readHistory, type HistoryRules } from '../../shared/history-page.ts'
+import { isNamed } from '../../services/pair-order.ts'
+import { openOrdersOf, pageOfOrders } from '../../services/pair-service.ts'
+import type { HistoryRules } from '../../shared/history-page.ts'
 import { roundNearest } from '../../wallet/rounding.ts'
-import { isMeant, type MarginOrder, type ModeOwner } from './margin-order.ts'
+import type { MarginOrder, ModeOwner } from './margin-order.ts'
 import { refusals } from '../../shared/refusals.ts'
 import type { MarginState } from '../margin-state.ts'
 
@@ -22,15 +23,17 @@ export function openOrdersPage(
   if (!state.pairs.has(query.symbol)) return refusals.symbolUnknown(query.symbol)
   if (mode === 'crossed' && query.startTime === undefined)
     return refusals.parameterEmpty('startTime')
-  const isNamed = query.orderId !== undefined || query.clientOid !== undefined
-  const page = readHistory(isNamed ? state.orders.of(uid) : openOrdersOf(state, uid), query, {
-    ...OPEN_ORDERS,
-    refusedLimits: mode === 'isolated' ? 'outOfRange' : 'belowOne',
-    now: state.clock.now,
-    idOf: ({ id }) => id,
-    timeOf: ({ createdAt }) => createdAt,
-    accepts: (order) => isMeant(order, mode, query),
-  })
+  const hasName = query.orderId !== undefined || query.clientOid !== undefined
+  const page = pageOfOrders(
+    state,
+    hasName ? state.orders.of(uid) : openOrdersOf(state, uid),
+    query,
+    {
+      ...OPEN_ORDERS,
+      refusedLimits: mode === 'isolated' ? 'outOfRange' : 'belowOne',
+      accepts: (order) => order.mode === mode && isNamed(order, query),
+    },
+  )
   if (!page.ok) return page
   const orderList = page.data.map(toWireOrder)
   return accept({ orderList, maxId: page.data[0]?.id ?? '', minId: page.data.at(-1)?.id ?? '' })

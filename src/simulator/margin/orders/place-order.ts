@@ -1,19 +1,14 @@
 import { z } from 'zod'
 import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
 import * as wire from '../../../protocol/values.ts'
-import { openOrdersOf, type PairOrder } from '../../services/pair-order.ts'
+import { costOf, paidCoin, referenceTo, type PairOrder } from '../../services/pair-order.ts'
+import { isClientOidTaken, openOrdersOf } from '../../services/pair-service.ts'
 import { accept, type OrderReference, type Refusal, type Reply } from '../../shared/reply.ts'
 import type { BalanceRef } from '../../wallet/coin-money.ts'
 import { hasPlaces, larger, roundUp } from '../../wallet/rounding.ts'
 import { borrowRefusal, lend } from '../debts/loans.ts'
 import { refusals } from '../../shared/refusals.ts'
-import {
-  coinIn,
-  moneyOf,
-  refreshBooks,
-  type MarginPair,
-  type MarginState,
-} from '../margin-state.ts'
+import { moneyOf, refreshBooks, type MarginPair, type MarginState } from '../margin-state.ts'
 import { balanceOf, borrows, LOAN_TYPES, type ModeOwner, type OrderSource } from './margin-order.ts'
 import { enterMarginOrder } from './margin-venue.ts'
 
@@ -58,9 +53,8 @@ export function placeOrder(
   if (refusal !== undefined) return refusal
   const terms = readTerms(pair, request)
   if ('code' in terms) return terms
-  const { cost, ...measured } = terms
-  const { loanType = 'normal', side, orderType, force = 'gtc', clientOid } = request
-  const coin = side === 'buy' ? pair.rules.quoteCoin : pair.rules.baseCoin
+  const { loanType = 'normal', orderType, force = 'gtc', clientOid } = request
+  const [cost, coin] = [costOf(terms), paidCoin(pair.rules, terms)]
   const missing = larger(ZERO, roundUp(cost.minus(moneyOf(state, ref, coin).available)))
   if (missing.gt(ZERO)) {
     if (!borrows(loanType)) return refusals.balanceShort
@@ -68,23 +62,21 @@ export function placeOrder(
     if (tooMuch !== undefined) return tooMuch
     lend(state, ref, { coin, amount: missing })
   }
-  state.ports.wallet.freeze(coinIn(ref, coin), cost)
   const order = enterMarginOrder(state, {
     uid,
     mode,
     symbol: request.symbol,
     clientOid,
-    direction: side,
     orderType,
     loanType,
     source,
-    ...measured,
+    ...terms,
     frozen: cost,
     loan: missing,
     purpose: 'trade',
     force: orderType === 'market' ? 'gtc' : force,
   })
-  return accept({ orderId: order.id, clientOid: order.clientOid })
+  return accept(referenceTo(order))
 }
 
 function accountRefusal(
@@ -94,14 +86,10 @@ function accountRefusal(
 ): Refusal | undefined {
   const open = openOrdersOf(state, uid).filter((order) => order.mode === mode)
   if (open.length >= state.settings.openOrdersMax) return refusals.ordersFull.margin
-  const isTaken =
-    clientOid !== undefined && state.orders.of(uid).some((order) => order.clientOid === clientOid)
-  return isTaken ? refusals.duplicateClientOid.margin : undefined
+  return isClientOidTaken(state, uid, clientOid) ? refusals.duplicateClientOid.margin : undefined
 }
 
-interface MarginOrderTerms extends Pick<PairOrder, 'price' | 'size' | 'isQuoteSized'> {
-  readonly cost: Decimal
-}
+type MarginOrderTerms = Pick<PairOrder, 'direction' | 'price' | 'size' | 'isQuoteSized'>
 
 function readTerms(pair: MarginPair, request: PlaceMarginOrderRequest): MarginOrderTerms | Refusal {
   const { rules } = pair
@@ -126,8 +114,7 @@ function readTerms(pair: MarginPair, request: PlaceMarginOrderRequest): MarginOr
   const notional = isQuoteSized ? size : size.times(price ?? shown.bid)
   if (notional.lt(rules.notionalMin))
     return refusals.notionalBelowMinimum(rules.notionalMin.toString())
-  const cost = request.side === 'buy' ? notional : size
-  return { price: price ?? ZERO, size, isQuoteSized, cost }
+  return { direction: request.side, price: price ?? ZERO, size, isQuoteSized }
 }
 
 const QUOTE_PLACES = 6

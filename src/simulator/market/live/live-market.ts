@@ -1,7 +1,4 @@
-/**
- * Paper trading on another exchange's present prices. Without new ones the quotes visibly grow old.
- * A received quote is played at the next moment.
- */
+/** Without new prices the quotes visibly grow old. */
 import {
   ownState,
   type Market,
@@ -18,7 +15,7 @@ export interface LiveTicker extends Omit<ForeignQuote, 'at' | 'volume'> {
 }
 
 export interface LiveSource {
-  /** The source's address, because a stored state belongs to one source. */
+  /** A stored state belongs to this source. */
   readonly name: string
   follow(hear: (tickers: readonly LiveTicker[], at: number) => void): void
 }

@@ -1,6 +1,6 @@
 /** Measures the profit of following a candle's direction, seen at certain times or at each move. */
 
-/** Compares two looks, and follows the move until a third. Times are shares of the candle. */
+/** Times of two looks and of the end, as shares of the candle. */
 const RULES = [
   [0, 0.075, 1],
   [0, 0.125, 1],
@@ -16,9 +16,7 @@ const RULES = [
 ] as const
 /** In usual ranges of a candle; such a move is followed to the end. */
 const LARGE = 0.2
-/** Large moves of each half of a candle are separate rules. */
 const HALVES = 2
-/** In each part of a candle, a rule follows every move for the next one. */
 const PLACES = 14
 export const RULES_COUNT = RULES.length + HALVES + PLACES
 

@@ -34,16 +34,14 @@ export interface CandlePath {
 
 /** Covers a candle's levels in small steps. */
 export const CANDLE_POINTS_MAX = 16
-/** Open, both extremes, close. */
 export const CANDLE_POINTS_MIN = 4
 
 const DRAWN = 4
-/** Limits the imbalances, in moves and in usual ranges. */
+/** In moves and in usual ranges. */
 const OWED_MAX = 60
-/** Profits are ranges, a few tenths for each candle; signs are counted. */
+/** Signs are counted, profits are a few tenths of a range. */
 const GAIN_WEIGHT = 2
 const USUAL_CANDLES = 50
-/** The mix follows the profit of the distance from the open at this speed. */
 const MIX_PACE = 0.01
 /** No candle is certainly of one kind. */
 const COARSE_MIN = 0.02
@@ -54,7 +52,10 @@ export interface PathMemory {
   /** Moves with the sign of the one before, minus the others. */
   readonly signs: number
   readonly within: number
-  /** Usual ranges: of following each move, then of each rule of candle-looks.ts. */
+  /**
+   * The first is that of following each move, the others are of the rules of candle-looks.ts; in
+   * usual ranges.
+   */
   readonly gains: readonly number[]
   readonly usualRange: number
   readonly coarse: number
@@ -154,10 +155,7 @@ export class CandlePaths {
     return best
   }
 
-  /**
-   * A candle that is rare for one kind of path, such as one that opens at its low, gets the other
-   * kind.
-   */
+  /** A candle that is rare for one kind gets the other more often. */
   #kindOf({ open, high, low, close }: TickCandle, random: Random): Shapes {
     const points = this.#drawn[0]?.prices.length ?? 0
     // Extremes are extra points at the same times for both kinds, so times do not reveal the kind.
@@ -289,7 +287,6 @@ function layWays({ prices, times, lows, highs, laid }: DrawnPath, { low, high }:
   const { bottoms, tops } = shape
   const moves = tops.length
   for (let point = 1; point < prices.length && moves > 0; point++) {
-    // An extreme is on the way to the point of the same instant.
     if (times[point] === times[point + 1]) continue
     const move = Math.round((times[point] as number) * (moves + 1))
     const index = isReversed ? moves - move : move - 1

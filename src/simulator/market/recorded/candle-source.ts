@@ -38,14 +38,12 @@ export interface CandleSourceState {
 }
 
 export interface RowSource {
-  /** A share of the row. */
   timeOf(row: number, point: number): number
   show(row: number, point: number, candle: number): Quote
   end(row: number): void
   state(): CandleSourceState | QuoteGridState
 }
 
-/** To be filled in. */
 export function createCandleQuotes(points: number): readonly MutableQuote[] {
   return Array.from({ length: points }, () => ({
     ...EMPTY_QUOTE,
@@ -181,7 +179,6 @@ interface CandleScale {
 }
 
 interface CandleParts {
-  /** In ticks: each point, and the lowest and highest price on the way there. */
   readonly path: Float64Array
   readonly lows: Float64Array
   readonly highs: Float64Array

@@ -13,14 +13,11 @@ import { EMPTY_QUOTE, type MarketInstrument, type MutableQuote, type Quote } fro
 import type { CandlePathKind } from './candle-path.ts'
 import { createCandleQuotes, type RowSource } from './candle-source.ts'
 
-/** Threads share its memory. */
 export interface FinishedTape {
-  /** Names everything that the tape follows from. */
   readonly key: string
   readonly shared: SharedArrayBuffer
 }
 
-/** The quotes of a recording follow from these alone. */
 export interface TapedCandles {
   readonly rows: CandleRows
   readonly instrument: MarketInstrument
@@ -35,7 +32,6 @@ const CANDLE_BYTES = 2 * Float64Array.BYTES_PER_ELEMENT
 /** Two years of one-minute candles: kept at most, and written by one run at most. */
 const TAPES_BYTES_MAX = 450_000_000
 
-/** Kept tapes, the newest last, and those being written. */
 export class CandleTapes {
   readonly #finished = new Map<string, FinishedTape>()
   readonly #onFinished: (tape: FinishedTape) => void
@@ -54,7 +50,7 @@ export class CandleTapes {
     return [...this.#finished.values()]
   }
 
-  /** The oldest go first; runs that read them go on. */
+  /** Runs that read the oldest one go on. */
   add(tape: FinishedTape): void {
     if (this.#finished.has(tape.key)) return
     this.#finished.set(tape.key, tape)
@@ -101,13 +97,12 @@ interface TapeMemory {
   readonly shared: SharedArrayBuffer
   readonly count: number
   readonly points: number
-  /** Undefined: the tape is finished. */
   readonly onFinished: (() => void) | undefined
 }
 
-/** A path's times are equal parts of a candle; both extremes share the time of a point. */
+/** Both extremes share the time of a point. */
 const EXTREMES = 2
-/** A bit above the numbers of the parts, at most 16: the candle has no extremes of its own. */
+/** A part is at most 16; a candle with this bit has no extremes of its own. */
 const IS_STRAIGHT = 16
 
 export class CandleTape {
@@ -159,7 +154,6 @@ export class CandleTape {
     this.#parts = new Uint8Array(shared, place(length), length)
   }
 
-  /** Candles come in order, each once. */
   write(row: number, quotes: readonly Quote[], times: Float64Array): void {
     if (this.isFinished || row !== this.#written) return
     this.#written = this.#put(row, quotes, times) ? row + 1 : Number.NaN
@@ -240,7 +234,6 @@ export class CandleTape {
   }
 }
 
-/** It draws nothing, so it has no state. */
 export class TapeSource implements RowSource {
   readonly #tape: CandleTape
   readonly #quotes: readonly MutableQuote[]

@@ -18,7 +18,6 @@ export interface Shape {
   readonly reach: number
 }
 
-/** Several in each cell; drawing them takes a tenth of a second. */
 const SHAPES = 3000
 /** Shapes are indexed by open and close: the steps between low and high, and both themselves. */
 const STEPS = 12
@@ -48,7 +47,7 @@ export class Shapes {
     this.#cells = cells.map((cell, index) => (cell.length > 0 ? cell : nearestTo(cells, index)))
   }
 
-  /** How often such a path opens and closes like a candle, as shares of its range above its low. */
+  /** As shares of the candle's range above its low. */
   likelihood(open: number, close: number): number {
     return this.#likelihoods[cellOf(open, close)] as number
   }

@@ -1,8 +1,6 @@
 /**
- * Candles are played as a path (candle-path.ts) with quotes around it (candle-source.ts), quotes
- * unchanged. A row recorded at t is due at startAt + floor((t - first) / speed), where `first` is
- * the earliest row. A candle has as many points as whole milliseconds, 4 to 16, so high and low
- * occur at any speed.
+ * A row recorded at t is due at startAt + floor((t - first) / speed). A candle has as many points
+ * as whole milliseconds, 4 to 16, so high and low occur at any speed.
  */
 import { sha256 } from '../../../lib/digest.ts'
 import { Failure } from '../../../lib/failure.ts'
@@ -30,7 +28,7 @@ export interface RecordedMarketOptions {
   readonly startAt: number
   readonly instruments: readonly MarketInstrument[]
   readonly fallback: { readonly seed: number | string; readonly stepMs?: number }
-  /** Starts again at the end, with a jump of the price; else the market stops. */
+  /** A repeat begins with a jump of the price. */
   readonly repeat?: boolean
   readonly candlePath?: CandlePathKind
   readonly continued?: ReadonlySet<string>
@@ -56,7 +54,6 @@ export class RecordedMarket implements Market {
   readonly #repeat: boolean
   readonly #paths: readonly RecordedPath[]
   readonly #nextMs: Float64Array
-  /** Indexes by next point, ties by instrument; a ring that begins at `#first`. */
   readonly #order: number[]
   #first = 0
   readonly #fallback: SeededMarket

@@ -35,11 +35,10 @@ interface RecordedPathOptions {
   readonly seed: number | string
   readonly candlePath: CandlePathKind
   readonly state?: PathState | undefined
-  /** Candles are read from or written to a tape; only for a market that is never stored. */
   readonly tapes?: CandleTapes | undefined
 }
 
-/** At its next point. Times are the recording's own. */
+/** Times are the recording's own. */
 export class RecordedPath {
   readonly symbol: string
   /** The end is that of the last candle, or a mean step after the last quote. */
@@ -79,7 +78,6 @@ export class RecordedPath {
     this.#findNext()
   }
 
-  /** Known from a candle's end, even if nothing is shown then, and with a quote. */
   get references(): RecordedReferences | undefined {
     const { at, mark, fundingRate } = this.#rows
     if (this.#intervalMs === 0 || (mark === undefined && fundingRate === undefined))
@@ -157,7 +155,6 @@ export class RecordedPath {
     }
   }
 
-  /** The next payment is not known yet, and after the last one there is none. */
   #lastPaid(row: number): number | undefined {
     const { at, rate } = this.#funding ?? {}
     const next = at && indexFrom(at, (this.#rows.at[row] ?? 0) + 1)
@@ -199,7 +196,7 @@ function quoteSource(rows: QuoteRows, grid: QuoteGrid): RowSource {
   }
 }
 
-/** On the exchange's clock. Two points of a random path are unseen extremes. */
+/** On the exchange's clock. A random path's two unseen extremes are no steps. */
 export function priceStepMs(
   { rows, intervalMs }: Pick<Recording, 'rows' | 'intervalMs'>,
   speed: number,

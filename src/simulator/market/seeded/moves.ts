@@ -24,7 +24,6 @@ export const SHARED_VOLATILITY: readonly VolatilityComponent[] = [
   { deviation: 0.3, memoryMs: 1440 * MINUTE_MS },
 ]
 
-/** Volatility changes over minutes. */
 const VOLATILITY_UPDATE_MS = 1000
 
 /**
@@ -79,8 +78,8 @@ export class Volatility {
 }
 
 /*
- * Prices move by shocks: usually none, sometimes one with fat tails (Student's t, 4 degrees of
- * freedom), rarely a jump. Real quotes are unchanged in 87 % of all 100 ms.
+ * Real quotes are unchanged in 87 % of all 100 ms. A shock has fat tails (Student's t, 4 degrees of
+ * freedom).
  */
 
 /** Share of the variance; 4 a day, double exponential. */
@@ -119,7 +118,7 @@ function drawLaplace(random: Random): number {
   return random.next() < 0.5 ? -size : size
 }
 
-/** A second's return and the change of volatility: falling markets are wilder. */
+/** Falling markets are wilder. */
 const LEVERAGE = -0.2
 
 export interface FactorState {

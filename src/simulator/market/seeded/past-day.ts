@@ -1,6 +1,6 @@
 /**
- * The minutes before a seeded market opens: the last day backwards from its start price, earlier
- * days on demand. Their random streams are their own, so the later path does not depend on them.
+ * The last day is drawn backwards from the start price. Its random streams are its own, so the
+ * later path does not depend on them.
  */
 import { createGrid, type Grid, nearestStep } from '../../../lib/grid.ts'
 import { clamp, createRandom, exponential, logarithm, type Random } from '../../../lib/random.ts'
@@ -44,7 +44,6 @@ export function buildPastDay(options: {
 }
 
 interface MinuteShape {
-  /** Unix ms. */
   readonly startAt: number
   readonly open: number
   readonly close: number
@@ -107,9 +106,7 @@ class MinuteMoves {
   }
 }
 
-/** In days before the day of {@link buildPastDay}. */
 const PAST_DAYS = 400
-/** A page of candles seldom spans more days. */
 const DRAWN_DAYS_MAX = 8
 
 interface PastEnds {
@@ -118,23 +115,16 @@ interface PastEnds {
   readonly prices: readonly number[]
 }
 
-/**
- * Before the minutes of {@link buildPastDay}, days are drawn on demand, always the same. Prices
- * between days are drawn first.
- */
+/** Days are drawn on demand, prices between them first, so that a day is always the same. */
 export class SeededPast implements PastMinutes {
   readonly untilAt: number
-  /** Where the past day begins. */
   readonly #drawnUntilAt: number
-  /** Most markets are never asked. */
   #ends: PastEnds | undefined
   readonly fromAt: number
   readonly #seed: number | string
   readonly #instrument: MarketInstrument
-  /** Counted back from 0; the one that was used last is the last. */
   readonly #drawn = new Map<number, readonly MinuteBar[]>()
 
-  /** @param options.endAt as in {@link buildPastDay} */
   constructor(options: {
     readonly seed: number | string
     readonly instrument: MarketInstrument
@@ -197,7 +187,7 @@ export class SeededPast implements PastMinutes {
     return bars
   }
 
-  /** The minutes' own moves, and with each an equal part of what the day's move lacks. */
+  /** The day's move, less the sum of its minutes', is spread over them. */
   #drawDay(day: number): readonly MinuteBar[] {
     const moves = new MinuteMoves({
       instrument: this.#instrument,

@@ -22,7 +22,6 @@ export interface SeededMarketOptions {
   readonly instruments: readonly MarketInstrument[]
   readonly startAt: number
   readonly stepMs?: number
-  /** Market time for each ms of the exchange's clock; default 1. */
   readonly speed?: number
 }
 

@@ -26,7 +26,7 @@ export const OWN_VOLATILITY = [
   { deviation: 0.2, memoryMs: 240 * MINUTE_MS },
 ]
 
-/** How often a move widens the spread at usual volatility, and the share left 100 ms later. */
+/** At usual volatility, and the share left 100 ms later. */
 const WIDENING_PROBABILITY = 0.07
 const GAP_KEPT = 0.1
 const GAP_SHARE_MAX = 0.002
@@ -214,7 +214,6 @@ export class SeededPath {
     this.quote.askLots = this.#displayedLots(this.#now.askSize)
   }
 
-  /** Wild markets display less. */
   #displayedLots(lasting: number): number {
     const level = lasting + Math.sqrt(1 - SIZE_LASTING_SHARE) * this.#random.normal()
     const median = DISPLAYED_NOTIONAL / (this.#now.price * this.#lot * Math.sqrt(this.#wildness))
@@ -224,7 +223,6 @@ export class SeededPath {
     )
   }
 
-  /** Trades on its side make a move; between moves either side trades. */
   #trade(moved: number): void {
     this.quote.tradedLots = 0
     const probability = moved === 0 ? this.#quietTradeProbability * Math.min(this.#wildness, 3) : 1

@@ -46,10 +46,7 @@ export function authenticate(
   return isSameText(passphrase, account.passphrase) ? accept(account) : wireRefusals.passphraseWrong
 }
 
-/**
- * Public clients disagree, and both forms work: the query as in the URL, or before
- * percent-encoding.
- */
+/** Public clients disagree, and both forms work: as in the URL, or before percent-encoding. */
 function signaturesOf(secret: string, request: WireRequest, timestamp: string): string[] {
   const { method, path, query, body } = request
   if (method !== 'GET' && method !== 'POST') return []
@@ -88,7 +85,6 @@ export function authenticateGateway(
   if (Math.abs(now - Number(timestamp)) > SCHEME_B_TOLERANCE_MS)
     return gatewayRefusals.badRequest('x-api-timestamp is more than 10 minutes off')
   try {
-    // The body as received and the query before percent-encoding are signed.
     const query = readQueryText(request.query)
     const expected = signSchemeB(account.gateway.secret, {
       apiPath,
@@ -105,7 +101,6 @@ export function authenticateGateway(
   }
 }
 
-/** In constant time, by comparing hashes of one length. */
 function isSameText(left: string, right: string): boolean {
   return timingSafeEqual(
     createHash('sha256').update(left).digest(),

@@ -14,8 +14,7 @@ export interface RefusedItem {
 }
 
 /**
- * Document, Errors, 3: "Partial failure of batch operations is reported inside data.failureList;
- * the envelope itself may still be a success."
+ * Document, Errors, 3: "Partial failure of batch operations is reported inside data.failureList".
  */
 export const batches = {
   batchPlaceOrder: { list: 'orderList', toFailure: futuresFailure },

@@ -55,7 +55,7 @@ function refuseItems(endpoint: NamedEndpoint, parameters: Parameters): Reply<Che
     refusal: refusalOf(found, parameters, [list, Number(index)]),
   }))
   const kept = { ...parameters, [list]: items.filter((_, index) => !byIndex.has(index)) }
-  // A schema checks its rules for the whole only if all items are valid, so it runs again. The list
+  // A schema checks its rules for the whole only if all items are valid, so it runs again; the list
   // may be empty now.
   const left = issuesOf(endpoint, kept).filter(({ path }) => path.length > 1 || path[0] !== list)
   return left.length > 0 ? refusalOf(left, kept) : accept({ parameters: kept, refusedItems })
@@ -76,10 +76,7 @@ function withDocumentedDefaults(parameters: Parameters): Parameters {
   return { ...parameters, orderList }
 }
 
-/**
- * The exchange tolerates unknown parameters, and cuts a limit. Parameters are changed in place, as
- * they were read for this check only.
- */
+/** They are changed in place, as they were read for this check only. */
 function tolerate(parameters: Parameters, issues: readonly Issue[], settings: WireSettings): void {
   const { unknownParameters, limitAboveMaximum } = settings
   for (const issue of issues) {
@@ -106,7 +103,7 @@ function maximumIn(issue: Issue | undefined): string | undefined {
 
 /**
  * The exchange names only one parameter, so the first issue decides.
- * @param of the refused item of a batch; its parameters are named without the path to it
+ * @param of the refused item of a batch
  */
 function refusalOf([issue]: readonly Issue[], parameters: Parameters, of: Path = []): Refusal {
   if (issue === undefined) return refusals.parameterPresent('')
@@ -118,7 +115,6 @@ function refusalOf([issue]: readonly Issue[], parameters: Parameters, of: Path =
   // Document: values are Strings, so a number is a wrong type, not a wrong value.
   const isWrongValue = issue.code === 'invalid_value' && typeof value !== 'string'
   if (issue.code === 'invalid_type' || isWrongValue) return refusals.parameter(name)
-  // A rule between parameters does not concern the symbol's existence.
   if (name === 'symbol' && issue.code !== 'custom')
     return refusals.symbolUnknown(typeof value === 'string' ? value.slice(0, 40) : name)
   if (name === 'limit') return refusals.outOfRange(name, `(0, ${maximumIn(issue) ?? '9999'}]`)

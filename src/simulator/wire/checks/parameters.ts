@@ -6,7 +6,7 @@ import type { WireRequest } from '../wire-request.ts'
 import { wireRefusals } from './refusal.ts'
 import { parseBoundedJson } from '../../../lib/text/bounded-json.ts'
 
-/** Public clients write these in upper case (`GTC`, `Open`), the document in lower case. */
+/** Public clients write these in upper case (`GTC`, `Open`). */
 const SMALL: ReadonlySet<string> = new Set(['force', 'side', 'tradeSide', 'orderType'])
 
 /** Only bounds the work: the document's endpoints take at most a dozen. */
@@ -14,7 +14,7 @@ const QUERY_PARAMETERS_MAX = 64
 
 export type Parameters = Record<string, unknown>
 
-/** An empty value counts as missing ("empty keeps", "empty means none"). */
+/** Document: "empty keeps", "empty means none". */
 export function readParameters(endpoint: Endpoint, request: WireRequest): Reply<Parameters> {
   if (endpoint.parts === 'queryAndBody') return readParts(request)
   const read = endpoint.method === 'GET' ? parseQuery(request.query) : parseBody(request)
@@ -63,7 +63,6 @@ function parseBody({ headers, body }: WireRequest): Reply<Parameters> {
   }
 }
 
-/** A public client sends trigger prices as numbers, while the document requires texts. */
 function withTexts(parameters: Parameters): Parameters {
   const texts = Object.entries(parameters).map(([name, value]) => [
     name,

@@ -11,14 +11,13 @@ export const defaultRateLimitSettings = {
    */
   refusedCallsCount: true,
   /**
-   * All endpoints of one address, in any window of `perMs`. An excess refuses every call for
-   * `recoveryMs`, not prolonged meanwhile. Absent from the document, so 0 disables it. A vendor's
-   * FAQ: 6000 a minute; "once triggered recovery takes 5 minutes".
+   * All endpoints of an address together; 0 disables it, as the document has none. A vendor's FAQ:
+   * 6000 a minute; "once triggered recovery takes 5 minutes".
    */
   overall: { calls: 0, perMs: 60_000, recoveryMs: 300_000 },
 }
 
-/** `who` is a UID or an address, by the limit's scope. */
+/** `who` is a UID or an address. */
 interface CountedCall {
   readonly endpoint: string
   readonly limit: RateLimit
@@ -101,7 +100,6 @@ interface CountedLimit {
   readonly refusedCallsCount: boolean
 }
 
-/** Refuses a call while the N-th last is within the window, so older ones are not kept. */
 function slidingCounter({ calls, perMs, refusedCallsCount }: CountedLimit): CallCounter {
   const times = new Float64Array(calls).fill(Number.NEGATIVE_INFINITY)
   let oldest = 0
@@ -129,7 +127,6 @@ function fixedCounter({ calls, perMs }: CountedLimit): CallCounter {
   }
 }
 
-/** Far below a millisecond's refill, and far above the error of a float sum. */
 const TOKEN_NOISE = 1e-6
 
 /**

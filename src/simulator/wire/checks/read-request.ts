@@ -17,7 +17,6 @@ export async function readRequest(
     method: incoming.method ?? 'GET',
     path: queryAt < 0 ? target : target.slice(0, queryAt),
     query: queryAt < 0 ? '' : target.slice(queryAt + 1),
-    // Only Set-Cookie can be a list, and no request uses it.
     headers: incoming.headers as Record<string, string | undefined>,
     body,
     remoteAddress: addressOf(incoming),
@@ -44,7 +43,7 @@ function readBody(incoming: IncomingMessage, bytesMax: number): Promise<string |
   })
 }
 
-/** An IPv4 client of a socket that also listens on IPv6 has the same address. */
+/** An IPv6 socket writes an IPv4 address with a prefix. */
 function addressOf({ socket }: IncomingMessage): string {
   return (socket.remoteAddress ?? '').replace(/^::ffff:/, '')
 }

@@ -29,7 +29,7 @@ export const wireRefusals = {
   internal: refuse(500, '40725', 'service return an error'),
 } as const
 
-/** Document, Errors: HTTP status codes of the signed gateway. Our codes repeat them. */
+/** Document, Errors: HTTP status codes of the signed gateway. */
 export const gatewayRefusals = {
   badRequest: (reason: string) => refuse(400, '400', `Bad Request: ${reason}`),
   forbidden: (reason: string) => refuse(403, '403', `Forbidden: ${reason}`),

@@ -1,0 +1,169 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { RateBucket } from '../../lib/rate-bucket.ts'
+import { AGENT_PATH, COMMANDS_PATH } from '../powers.ts'
+import type { ConnectionBounds } from './connection-bounds.ts'
+import { type Entrance, refuseHead } from './guard.ts'
+import { type Peer, peerOf } from './peer.ts'
+import { answerError, answerJson, answerText } from './plain-answer.ts'
+import type { SharedAnswers } from './shared-answers.ts'
+import { type Lane, TurnQueue } from './turn-queue.ts'
+
+interface Rate {
+  readonly perMinute: number
+  readonly burst: number
+}
+
+/**
+ * A page that opens asks for 60 files and ten views at once, and then for two views a second. A tool
+ * call of an assistant is one request, and a program that begins makes four.
+ */
+const RATES: Readonly<Record<Peer, Rate>> = {
+  full: { perMinute: 1200, burst: 120 },
+  read: { perMinute: 1200, burst: 120 },
+  agent: { perMinute: 300, burst: 60 },
+  nobody: { perMinute: 1200, burst: 120 },
+}
+
+/** The rate gives the next place within a second. */
+const RETRY_AFTER = { 'Retry-After': '1' }
+/** The rest of a refused body is read as far as this; of a longer one the connection is closed. */
+const UNREAD_BYTES_MAX = 65_536
+
+export interface HeadGateOptions {
+  readonly entrance: Entrance
+  readonly monotonic: () => number
+  /** At the port, where connections have places by what they have shown. */
+  readonly bounds: ConnectionBounds | undefined
+  readonly shared: SharedAnswers
+  readonly isReady: () => boolean
+  /** Takes the requests of assistants; undefined: none are served. */
+  readonly relay: RequestListener | undefined
+  readonly serve: RequestListener
+  readonly onRefused: (why: string) => void
+  readonly onBroken: (reason: unknown) => void
+}
+
+/**
+ * Decides on the head of a request, before its body is read and anything of the application runs,
+ * so that a flood costs the thread that trades little more than the heads. Each kind of token has a
+ * rate of its own for what looks. Health checks are answered here, at any rate; commands have no
+ * rate either, and come before everything that looks. At the socket, which only the daemon's user
+ * opens, requests merely take turns.
+ */
+export class HeadGate {
+  readonly #options: HeadGateOptions
+  readonly #queue = new TurnQueue()
+  readonly #rates: Readonly<Record<Peer, RateBucket>>
+  /** Connections with a request that is not answered yet. */
+  readonly #busy = new WeakSet<Socket>()
+
+  constructor(options: HeadGateOptions) {
+    this.#options = options
+    const rate = ({ perMinute, burst }: Rate): RateBucket =>
+      new RateBucket(perMinute, options.monotonic, burst)
+    const { full, read, agent, nobody } = RATES
+    this.#rates = { full: rate(full), read: rate(read), agent: rate(agent), nobody: rate(nobody) }
+  }
+
+  hear(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const { entrance, relay, serve } = this.#options
+    const [path = ''] = (incoming.url ?? '').split('?', 1)
+    const lane: Lane = path === COMMANDS_PATH && incoming.method === 'POST' ? 'command' : 'look'
+    if (entrance.via === 'socket') return this.#queueUp(lane, serve, incoming, outgoing)
+    if (!this.#isAlone(incoming.socket, outgoing)) return
+    const { headers, method = '' } = incoming
+    const peer = peerOf(headers.authorization, entrance.tokens)
+    this.#options.bounds?.note(incoming.socket, peer)
+    const refused = refuseHead(
+      { method, path, header: (name) => textOf(headers[name]) },
+      entrance,
+      peer,
+    )
+    if (refused !== undefined) {
+      const headersOf401 = refused.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}
+      return this.#refuse(incoming, outgoing, { ...refused, headers: headersOf401 })
+    }
+    if (this.#answerHealth(incoming, outgoing) || this.#answerShared(incoming, outgoing)) return
+    if (lane === 'look' && !this.#rates[peer].take()) {
+      const why = `more than ${RATES[peer].perMinute} requests a minute`
+      return this.#refuse(incoming, outgoing, { status: 429, why, headers: RETRY_AFTER })
+    }
+    const isOfAgent = path === AGENT_PATH && method === 'POST' && relay !== undefined
+    this.#queueUp(lane, isOfAgent ? relay : serve, incoming, outgoing)
+  }
+
+  #queueUp(
+    lane: Lane,
+    serve: RequestListener,
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+  ): void {
+    const isQueued = this.#queue.add(lane, () => {
+      if (!outgoing.destroyed) serve(incoming, outgoing)
+    })
+    if (isQueued) return
+    const why = 'too many requests wait already'
+    this.#refuse(incoming, outgoing, { status: 503, why, headers: RETRY_AFTER })
+  }
+
+  /** Requests sent behind an unanswered one would be bounded by nothing. */
+  #isAlone(socket: Socket, outgoing: ServerResponse): boolean {
+    if (this.#busy.has(socket)) {
+      this.#options.onRefused('a request behind one that is not answered yet')
+      socket.destroy()
+      return false
+    }
+    this.#busy.add(socket)
+    outgoing.once('close', () => this.#busy.delete(socket))
+    return true
+  }
+
+  /** With its reasons, readiness is a look like any other. */
+  #answerHealth({ url, method }: IncomingMessage, outgoing: ServerResponse): boolean {
+    if (method !== 'GET' && method !== 'HEAD') return false
+    if (url === '/livez') {
+      answerText(outgoing, 'ok\n', { status: 200 })
+      return true
+    }
+    if (url !== '/readyz') return false
+    try {
+      const isReady = this.#options.isReady()
+      answerText(outgoing, isReady ? 'ok\n' : 'not ready\n', { status: isReady ? 200 : 503 })
+    } catch (error) {
+      this.#options.onBroken(error)
+      answerText(outgoing, 'the daemon failed to answer; its log says why\n', { status: 500 })
+    }
+    return true
+  }
+
+  /** Whoever comes so far may look. */
+  #answerShared({ url = '', method }: IncomingMessage, outgoing: ServerResponse): boolean {
+    const text = method === 'GET' ? this.#options.shared.recall(url) : undefined
+    if (text !== undefined) answerJson(outgoing, text)
+    return text !== undefined
+  }
+
+  #refuse(
+    { headers }: IncomingMessage,
+    outgoing: ServerResponse,
+    { status, why, headers: more }: RefusedRequest,
+  ): void {
+    this.#options.onRefused(why)
+    const isLong =
+      headers['transfer-encoding'] !== undefined ||
+      Number(headers['content-length'] ?? 0) > UNREAD_BYTES_MAX
+    const closing = isLong ? { Connection: 'close' } : {}
+    answerError(outgoing, why, { status, headers: { ...more, ...closing } })
+  }
+}
+
+interface RefusedRequest {
+  readonly status: number
+  readonly why: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+function textOf(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(', ') : value
+}

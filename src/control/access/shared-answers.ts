@@ -1,0 +1,40 @@
+/** As old as what a page's stream shows. */
+const FRESH_MS = 250
+const ANSWERS_MAX = 32
+/** Longer ones are of requests that differ. */
+const CHARS_MAX = 262_144
+
+interface SharedAnswer {
+  readonly text: string
+  readonly madeAt: number
+}
+
+/** Answers in JSON to requests that look: what many ask for is made at most four times a second. */
+export class SharedAnswers {
+  readonly #monotonic: () => number
+  readonly #answers = new Map<string, SharedAnswer>()
+
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic
+  }
+
+  /** @param target path and query @returns undefined if none is fresh */
+  recall(target: string): string | undefined {
+    const known = this.#answers.get(target)
+    if (known === undefined || this.#monotonic() - known.madeAt >= FRESH_MS) return undefined
+    return known.text
+  }
+
+  keep(target: string, text: string): void {
+    this.#answers.delete(target)
+    if (text.length > CHARS_MAX) return
+    this.#answers.set(target, { text, madeAt: this.#monotonic() })
+    const [oldest] = this.#answers.keys()
+    if (this.#answers.size > ANSWERS_MAX && oldest !== undefined) this.#answers.delete(oldest)
+  }
+
+  /** A command was obeyed, so whoever looks next must see it. */
+  forget(): void {
+    this.#answers.clear()
+  }
+}

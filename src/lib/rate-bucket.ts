@@ -1,0 +1,29 @@
+const MINUTE_MS = 60_000
+
+/** So many in a minute, and at most `burst` of them at once: by default all. */
+export class RateBucket {
+  readonly #perMinute: number
+  readonly #burst: number
+  readonly #monotonic: () => number
+  #left: number
+  #at: number
+
+  constructor(perMinute: number, monotonic: () => number, burst = perMinute) {
+    this.#perMinute = perMinute
+    this.#burst = burst
+    this.#monotonic = monotonic
+    this.#left = burst
+    this.#at = monotonic()
+  }
+
+  /** False: none is left. */
+  take(): boolean {
+    const now = this.#monotonic()
+    const gained = ((now - this.#at) / MINUTE_MS) * this.#perMinute
+    this.#left = Math.min(this.#burst, this.#left + gained)
+    this.#at = now
+    if (this.#left < 1) return false
+    this.#left -= 1
+    return true
+  }
+}

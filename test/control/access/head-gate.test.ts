@@ -1,0 +1,259 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { Agent, createServer, type IncomingMessage, request, type Server } from 'node:http'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterEach, expect, test } from 'vitest'
+import { AnsweredRequests } from '../../../src/control/answered-requests.ts'
+import type { Controlled } from '../../../src/control/controlled.ts'
+import { ControlServer } from '../../../src/control/control-server.ts'
+import { EventHistory } from '../../../src/control/event-history.ts'
+import { Secret } from '../../../src/lib/secret.ts'
+import { ProposalBench } from '../../support/approval/memory-pairing.ts'
+
+const FULL = 'f'.repeat(40)
+const READ = 'r'.repeat(40)
+const AGENT = 'a'.repeat(40)
+const RESTRICT = { kind: 'restrict', scope: 'BTCUSDT', mode: 'halted' }
+
+const closing: (() => Promise<unknown> | void)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close()
+})
+
+interface Asked {
+  readonly token?: string
+  readonly body?: object
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+interface Answered {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly text: string
+}
+
+class GateBench {
+  now = 0
+  looks = 0
+  readonly commands: string[] = []
+  readonly refused: string[] = []
+  readonly directory = mkdtempSync(join(tmpdir(), 'gate-'))
+  readonly agentSocket = join(this.directory, 'mcp.sock')
+  readonly agent = new Agent({ keepAlive: true, maxSockets: 20 })
+  readonly server = new ControlServer({
+    socket: join(this.directory, 'control.sock'),
+    agentSocket: this.agentSocket,
+    port: {
+      host: '127.0.0.1',
+      number: 0,
+      tokens: { full: new Secret(FULL), read: new Secret(READ), agent: new Secret(AGENT) },
+    },
+    version: '1.2.3',
+    readOnly: false,
+    monotonic: () => this.now,
+    answered: new AnsweredRequests(),
+    proposals: new ProposalBench().proposals,
+    onRefused: (why) => this.refused.push(why),
+    onBroken: (reason) => expect.fail(reason),
+    onUnreachable: (address) => expect.fail(address),
+    daemon: {
+      events: new EventHistory(10),
+      readiness: () => ({ isReady: true, checks: {} }),
+      status: () => ({ look: ++this.looks }) as unknown as ReturnType<Controlled['status']>,
+      positions: () => [],
+      command: ({ requestId, order }) => {
+        this.commands.push(order.kind)
+        return { requestId, isObeyed: true, text: 'done', held: [], lifted: [], stillHeld: {} }
+      },
+    } as Partial<Controlled> as Controlled,
+  })
+
+  async open(): Promise<this> {
+    await this.server.start()
+    closing.push(async () => {
+      this.agent.destroy()
+      await this.server.stop()
+      rmSync(this.directory, { recursive: true })
+    })
+    return this
+  }
+
+  async ask(path: string, { token, body, headers }: Asked = {}): Promise<Answered> {
+    const sent = request(`${this.server.baseUrl}${path}`, {
+      agent: this.agent,
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+    })
+    sent.end(body === undefined ? '' : JSON.stringify(body))
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    return {
+      status: answer.statusCode ?? 0,
+      headers: answer.headers,
+      text: await text(answer),
+    }
+  }
+
+  many(count: number, ask: (index: number) => Promise<Answered>): Promise<readonly Answered[]> {
+    return Promise.all(Array.from({ length: count }, (_, index) => ask(index)))
+  }
+
+  command(index: number, order: object): Promise<Answered> {
+    const body = { requestId: `request-${index}`, reason: 'odd', by: 'test', order }
+    return this.ask('/v1/commands', { token: FULL, body })
+  }
+}
+
+const tally = (answers: readonly Answered[]): Readonly<Record<number, number>> => {
+  const counts: Record<number, number> = {}
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+test('[BND1] looks have a rate for each kind of token, and are refused with Retry-After; health checks and commands that make safer never are', async () => {
+  const bench = await new GateBench().open()
+  const looks = await bench.many(200, (index) =>
+    bench.ask(`/v1/orders?symbol=${'x'.repeat(201)}${index}`, { token: READ }),
+  )
+  expect(tally(looks)).toEqual({ 400: 120, 429: 80 })
+  const refused = looks.find(({ status }) => status === 429)
+  expect(refused?.headers['retry-after']).toBe('1')
+  expect(refused?.headers['cache-control']).toBe('no-store')
+  expect(JSON.parse(refused?.text ?? '')).toEqual({ error: 'more than 1200 requests a minute' })
+
+  expect(tally(await bench.many(200, () => bench.ask('/livez')))).toEqual({ 200: 200 })
+  expect(tally(await bench.many(200, () => bench.ask('/readyz')))).toEqual({ 200: 200 })
+  expect((await bench.ask('/readyz?verbose', { token: READ })).status).toBe(429)
+  expect(tally(await bench.many(200, (index) => bench.command(index, RESTRICT)))).toEqual({
+    200: 200,
+  })
+  expect(bench.commands).toHaveLength(200)
+  expect((await bench.ask('/v1/positions', { token: FULL })).status).toBe(200)
+  bench.now += 1000
+  const later = await bench.many(40, () => bench.ask('/v1/nothing', { token: READ }))
+  expect(tally(later)).toEqual({ 404: 20, 429: 20 })
+})
+
+test('[BND1] what can add risk is planned at most so often, and what makes safer is obeyed meanwhile', async () => {
+  const bench = await new GateBench().open()
+  const release = { kind: 'release', scope: '*' }
+  const proposed = await bench.many(60, (index) => bench.command(index, release))
+  // Twenty are planned, and eight may wait for their code.
+  expect(tally(proposed)).toEqual({ 202: 8, 429: 52 })
+  expect(bench.refused).toEqual(Array.from({ length: 40 }, () => 'more than 60 proposals a minute'))
+  expect((await bench.command(99, { kind: 'kill' })).status).toBe(200)
+  expect(bench.commands).toEqual(['kill'])
+})
+
+test('what many ask for is made four times a second, and anew after a command', async () => {
+  const bench = await new GateBench().open()
+  const look = async (token = READ): Promise<unknown> =>
+    JSON.parse((await bench.ask('/v1/status', { token })).text)
+  expect(await look()).toEqual({ look: 1 })
+  const many = await bench.many(300, () => bench.ask('/v1/status', { token: READ }))
+  expect(tally(many)).toEqual({ 200: 300 })
+  expect([await look(FULL), bench.looks]).toEqual([{ look: 1 }, 1])
+  expect((await bench.ask('/v1/status')).status).toBe(401)
+  expect((await bench.ask('/v1/status', { token: AGENT })).status).toBe(403)
+  await bench.command(1, RESTRICT)
+  expect(await look()).toEqual({ look: 2 })
+  bench.now += 249
+  expect(await look()).toEqual({ look: 2 })
+  bench.now += 1
+  expect(await look()).toEqual({ look: 3 })
+})
+
+test('[SEC2] a head is judged before its body has come, and a request behind an unanswered one ends the connection', async () => {
+  const bench = await new GateBench().open()
+  const port = Number(new URL(bench.server.baseUrl ?? '').port)
+  const exchange = async (bytes: string): Promise<string> => {
+    const socket = connect(port, '127.0.0.1')
+    socket.write(bytes)
+    return text(socket)
+  }
+  const head = `Host: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n`
+  const refused = await exchange(
+    `POST /v1/commands HTTP/1.1\r\n${head}Content-Length: 70000\r\n\r\n{`,
+  )
+  expect(refused).toMatch(/^HTTP\/1.1 401 [^]*WWW-Authenticate: Bearer\r\n[^]*no token/)
+  const token = `Authorization: Bearer ${FULL}\r\n`
+  const foreign = await exchange(
+    `GET /v1/status HTTP/1.1\r\nHost: evil.example\r\n${token}Transfer-Encoding: chunked\r\n\r\n`,
+  )
+  expect(foreign).toMatch(/^HTTP\/1.1 421 /)
+  const look = `GET /v1/status HTTP/1.1\r\n${head}${token}\r\n`
+  expect(await exchange(look.repeat(50))).not.toMatch(/HTTP[^]*HTTP/)
+  expect(bench.looks).toBeLessThanOrEqual(1)
+  expect(bench.refused).toContain('a request behind one that is not answered yet')
+})
+
+async function serveAgents(bench: GateBench, answer: 'none' | 'head'): Promise<Server> {
+  const server = createServer((incoming, outgoing) => {
+    incoming.resume()
+    outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
+    outgoing.flushHeaders()
+    if (answer === 'head') outgoing.write('event: message\ndata: {"progress":5}\n\n')
+  })
+  server.listen(bench.agentSocket)
+  await once(server, 'listening')
+  closing.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return server
+}
+
+const CALL = { jsonrpc: '2.0', id: 'call-7', method: 'tools/call' }
+
+test('an assistant that waits while the daemon reloads is told to send its request again: by 503, or in the stream that has begun', async () => {
+  const waiting = await new GateBench().open()
+  const asked = once(await serveAgents(waiting, 'none'), 'request')
+  const answer = waiting.ask('/mcp', { token: AGENT, body: CALL })
+  await asked
+  await waiting.server.stop()
+  expect(await answer).toMatchObject({
+    status: 503,
+    headers: { 'retry-after': '2' },
+    text: expect.stringContaining('send it again') as string,
+  })
+
+  const begun = await new GateBench().open()
+  await serveAgents(begun, 'head')
+  const sent = request(`${begun.server.baseUrl}/mcp`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${AGENT}`, 'content-type': 'application/json' },
+  })
+  sent.end(JSON.stringify(CALL))
+  const [stream] = (await once(sent, 'response')) as [IncomingMessage]
+  const [first] = (await once(stream, 'data')) as [Buffer]
+  expect(String(first)).toContain('progress')
+  const rest = text(stream)
+  await begun.server.stop()
+  const [, data = ''] = /^data: (.*)$/m.exec(await rest) ?? []
+  expect(JSON.parse(data)).toEqual({
+    jsonrpc: '2.0',
+    id: 'call-7',
+    error: { code: -32_000, message: expect.stringContaining('send it again') as string },
+  })
+})
+
+test('[BND1] requests of assistants are passed on at their rate, sixteen at a time; without a server they are told so', async () => {
+  const bench = await new GateBench().open()
+  const unserved = await bench.many(80, () => bench.ask('/mcp', { token: AGENT, body: CALL }))
+  expect(tally(unserved)).toEqual({ 429: 20, 503: 60 })
+  expect(unserved.find(({ status }) => status === 503)?.text).toContain('intentd mcp --http')
+
+  bench.now += 60_000
+  await serveAgents(bench, 'none')
+  const asked = bench.many(18, () => bench.ask('/mcp', { token: AGENT, body: CALL }))
+  while (bench.refused.filter((why) => why.includes('open already')).length < 2)
+    await bench.ask('/livez')
+  await bench.server.stop()
+  expect(tally(await asked)).toEqual({ 429: 2, 503: 16 })
+})
