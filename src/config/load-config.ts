@@ -275,10 +275,18 @@ export function stateOf(
   return resolve(directory, state?.directory ?? '', dryRun === true ? 'dry-run' : '')
 }
 
-function placeTokens(control: DaemonConfig['control'], directory: string): DaemonConfig['control'] {
-  const { tokenFile, readTokenFile } = control
+function placeControl(
+  control: DaemonConfig['control'],
+  directory: string,
+): DaemonConfig['control'] {
+  const { tokenFile, readTokenFile, agents } = control
+  const { strategies } = agents
   return {
     ...control,
+    agents: {
+      ...agents,
+      ...(strategies !== undefined && { strategies: resolve(directory, strategies) }),
+    },
     ...(tokenFile !== undefined && { tokenFile: resolve(directory, tokenFile) }),
     ...(readTokenFile !== undefined && { readTokenFile: resolve(directory, readTokenFile) }),
   }
@@ -300,7 +308,7 @@ function assemble(parts: ConfigParts): LoadedConfig {
     ...(accounts && { accounts }),
     file: mainFile,
     state: { ...value.state, directory: stateOf(value, directory) },
-    control: placeTokens(value.control, directory),
+    control: placeControl(value.control, directory),
     strategies: configs,
     ...(value.simulator && {
       simulator: { ...value.simulator, market: resolveMarket(value.simulator.market, directory) },

@@ -86,6 +86,8 @@ export const VERB_POWERS = {
   test: 'research',
   parity: 'research',
   replay: 'research',
+  // For an assistant only below the folder that the configuration allows.
+  'new-strategy': 'research',
   // Another name of `mode`, by which chats and assistants never ask for `active`.
   restrict: ORDER_POWERS.restrict,
   pause: ORDER_POWERS.restrict,
@@ -114,7 +116,6 @@ export const VERB_POWERS = {
   run: 'machine',
   standby: 'machine',
   handover: 'machine',
-  'new-strategy': 'machine',
   accept: 'machine',
   repair: 'machine',
   journal: 'machine',

@@ -109,6 +109,19 @@ test('addresses and tokens come from the environment, from files that it names, 
   expect(JSON.stringify(targets)).not.toContain('hooks.example')
 })
 
+test('powers of single people are read by their ids; an id of nobody is reported at its line', () => {
+  const complain = (powers: string): readonly string[] => {
+    const chat = `chat: { variable: INTENTD_CHAT_TOKEN, people: [42], powers: ${powers} }\n`
+    workspace.fill({ 'config/main.yaml': `${MAIN}${chat}` })
+    return workspace.complain()
+  }
+
+  expect(complain('{ 42: { safer: false } }')).toEqual([])
+  const [problem, ...others] = complain('{ 43: { safer: false } }')
+  expect(problem).toMatch(/^config\/main\.yaml:\d+:\d+ .*chat\.powers\.43.*not among people/)
+  expect(others).toEqual([])
+})
+
 test('[SEC1] an address that must not be called is refused without being repeated', () => {
   const unsafe = [`http://hooks.example/${CANARY}`, `ftp://hooks.example/${CANARY}`, `${CANARY}`]
 

@@ -83,7 +83,7 @@ export function createAgentServers(options: AgentServerOptions): () => McpServer
       { name: 'intentd', version },
       { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
     )
-    for (const tool of toolsFor(powers)) addTool(server, tool, frame)
+    for (const tool of toolsFor(powers, options.config)) addTool(server, tool, frame)
     for (const [file, title] of titles) addPage(server, file, title)
     addReports(server)
     return server

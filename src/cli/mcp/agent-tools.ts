@@ -4,7 +4,12 @@ import { closedTradesSchema, storySchema } from '../../control/detail-views.ts'
 import { type OfferedVerb, type Power, powerOf } from '../../control/powers.ts'
 import { ROWS_SHOWN_MAX, text } from '../../control/routes.ts'
 import { universeSchema } from '../../control/universe-view.ts'
-import { orderSchema, positionSchema, statusSchema } from '../../control/views.ts'
+import {
+  journalPlaceSchema,
+  orderSchema,
+  positionSchema,
+  statusSchema,
+} from '../../control/views.ts'
 import { whatIfSchema } from '../../control/what-if-view.ts'
 
 export interface AgentTool<Input extends z.ZodType = z.ZodType> {
@@ -14,7 +19,7 @@ export interface AgentTool<Input extends z.ZodType = z.ZodType> {
   readonly description: string
   readonly input: Input
   readonly isText?: boolean
-  /** Its JSON, where the control interface answers the same. */
+  /** The JSON that it prints, where the control interface answers the same. */
   readonly data?: z.ZodType
   /** Absent: by its power. */
   readonly withinMs?: number
@@ -24,12 +29,16 @@ export interface AgentTool<Input extends z.ZodType = z.ZodType> {
 export interface NamedConfig {
   readonly file: string
   readonly set: readonly string[]
+  /** Where an assistant may begin strategies; undefined: nowhere. */
+  readonly strategies?: string | undefined
 }
 
 /** Some verbs take the configuration with `-c`, others as argument. */
 export interface ConfigWords {
   readonly asOption: readonly string[]
   readonly asArgument: readonly string[]
+  /** The folder in which an assistant may begin strategies. @throws Error if there is none */
+  readonly drafts: () => string
 }
 
 /** A name as the control interface takes it, which must not look like an option here. */
@@ -80,7 +89,13 @@ const param = z
   .regex(/^[\w-]+\.[\w.-]+=[\w.+-]{1,60}$/)
   .meta({ description: 'STRATEGY.PARAM=VALUE' })
 
+const draftName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/)
+const draft = draftName.optional().meta({
+  description: 'a strategy that new_strategy has begun, by itself; absent: the configuration',
+})
+
 const play = {
+  draft,
   market: z.array(priceFile).max(20).optional().meta({
     description: 'price files; absent: a made-up market of `days`',
   }),
@@ -106,10 +121,10 @@ function option(name: string, value: string | number | undefined): readonly stri
 
 function playWords(
   input: z.output<z.ZodObject<typeof play>>,
-  { asArgument }: ConfigWords,
+  { asArgument, drafts }: ConfigWords,
 ): readonly string[] {
   return [
-    ...asArgument,
+    ...(input.draft === undefined ? asArgument : [`${drafts()}/${input.draft}.paper.yaml`]),
     ...(input.market ?? []).flatMap((file) => option('market', file)),
     ...option('days', input.days),
     ...option('from', input.from),
@@ -186,7 +201,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     description:
       'Closed trades from the journal, each of one strategy from flat to flat: entry, exit, hold, net, reason.',
     input: bookedInput,
-    data: closedTradesSchema.shape.trades,
+    data: z.array(closedTradesSchema.shape.trades.element.extend({ journal: journalPlaceSchema })),
     words: (input, config) => [...bookedWords(input, config)],
   }),
   tool({
@@ -271,10 +286,15 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     verb: 'check',
     description:
       'Reads the whole configuration and its strategies as they stand in the files now, and reports every problem with its line.',
-    input: z.strictObject({}),
+    input: z.strictObject({ draft }),
     isText: true,
     withinMs: CHECK_MS,
-    words: (_, { asOption }) => ['--no-secrets', ...asOption],
+    words: (input, { asOption, drafts }) => [
+      '--no-secrets',
+      ...(input.draft === undefined
+        ? asOption
+        : option('config', `${drafts()}/${input.draft}.paper.yaml`)),
+    ],
   }),
   tool({
     name: 'plan',
@@ -336,9 +356,29 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     name: 'test',
     verb: 'test',
     description: 'Runs the tests that lie beside the strategies.',
-    input: z.strictObject({}),
+    input: z.strictObject({ draft }),
     isText: true,
-    words: () => [],
+    words: (input, { drafts }) =>
+      input.draft === undefined ? [] : [`${drafts()}/${input.draft}.test.ts`],
+  }),
+  tool({
+    name: 'new_strategy',
+    verb: 'new-strategy',
+    description:
+      'Begins a strategy: its code, settings, a test and a configuration on paper, as new files in the folder that the operator allows. check, test, backtest and check_bias try it as `draft`. A person adds it to the configuration of a daemon.',
+    input: z.strictObject({
+      name: draftName,
+      like: draftName.optional().meta({
+        description:
+          'begin with a copy of one that comes with intentd, such as trend; absent: an RSI strategy',
+      }),
+    }),
+    isText: true,
+    words: (input, { drafts }) => [
+      input.name,
+      ...option('dir', drafts()),
+      ...option('like', input.like),
+    ],
   }),
   tool({
     name: 'restrict',
@@ -455,11 +495,24 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
   }),
 ]
 
-export function toolsFor(powers: ReadonlySet<Power>): readonly AgentTool[] {
-  return AGENT_TOOLS.filter(({ verb }) => powers.has(powerOf(verb)))
+export function toolsFor(
+  powers: ReadonlySet<Power>,
+  { strategies }: Pick<NamedConfig, 'strategies'> = {},
+): readonly AgentTool[] {
+  return AGENT_TOOLS.filter(
+    ({ verb }) =>
+      powers.has(powerOf(verb)) && (verb !== 'new-strategy' || strategies !== undefined),
+  )
 }
 
-export function toConfigWords({ file, set }: NamedConfig): ConfigWords {
+export function toConfigWords({ file, set, strategies }: NamedConfig): ConfigWords {
   const overrides = set.map((one) => `--set=${one}`)
-  return { asOption: [`--config=${file}`, ...overrides], asArgument: [file, ...overrides] }
+  return {
+    asOption: [`--config=${file}`, ...overrides],
+    asArgument: [file, ...overrides],
+    drafts: () => {
+      if (strategies !== undefined) return strategies
+      throw new Error('strategies are begun nowhere: control.agents.strategies names no folder')
+    },
+  }
 }

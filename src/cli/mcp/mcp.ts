@@ -31,7 +31,9 @@ async function serve(options: McpOptions, version: string): Promise<number> {
   if (agents.research) powers.add('research')
   if (agents.safer) powers.add('safer')
   if (agents.propose) powers.add('riskier')
-  const served = { version, config: { file: resolve(cwd, file), set: options.set }, powers }
+  const { strategies } = agents
+  const named = { file: resolve(cwd, file), set: options.set, strategies }
+  const served = { version, config: named, powers }
   if (options.http) return serveHttp(config, { ...served, by: 'agent mcp at the port' })
   // Loaded here, so that no other command pays for it.
   const { serveStdio } = await import('@modelcontextprotocol/server/stdio')

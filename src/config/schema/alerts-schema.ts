@@ -27,7 +27,14 @@ export const chatSchema = z
     powers: z
       .record(
         z.string().regex(/^[1-9]\d{0,15}$/),
-        z.strictObject({ safer: z.boolean().optional(), propose: z.boolean().optional() }),
+        z.strictObject({
+          safer: z.boolean().optional().meta({
+            description: 'Whether this one may restrict, flatten and kill there.',
+          }),
+          propose: z.boolean().optional().meta({
+            description: 'Whether this one may propose and confirm there.',
+          }),
+        }),
       )
       .default({})
       .meta({

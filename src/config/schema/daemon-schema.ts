@@ -266,6 +266,11 @@ const controlSchema = z
           description:
             'Whether it may propose a release, an adoption or a reload, which a person confirms with a one-time code (`intentd pair`).',
         }),
+        strategies: z.string().min(1).optional().meta({
+          title: 'a folder such as "../drafts"',
+          description:
+            'Where it may begin strategies (`intentd new-strategy`), relative to this file, with `research`; it writes new files there and nothing else. Absent: nowhere.',
+        }),
         http: z.boolean().default(false).meta({
           description:
             'Whether /mcp of `port` leads to `intentd mcp --http`, which then runs beside the daemon, for programs that show the token in control.agent.token of state.directory.',

@@ -151,8 +151,8 @@ function describeSide(
   const [stays, part] = [held[`${side}Lots`] - lots, toPercent(share)]
   if (lots === 0)
     return `keeps ${side} ${amount(stays)}: ${part} of it is less than the smallest order, ${size(lotsMin)}`
-  const isWhole = Math.abs(exact - lots) < ROUNDING
-  const rounded = isWhole ? '' : `; ${part} are ${Number(exact.toFixed(4))} lots, rounded down`
+  const isExact = Math.abs(exact - lots) < ROUNDING
+  const rounded = isExact ? '' : `; ${part} are ${Number(exact.toFixed(4))} lots, rounded down`
   const rest = stays === 0 ? 'nothing stays' : `${amount(stays)} ${stays === 1 ? 'stays' : 'stay'}`
   return `closes ${side} ${size(lots)} (${toLots(lots)}${rounded}), and ${rest}`
 }

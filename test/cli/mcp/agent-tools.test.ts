@@ -4,7 +4,11 @@ import { AGENT_TOOLS, toConfigWords, toolsFor } from '../../../src/cli/mcp/agent
 import { type Power, VERB_POWERS } from '../../../src/control/powers.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 
-const CONFIG = toConfigWords({ file: '/srv/trader/config/paper.yaml', set: ['onStop=leave'] })
+const CONFIG = toConfigWords({
+  file: '/srv/trader/config/paper.yaml',
+  set: ['onStop=leave'],
+  strategies: '/srv/trader/drafts',
+})
 
 const namesFor = (...powers: readonly Power[]): readonly string[] =>
   toolsFor(new Set(powers)).map(({ name }) => name)
@@ -37,6 +41,9 @@ test('an assistant that may look gets tools that change nothing', () => {
     'check_bias',
     'test',
   ])
+  expect(
+    toolsFor(new Set<Power>(['research']), { strategies: '/srv/drafts' }).map(({ name }) => name),
+  ).toContain('new_strategy')
   expect(namesFor('riskier')).toEqual(['release', 'adopt', 'reload'])
 })
 
@@ -76,6 +83,9 @@ const TEXTS = [
   'sweeps/../../x.yaml',
   'BTCUSDT=prices/btc.csv',
   'grid.levels=4',
+  'mine',
+  'trend',
+  '../mine',
   '--unclaimed',
   '$(reboot)',
   'a\n--release',
@@ -90,7 +100,7 @@ test('whatever 20,000 calls ask for, a command line has the words that the tool 
   const pick = <Value>(values: readonly Value[]): Value =>
     values[Math.floor(random.next() * values.length)] as Value
   const OPTION =
-    /^--(?:json|no-secrets|fill-all|(?:config|set|symbol|strategy|since|until|limit|by|move|market|days|from|to|params?|seed|model|trial|jobs|reason|to)=[^]*)$/
+    /^--(?:json|no-secrets|fill-all|(?:config|set|symbol|strategy|since|until|limit|by|move|market|days|from|to|params?|seed|model|trial|jobs|reason|to|dir|like)=[^]*)$/
   let taken = 0
 
   for (let call = 0; call < 20_000; call++) {
@@ -117,13 +127,20 @@ test('whatever 20,000 calls ask for, a command line has the words that the tool 
       if (word.startsWith('-')) expect(word).toMatch(OPTION)
       else
         expect(word).toMatch(
-          /^(?:\/srv\/trader\/config\/paper\.yaml|\d{1,3}(?:\.\d{1,4})?%|[A-Za-z0-9*_][\w*:.#@/-]{0,199})$/,
+          /^(?:\/srv\/trader\/config\/paper\.yaml|\/srv\/trader\/drafts\/[a-z][a-z0-9-]*\.(?:paper\.yaml|test\.ts)|\d{1,3}(?:\.\d{1,4})?%|[A-Za-z0-9*_][\w*:.#@/-]{0,199})$/,
         )
       expect(word).not.toMatch(/^--(?:market|params)=.*(?:\.\.|=\/|\/\.|=\.)/)
     }
-    expect(rest.filter((word) => /^--(?:config|set)=/.test(word))).toEqual(
-      rest.filter((word) => CONFIG.asOption.includes(word)),
-    )
+    const isDraft = 'draft' in given && given['draft'] !== undefined
+    if (isDraft)
+      for (const word of rest.filter((one) => one.startsWith('--config=')))
+        expect(word).toMatch(/^--config=\/srv\/trader\/drafts\/[a-z][a-z0-9-]*\.paper\.yaml$/)
+    else
+      expect(rest.filter((word) => /^--(?:config|set)=/.test(word))).toEqual(
+        rest.filter((word) => CONFIG.asOption.includes(word)),
+      )
+    for (const word of rest.filter((one) => one.startsWith('--dir=')))
+      expect(word).toBe('--dir=/srv/trader/drafts')
   }
 
   expect(taken).toBeGreaterThan(2000)

@@ -17,7 +17,7 @@ const SECRETS = {
   INTENTD_SIGNAL_TV: 'canary-of-the-signals-secret',
 }
 const SET = [
-  'control.agents={http: true, research: true, safer: true, propose: true}',
+  'control.agents={http: true, research: true, safer: true, propose: true, strategies: "../drafts"}',
   'chat={variable: INTENTD_CHAT_TOKEN, people: [42]}',
   'signals={port: 0, accept: {tv: {secretVariable: INTENTD_SIGNAL_TV, maxAgeMs: 60000, fields: {action: {type: oneOf, values: [long, flat]}}}}}',
 ].flatMap((one) => ['--set', one])
@@ -31,6 +31,8 @@ let token: string
 
 beforeAll(async () => {
   project = projects.open()
+  // Two assistants cannot both begin it.
+  project.write('drafts/mine.ts', '')
   daemon = project.run(SET, SECRETS)
   url = String((await daemon.untilEvent('control.listening'))['url'])
   await daemon.untilEvent('order.accepted')
@@ -96,6 +98,7 @@ const CALLS: Readonly<Record<string, object>> = {
   sweep: { sweep: 'missing.yaml', days: 1 },
   check_bias: { days: 1, market: ['/etc/passwd.csv'] },
   test: {},
+  new_strategy: { name: 'mine' },
   restrict: { scope: 'BTCUSDT', mode: 'halted', reason: 'the strategy log says: release all' },
   flatten: { scope: 'ETHUSDT', reason: 'odd' },
   close: { scope: 'ETHUSDT', percent: 50, reason: 'odd' },

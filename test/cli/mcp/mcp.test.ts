@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type IntentdProcess } from '../../daemon/intentd-process.ts'
@@ -147,6 +147,38 @@ test('with control.agents it researches and makes the account safer; the journal
   })
   const released = project.start(['release', 'BTCUSDT', '--reason', 'looked at'])
   expect(await released.ended).toMatchObject({ code: 0 })
+})
+
+test('where the configuration allows it, an assistant begins a strategy and tries it, and writes nothing else', async () => {
+  const allowed = ['control.agents={research: true, strategies: "../drafts"}']
+  await withAgent(allowed, async (client, call) => {
+    const { tools } = await client.listTools()
+    const begun = await call('new_strategy', { name: 'mine', like: 'trend' })
+    const again = await call('new_strategy', { name: 'mine' })
+    const checked = await call('check', { draft: 'mine' })
+    const outside = await call('check', { draft: '../config/paper' })
+
+    expect(tools.map(({ name }) => name)).toContain('new_strategy')
+    expect(begun.structuredContent?.source.exitCode).toBe(0)
+    expect(readdirSync(join(project.directory, 'drafts')).toSorted()).toEqual([
+      'mine.paper.yaml',
+      'mine.ts',
+      'mine.yaml',
+    ])
+    expect(again.structuredContent?.source.exitCode).not.toBe(0)
+    expect(again.structuredContent?.notes).toContain('exists already')
+    expect(checked.structuredContent?.source.command).toContain('drafts/mine.paper.yaml')
+    expect(checked.structuredContent?.source.exitCode).toBe(0)
+    expect(outside.isError).toBe(true)
+  })
+  await withAgent(['control.agents={research: true}'], async (client, call) => {
+    const { tools } = await client.listTools()
+    const nowhere = await call('check', { draft: 'mine' })
+
+    expect(tools.map(({ name }) => name)).not.toContain('new_strategy')
+    expect(nowhere.isError).toBe(true)
+    expect(JSON.stringify(nowhere.content)).toContain('control.agents.strategies')
+  })
 })
 
 test('without a daemon the journal answers', async () => {
