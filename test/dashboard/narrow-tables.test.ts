@@ -59,6 +59,7 @@ const STATEMENT = {
   since: Date.UTC(2026, 9, 1),
   until: Date.UTC(2026, 10, 1),
   madeAt: Date.UTC(2026, 10, 2),
+  journal: { run: 1, sequence: 1234 },
   coin: 'USDT',
   opening: null,
   closing: null,
