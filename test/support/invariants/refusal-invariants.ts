@@ -21,9 +21,12 @@ export function watchSettings(world: World): WorldWatcher {
   >()
   return {
     onBirth: () => seen.clear(),
-    afterStep(event, _, now) {
+    afterStep(event, effects, now) {
       const { engine } = world.process
       if (event.kind !== 'positionRead' || engine === undefined) return
+      // Its own clock was wrong: it said so, and believed nothing of the answer.
+      if (effects.some((effect) => effect.kind === 'announce' && effect.event === 'read.failed'))
+        return
       const { reading } = event
       if (Math.abs(reading.exchangeTime - world.time.now) > TIME_OFF_MS) return
       // A closed position takes its margin mode with it.
