@@ -344,7 +344,8 @@ test.each(QUESTIONS)(
       expect(figures(byStdio as never)).toEqual(expected)
       expect(figures(byHttp as never)).toEqual(expected)
       expect(withoutPlace(inChat)).toBe(withoutPlace(text(bySocket as never)))
-      if (name !== 'orders') {
+      // Orders and stories have no sums; each moment of a story names its own record.
+      if (name !== 'orders' && name !== 'explain') {
         const places = [byPort, bySocket, byStdio, byHttp].map((answer) => placeIn(name, answer))
         expect(new Set(places.map(({ run }) => run))).toEqual(new Set([1]))
         expect(places.every(({ sequence }) => sequence > 10)).toBe(true)
