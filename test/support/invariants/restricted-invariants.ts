@@ -153,9 +153,10 @@ export function isKeptFromReturn(
 ): boolean {
   const { strategyId, symbol, action, clientOid } = terms
   const scopes = [ACCOUNT, symbol, strategyScope(strategyId)]
-  const isRestricted = [...(book?.restrictions.values() ?? [])].some(({ scope }) =>
-    scopes.includes(scope),
-  )
+  // A member that leaves a universe may only close.
+  const isRestricted =
+    book?.leavings.has(pairKey(strategyId, symbol)) === true ||
+    [...(book?.restrictions.values() ?? [])].some(({ scope }) => scopes.includes(scope))
   if (!book || !isRestricted || isClosing(action)) return false
   const lotsOf = (orders: Iterable<Order>, size: (order: Order) => number): number =>
     [...orders]

@@ -53,7 +53,12 @@ export function watchUniverses(world: World): WorldWatcher {
       for (const symbol of kept.keys()) if (!isIn(members, symbol)) kept.delete(symbol)
       contracts = { last: kept, counting: kept }
       // An evaluation that the journal has lost was none.
-      for (const [id, { at }] of unwanted) if (evaluatedAt.get(id) !== at) unwanted.delete(id)
+      // The last evaluation may not have become durable; the one before counts again.
+      for (const [id, evaluations] of unwanted)
+        unwanted.set(
+          id,
+          evaluations.slice(0, 1 + evaluations.findIndex(({ at }) => at === evaluatedAt.get(id))),
+        )
     },
     afterStep(event, effects) {
       if (event.kind === 'contractsRead') contracts = answer(contracts, event.contracts)
@@ -83,7 +88,10 @@ export function watchUniverses(world: World): WorldWatcher {
 }
 
 /** Keyed by strategy: what its last evaluation did not choose; exchange clock. */
-type Unwanted = Map<string, { readonly at: number; readonly symbols: ReadonlySet<string> }>
+type Unwanted = Map<
+  string,
+  readonly { readonly at: number; readonly symbols: ReadonlySet<string> }[]
+>
 
 interface AnsweredContracts {
   readonly last: ReadonlyMap<string, ContractRules>
@@ -246,9 +254,11 @@ function judgeChoice(
   const say = (what: string): void =>
     violate(world, 'UNIVERSE', `${strategyId} at ${marketAt}: ${what}`)
 
-  const before = unwanted.get(strategyId)
+  const evaluations = unwanted.get(strategyId) ?? []
+  const before = evaluations.at(-1)
   const notChosen = world.plan.symbols.filter((symbol) => !isChosen(symbol))
-  unwanted.set(strategyId, { at: marketAt, symbols: new Set(notChosen) })
+  const evaluation = { at: marketAt, symbols: new Set(notChosen) }
+  unwanted.set(strategyId, [...evaluations.slice(-1), evaluation])
   const left = new Set(record.left.map(({ symbol }) => symbol))
   for (const { symbol } of record.joined)
     if (!isChosen(symbol)) say(`${symbol} joins, and is not chosen`)

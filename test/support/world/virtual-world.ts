@@ -848,13 +848,17 @@ function buildSettings(plan: WorldPlan, listed: readonly ListedInstrument[]): En
       displacedWithinMs: 5000,
       takerCollarRatio: 0.001,
       crossedToleranceMs: 1500,
-      stopTimeoutMs: 30_000,
+      stopTimeoutMs: 30_000 + STOP_MS_PER_MORE * Math.max(0, plan.symbols.length - FEW_SYMBOLS),
     },
     foreignFills: plan.foreignFills,
     ...(plan.hasStops === true && { listsExits: true }),
     onRestart: plan.onRestart,
   }
 }
+
+/** As in a daemon: each instrument is cancelled and read twice. */
+const STOP_MS_PER_MORE = 2000
+const FEW_SYMBOLS = 4
 
 function toInstrument(listed: ListedInstrument): Instrument {
   return {
