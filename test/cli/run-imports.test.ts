@@ -46,10 +46,8 @@ test('nor does it import Node’s HTTP, which would load an HTTP client beside o
 
 test('nor does it read anything of what daemons share with others', () => {
   const files = [...readAtStart(join(SOURCES, 'cli/run/run.ts'))]
-  expect(files.filter((file) => file.includes('daemon/market-data/open-shared'))).toHaveLength(2)
-  expect(
-    files.filter((file) => /shared-(?:tickers|limits)\/|limiter\/shared\//.test(file)),
-  ).toEqual([])
+  expect(files.filter((file) => file.endsWith('daemon/open-daemon.ts'))).toHaveLength(1)
+  expect(files.filter((file) => file.includes('limiter/shared/'))).toEqual([])
 })
 
 test('nor does the thread of the watchdog, which is there as long as the daemon', () => {

@@ -308,15 +308,7 @@ class WholeCampaign {
     const { full, read, agent } = this.#daemon.tokens
     const token = words.pick([full, full, full, full, read, agent, 'guessed', ''])
     if (words.chance(0.25)) return this.#readPort(token)
-    if (words.chance(0.15)) {
-      const confirming = { id: this.#id(), code: this.#code(), mayConfirm: token === full }
-      await this.#confirming(confirming, async () => {
-        const body = { id: confirming.id, code: confirming.code, by: 'someone' }
-        const { text } = await this.#post('/v1/confirmations', token, body)
-        this.#searchForCode(confirming.code, text)
-      })
-      return `port confirms ${confirming.id}`
-    }
+    if (words.chance(0.15)) return this.#confirmAtPort(token, this.#code())
     const path = words.pick(['/v1/commands', '/v1/commands', '/v1/commands', '/v1/proposals'])
     if (words.chance(0.1)) {
       const odd = words.pick([path, '/v1/addresses', '/v1/session', '/v1/confirmations', '/mcp'])
@@ -381,7 +373,21 @@ class WholeCampaign {
       this.#secrets.search('socket', text)
       this.#searchForCode(code, text)
     })
+    // An onlooker enters it again, for something else.
+    if (this.#words.chance(0.5)) await this.#confirmAtPort(this.#daemon.tokens.full, code)
     return `person confirms ${id}`
+  }
+
+  async #confirmAtPort(token: string, code: string): Promise<string> {
+    const id = this.#id()
+    await this.#confirming(
+      { id, code, mayConfirm: token === this.#daemon.tokens.full },
+      async () => {
+        const { text } = await this.#post('/v1/confirmations', token, { id, code, by: 'someone' })
+        this.#searchForCode(code, text)
+      },
+    )
+    return `port confirms ${id}`
   }
 
   async #callTool(): Promise<string> {
