@@ -33,6 +33,7 @@ import {
 } from './virtual-wire.ts'
 import {
   type PlayedFeed,
+  type PlayedEvent,
   PlayedFeeds,
   type VirtualPolling,
   VirtualPollers,
@@ -55,7 +56,7 @@ import { MemoryKeys, MemoryRows } from '../journal/tables/key-table.ts'
 
 export interface BacktestOptions extends Pick<
   VirtualAccountOptions,
-  'settings' | 'strategies' | 'polling' | 'feeds' | 'contracts' | 'limits' | 'isExact'
+  'settings' | 'strategies' | 'polling' | 'feeds' | 'events' | 'contracts' | 'limits' | 'isExact'
 > {
   /** The exchange's market begins. */
   readonly startAt: number
@@ -208,6 +209,7 @@ export interface VirtualAccountOptions extends Pick<OpenAccount, 'settings' | 'b
   readonly strategies: ReadonlyMap<StrategyId, VirtualStrategy>
   readonly polling: VirtualPolling
   readonly feeds?: readonly PlayedFeed[] | undefined
+  readonly events?: readonly PlayedEvent[] | undefined
   /** Absent: no rule chooses. */
   readonly contracts?: ReadonlyMap<string, ContractRules> | undefined
   /** Fills that one page of the exchange has. */
@@ -302,9 +304,10 @@ export class VirtualAccount {
   }
 
   #playFeeds(): void {
-    const { time, feeds = [] } = this.#options
+    const { time, feeds = [], events = [] } = this.#options
     const isOver = () => this.#isClosed
-    new PlayedFeeds({ feeds, time, isOver, dispatch: (event) => this.dispatch(event) }).start()
+    const dispatch = (event: EngineEvent): void => this.dispatch(event)
+    new PlayedFeeds({ feeds, events, time, isOver, dispatch }).start()
   }
 
   #lookForKill(): void {

@@ -306,8 +306,15 @@ function toEvent(feed: FeedId, reading: FeedReading): EngineEvent {
   return { kind: 'signalTaken', feed, id, value: data as SignalValue }
 }
 
+/** What a recorded run heard once. */
+export interface PlayedEvent {
+  readonly at: number
+  readonly event: EngineEvent
+}
+
 export interface PlayedFeedsOptions {
   readonly feeds: readonly PlayedFeed[]
+  readonly events: readonly PlayedEvent[]
   readonly time: VirtualTime
   readonly isOver: () => boolean
   readonly dispatch: (event: EngineEvent) => void
@@ -325,7 +332,11 @@ export class PlayedFeeds {
   }
 
   start(): void {
-    const { feeds, time } = this.#options
+    const { feeds, events, time, isOver, dispatch } = this.#options
+    for (const { at, event } of events)
+      time.after(Math.max(0, at - time.now), () => {
+        if (!isOver()) dispatch(event)
+      })
     for (const feed of feeds) {
       // A daemon reads feeds when it starts; a signal comes when it is sent.
       const isSignal = nameOfSignal(feed.feed) !== undefined

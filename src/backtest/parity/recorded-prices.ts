@@ -2,7 +2,8 @@ import type { RecordedFeeds } from '../../assembly/recordings/recorded-feeds.ts'
 import { writePrices } from '../../prices/import/import-prices.ts'
 import type { PriceTable } from '../../prices/import/price-table.ts'
 import type { PriceCoverage } from '../../report/run-facts.ts'
-import type { PlayedFeed } from '../virtual-pollers.ts'
+import type { PlayedEvent, PlayedFeed } from '../virtual-pollers.ts'
+import type { RecordedRun } from './recorded-run.ts'
 import { medianStep, type ViewedPrices } from '../played-prices.ts'
 
 type Quotes = readonly PriceTable[]
@@ -100,6 +101,18 @@ export function playRecordedFeeds(feeds: RecordedFeeds, prices: PricesRead): rea
       if (found === undefined) throw new RangeError(`feed ${feed} has no reading ${index}`)
       return found.reading
     },
+  }))
+}
+
+/** Not before the run has started, as a daemon takes no candles before. */
+export function playRecordedCandles(
+  fetched: RecordedRun['fetched'],
+  prices: PricesRead & { readonly firstAt: number },
+): readonly PlayedEvent[] {
+  const started = prices.firstAt + prices.latencyMs - 1
+  return fetched.map(({ at, after, event }) => ({
+    at: Math.max(started, placeBetween(at, after, prices)),
+    event,
   }))
 }
 

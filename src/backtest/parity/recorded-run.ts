@@ -8,6 +8,7 @@ import {
   toConfigRequest,
 } from '../../config/load-config.ts'
 import type { JournalRecord } from '../../domain/record.ts'
+import type { Book } from '../../engine/book/book.ts'
 import { parseCore } from '../../engine/replay/core-image.ts'
 import { parseEvent } from '../../engine/replay/event-text.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
@@ -18,11 +19,13 @@ import type { SegmentFile } from '../../recording/recordings.ts'
 import { openSegment } from '../../recording/segment-reader.ts'
 import type { SegmentHead } from '../../recording/segment.ts'
 import type { PlayMarks } from '../playing/watched-thread.ts'
+import type { PlayedEvent } from '../virtual-pollers.ts'
 import { RunTrace } from './run-trace.ts'
 
 /** Parsing all events takes long, and most are none of these. */
 const READ = /^\{"kind":"(?:snapshotTaken|decided|fillsRead|clockSynchronised)"/
 const RESTRICTED = /^\{"kind":"record".*"kind":"(?:restricted|released)"/
+const FETCHED = '{"kind":"candlesFetched"'
 const STOP = /^\{"kind":"commanded","command":\{"kind":"stop"/
 
 export interface RecordedRun extends Pick<SegmentHead, 'configFile' | 'given'> {
@@ -33,6 +36,8 @@ export interface RecordedRun extends Pick<SegmentHead, 'configFile' | 'given'> {
   readonly readsAt: readonly number[]
   readonly feeds: RecordedFeeds
   readonly allReadsAt: readonly number[]
+  /** Exchange clock; `after`: readings of prices before it. */
+  readonly fetched: readonly (PlayedEvent & { readonly after: number })[]
   readonly accountReads: { readonly fillsMs?: number; readonly positionsMs?: number }
   readonly stop: RecordedStop | undefined
   readonly remarks: readonly string[]
@@ -63,6 +68,7 @@ export function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): R
   const restrictions = book.restrictions.values()
   const trace = new RunTrace(settings, { fromAt: head.startedAt, restrictions })
   const readsAt: number[] = []
+  const fetched: RecordedRun['fetched'][number][] = []
   const polls = new RecordedPolls()
   let stop: Pick<RecordedStop, 'at' | 'readBeforeAt'> | undefined
   let [offsetMs, readsBeforeStop] = [0, 0]
@@ -80,6 +86,8 @@ export function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): R
     for (const { at, event, effects } of opened.steps()) {
       marks.beat()
       polls.hear(event, at)
+      if (event.startsWith(FETCHED))
+        fetched.push({ at: at + offsetMs, after: readsAt.length, event: parseEvent(event) })
       if (STOP.test(event) && stop === undefined) {
         stop = { at: at + offsetMs, readBeforeAt: readsAt.at(-1) }
         readsBeforeStop = readsAt.length
@@ -95,7 +103,7 @@ export function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): R
           trace.recorded((parseValue(effect) as { readonly record: JournalRecord }).record)
     }
   }
-  const held = book.orders.size
+  const begun = describeBeginning(book)
   const firstAt = trace.firstReadAt ?? Number.POSITIVE_INFINITY
   const decidedOn = readsAt.filter((at) => at >= firstAt)
   return {
@@ -107,13 +115,14 @@ export function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): R
     stop: stop && { ...stop, readAfterAt: readsAt[readsBeforeStop] },
     readsAt: decidedOn,
     allReadsAt: readsAt,
+    fetched,
     feeds: readRecordedFeeds(segments),
     accountReads: polls.everyMs,
     remarks: [
-      ...(held === 0
+      ...(begun.length === 0
         ? []
         : [
-            `note: the recording begins with ${held} orders in the book; the backtest begins with none`,
+            `note: the recording begins with ${begun.join(', ')}; the backtest begins with nothing, so what follows from that differs`,
           ]),
       ...(next === undefined
         ? []
@@ -122,6 +131,20 @@ export function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): R
           ]),
     ],
   }
+}
+
+function describeBeginning(book: Book): readonly string[] {
+  const open = [...book.open.values()].reduce((sum, orders) => sum + orders.size, 0)
+  const held = [...book.account.values()].filter(
+    ({ longLots, shortLots }) => longLots + shortLots > 0,
+  ).length
+  const counts: readonly (readonly [number, string])[] = [
+    [open, 'open orders'],
+    [held, 'positions'],
+    [book.candles.size, 'kept series of candles'],
+    [book.strategyStates.size, 'states of strategies'],
+  ]
+  return counts.flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]))
 }
 
 const GRID_MS = 10
@@ -213,7 +236,9 @@ export function loadRecordedConfig(recorded: RecordedRun, options: ConfigOptions
   const enabled = loaded.config.strategies.filter((strategy) => strategy.enabled)
   const given = describeTraded(enabled)
   const traded = describeTraded(
-    [...settings.strategies.values()].map(({ id, symbols }) => ({ id, instruments: symbols })),
+    [...settings.strategies.values()]
+      .filter(({ isByHand }) => isByHand !== true)
+      .map(({ id, symbols }) => ({ id, instruments: symbols })),
   )
   if (given === traded) return loaded
   throw new Failure({

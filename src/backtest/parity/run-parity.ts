@@ -16,7 +16,12 @@ import type { PlayWatcher } from '../playing/watched-thread.ts'
 import { keepReportWritable, PARITY_FILES, ReportDirectory } from '../playing/report-directory.ts'
 import { markDecisions, playRun, prepareWatched, watchForEnd } from '../playing/run-backtest.ts'
 import { compareFills, compareWishes, unmatched } from './compare-runs.ts'
-import { asRecorded, playRecordedFeeds, writeRecordedPrices } from './recorded-prices.ts'
+import {
+  asRecorded,
+  playRecordedCandles,
+  playRecordedFeeds,
+  writeRecordedPrices,
+} from './recorded-prices.ts'
 import { reportRecorded } from './recorded-report.ts'
 import {
   decidesUntil,
@@ -66,7 +71,9 @@ export async function checkParity(
   const { instruments } = settings
   const both = [recorded.trace, played.trace] as const
   const restricted = describeRestricted(recorded.trace, played.trace)
-  const traded = [...settings.strategies].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  const traded = [...settings.strategies]
+    .filter(([, { isByHand }]) => isByHand !== true)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
   const wishes = traded.map(([id, { symbols }]) =>
     compareWishes(id, [both[0].wishes.get(id) ?? [], both[1].wishes.get(id) ?? []], {
       instruments,
@@ -148,7 +155,10 @@ async function playRecorded({
   const toAt = recorded.readsAt.at(-1) ?? Math.max(...firsts)
   const { latencyMs } = loaded.config.backtest
   const tickersAt = recorded.readsAt.map((at) => at - latencyMs)
-  const feeds = playRecordedFeeds(recorded.feeds, { readsAt: recorded.allReadsAt, latencyMs })
+  const read = { readsAt: recorded.allReadsAt, latencyMs }
+  const feeds = playRecordedFeeds(recorded.feeds, read)
+  const firstAt = recorded.readsAt[0] ?? toAt
+  const events = playRecordedCandles(recorded.fetched, { ...read, firstAt })
   try {
     const open = async (fromAt: number) => {
       const files = writeRecordedPrices(tables, directory, { fromAt, toAt })
@@ -170,7 +180,7 @@ async function playRecorded({
         run: new BacktestRun({
           ...opened,
           coverage,
-          backtest: { ...backtest, polling, feeds },
+          backtest: { ...backtest, polling, feeds, events },
           onStep,
         }),
       }

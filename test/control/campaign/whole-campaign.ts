@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { join } from 'node:path'
 import {
   Client,
@@ -503,7 +504,7 @@ class WholeCampaign {
   /** At the end the account holds what the fills say, and nothing rests. */
   async #compare(): Promise<void> {
     const { held, stated, rests } = await this.#daemon.stop()
-    if (JSON.stringify(held) !== JSON.stringify(stated) || rests > 0)
+    if (!isDeepStrictEqual(held, stated) || rests > 0)
       this.#orders.violations.push(
         `the book holds ${JSON.stringify(held)}, the exchange ${JSON.stringify(stated)}, and ${rests} orders rest`,
       )

@@ -1,16 +1,7 @@
 import { NOBODY } from '../../../src/simulator/shared/handlers.ts'
 import { describe, expect, test } from 'vitest'
 import { createRandom } from '../../../src/lib/random.ts'
-import {
-  createExchangeCore,
-  type ExchangeCore,
-} from '../../../src/simulator/futures/exchange-core.ts'
-import {
-  buildInstruments,
-  toMarketInstrument,
-} from '../../../src/simulator/futures/instruments/instruments.ts'
-import { SeededMarket } from '../../../src/simulator/market/seeded/seeded-market.ts'
-import { openAccount, START_AT } from './bench.ts'
+import type { ExchangeCore } from '../../../src/simulator/futures/exchange-core.ts'
 import { FILL_MODELS, type FillModelName } from '../../../src/simulator/matching/fill-model.ts'
 import { buildSession, openSession, SESSION_START_AT, sessionAccounts } from './random-session.ts'
 
@@ -86,48 +77,3 @@ function touch(core: ExchangeCore, now: number): void {
     now,
   )
 }
-
-test('a hundred resting orders and a position: more than 50,000 steps a second', () => {
-  const instruments = buildInstruments(START_AT).filter(({ symbol }) => symbol === 'BTCUSDT')
-  const market = { seed: 1, startAt: START_AT, instruments: instruments.map(toMarketInstrument) }
-  const core = createExchangeCore({
-    instruments,
-    accounts: [openAccount('1', 'one_way_mode', { balances: { USDT: '10000000' } })],
-    market: () => new SeededMarket(market),
-    seed: 1,
-  })
-  const frame = {
-    symbol: 'BTCUSDT',
-    productType: 'USDT-FUTURES',
-    marginCoin: 'USDT',
-    marginMode: 'crossed',
-  } as const
-  const resting = (side: 'buy' | 'sell', price: number) => ({
-    side,
-    size: '0.01',
-    price: String(price),
-    orderType: 'limit' as const,
-    force: 'gtc' as const,
-  })
-  for (const [side, first] of [
-    ['buy', 64_500],
-    ['sell', 65_500],
-  ] as const) {
-    const orderList = Array.from({ length: 50 }, (_, index) =>
-      resting(side, first + (side === 'buy' ? -1 : 1) * index),
-    )
-    core.answer('batchPlaceOrder', { uid: '1' }, { ...frame, orderList }, START_AT)
-  }
-  core.answer(
-    'batchPlaceOrder',
-    { uid: '1' },
-    { ...frame, orderList: [{ side: 'buy', size: '1', orderType: 'market' }] },
-    START_AT,
-  )
-  const STEPS = 50_000
-  const startedAt = performance.now()
-
-  for (let step = 1; step <= STEPS; step++) core.advance(START_AT + step * 100)
-
-  expect(performance.now() - startedAt).toBeLessThan(1000)
-})
