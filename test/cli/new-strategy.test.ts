@@ -1,8 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { IntentdProcess } from '../daemon/intentd-process.ts'
 import { Projects } from '../daemon/project.ts'
+
+const LIBRARY = join(import.meta.dirname, '../../strategies')
 
 const projects = new Projects()
 afterAll(() => projects.close())
@@ -61,6 +63,33 @@ test('one that comes with intentd can be copied, from any folder, and passes the
     const config = readFileSync(join(directory, `my-${like}.paper.yaml`), 'utf8')
     expect(config.includes('foreignFills: adopt')).toBe(like === 'breakout')
   }
+})
+
+test('every strategy that comes with intentd can be copied', async () => {
+  const { directory } = projects.open()
+  const names = readdirSync(LIBRARY).map((file) => file.replace(/\.ts$/, ''))
+  expect(names.length).toBeGreaterThan(10)
+
+  const { stderr } = await run(directory, 'new-strategy', 'mine', '--like', 'none')
+
+  const choices = / Allowed choices are (?<names>.*)\./.exec(stderr)?.groups?.['names']?.split(', ')
+  expect(choices?.toSorted()).toEqual(names.toSorted())
+})
+
+test('a copy that follows a signal has a configuration that takes it', async () => {
+  const { directory } = projects.open()
+  const written = await run(directory, 'new-strategy', 'mine', '--like', 'follow')
+  expect(written).toMatchObject({ code: 0, stdout: expect.stringContaining('INTENTD_SIGNAL_TV=') })
+  const check = async () => await run(directory, 'check', '--config', 'mine.paper.yaml')
+
+  const unready = await check()
+  expect(unready).toMatchObject({ code: 78 })
+  expect(unready.stderr).toMatch(/^INTENTD_SIGNAL_TV: missing: .*\n\n1 problem;/)
+
+  writeFileSync(join(directory, '.env'), 'INTENTD_SIGNAL_TV=0123456789abcdef\n', {
+    mode: 0o600,
+  })
+  expect(await check()).toMatchObject({ code: 0, stderr: '' })
 })
 
 test('in a folder of init a strategy goes to the others, and passes the check there', async () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 /** Files that a reader is told to make. */
 const OF_READERS = new Set([
-  'strategies/dip.ts',
+  'strategies/day-dip.ts',
   'strategies/NAME.ts',
   'test/strategies/NAME.test.ts',
 ])

@@ -14,9 +14,18 @@ const LIBRARY: Readonly<Record<string, string>> = {
   grid: 'grid-btc',
   trend: 'trend-btc',
   ...Object.fromEntries(
-    ['breakout', 'dca', 'dip', 'funding', 'market-maker', 'pair', 'ratio', 'rebalance', 'twap'].map(
-      (name) => [name, `examples/${name}`],
-    ),
+    [
+      'breakout',
+      'dca',
+      'dip',
+      'follow',
+      'funding',
+      'market-maker',
+      'pair',
+      'ratio',
+      'rebalance',
+      'twap',
+    ].map((name) => [name, `examples/${name}`]),
   ),
 }
 
@@ -36,12 +45,10 @@ export function addNewStrategyCommand(program: Command): void {
     .action((name: string, { dir, like }: NewOptions) => {
       const directory = resolve(dir ?? (isWorkingDirectory() ? 'strategies' : '.'))
       const place = (end: string): string => join(directory, `${name}${end}`)
-      writeStrategy(
-        name,
-        directory,
-        like === undefined ? freshFiles(name) : copiedFiles(name, like),
-      )
-      writeOut(nextSteps(name, place, like))
+      const texts = like === undefined ? freshFiles(name) : copiedFiles(name, like)
+      writeStrategy(name, directory, texts)
+      const hasSignal = takesSignal(texts.get('.yaml') ?? '')
+      writeOut(nextSteps(name, place, { like, hasSignal }))
     })
 }
 
@@ -74,13 +81,18 @@ function copiedFiles(name: string, like: string): Texts {
   return new Map([
     ['.ts', read(`strategies/${like}.ts`)],
     ['.yaml', settings],
-    [
-      '.paper.yaml',
-      settings.includes('foreignFills: adopt')
-        ? withAdoption(paperConfig(name))
-        : paperConfig(name),
-    ],
+    ['.paper.yaml', configFor(name, settings)],
   ])
+}
+
+function configFor(name: string, settings: string): string {
+  const config = paperConfig(name)
+  if (settings.includes('foreignFills: adopt')) return withAdoption(config)
+  return takesSignal(settings) ? withSignal(config) : config
+}
+
+function takesSignal(settings: string): boolean {
+  return /^signals:/m.test(settings)
 }
 
 /** Otherwise fills of exits at the exchange would halt the instrument. */
@@ -89,6 +101,24 @@ function withAdoption(config: string): string {
     /^risk:\n/m,
     'risk:\n  foreignFills: adopt # the exchange fires take-profits and stop-losses: no orders of ours. A fill by hand halts nothing either\n',
   )
+}
+
+/** The signal that `follow` reads: docs/signals.md. */
+const SIGNAL = `
+# The alert of a chart, or whatever sends the signal: docs/signals.md. Its secret is in .env.
+signals:
+  port: 8791
+  accept:
+    tv:
+      secretVariable: INTENTD_SIGNAL_TV
+      secretField: key # for senders that cannot set a header
+      maxAgeMs: 14400000 # after four hours without another one the strategy is flat
+      fields:
+        action: { type: oneOf, values: [long, short, flat] }
+`
+
+function withSignal(config: string): string {
+  return config.replace(/^strategies:/m, `${SIGNAL.trimStart()}\n$&`)
 }
 
 function writeStrategy(name: string, directory: string, texts: Texts): void {
@@ -130,7 +160,14 @@ function paperConfig(name: string): string {
     .concat(`\nstrategies:\n  - ${name}.yaml\n`)
 }
 
-function nextSteps(name: string, place: (end: string) => string, like: string | undefined): string {
+const MAKE_SECRET =
+  '  echo "INTENTD_SIGNAL_TV=$(openssl rand -hex 24)" >> .env; chmod 600 .env   # what the sender of the signal has to know'
+
+function nextSteps(
+  name: string,
+  place: (end: string) => string,
+  { like, hasSignal }: { readonly like: string | undefined; readonly hasSignal: boolean },
+): string {
   const [testFile, configFile] = ['.test.ts', '.paper.yaml'].map((end) => relative('.', place(end)))
   return [
     ...(like === undefined
@@ -141,9 +178,11 @@ function nextSteps(name: string, place: (end: string) => string, like: string | 
       : [
           `${name} is written: ${like} as it comes with intentd. docs/strategies-library.md says when it loses.`,
         ]),
+    ...(hasSignal ? [MAKE_SECRET] : []),
     `  intentd check --config ${configFile}`,
-    `  intentd backtest ${configFile} --market BTCUSDT-1m.csv.gz`,
+    `  intentd backtest ${configFile} --market BTCUSDT-1m.csv.gz${hasSignal ? ' --feed tv=signal-tv.feed.jsonl' : ''}`,
     `  intentd run --config ${configFile}`,
+    ...(hasSignal ? [`  intentd signal tv '{"action":"long"}' -c ${configFile}`] : []),
     '',
   ].join('\n')
 }
