@@ -1,6 +1,6 @@
 import { cleanLine } from '../lib/text/clean-text.ts'
 import type { RestrictionView } from '../control/views.ts'
-import { MODE_REASONS, type Restriction, type Scope } from '../domain/trading-mode.ts'
+import { ACCOUNT, MODE_REASONS, type Restriction, type Scope } from '../domain/trading-mode.ts'
 
 /** A measurement ends these: after a release, the next reading would restrict again. */
 const MEASURED: ReadonlySet<Restriction['code']> = new Set([
@@ -55,5 +55,18 @@ function commandOf(
   if (isVolatile === true || MEASURED.has(code) || (code === 'flatten' && by === 'intentd'))
     return null
   if (code === 'kill') return `intentd release${configOption} --reason "…"`
+  return releaseCommand(scope, configOption)
+}
+
+function releaseCommand(scope: Scope, configOption: string): string {
   return `intentd release${configOption} ${scope === '*' ? "'*'" : scope} --reason "…"`
+}
+
+/** @param holds comes with a command, and stays */
+export function adviseHeld(
+  { scope, mode }: Pick<Restriction, 'scope' | 'mode'>,
+  configOption: string,
+): string {
+  const named = scope === ACCOUNT ? 'the whole account' : scope
+  return `${named} stays ${mode} until it is released: \`${releaseCommand(scope, configOption)}\``
 }

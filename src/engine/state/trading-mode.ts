@@ -371,6 +371,15 @@ export function restrictedOrders(
   found: FoundFills = NOTHING_FOUND,
 ): ReadonlySet<Order> {
   if (!isRestricted(core, { strategyId, symbol })) return NONE
+  return riskierOrders(core, { strategyId, symbol }, found)
+}
+
+/** A restriction there takes, or would take, these. */
+export function riskierOrders(
+  core: Core,
+  { strategyId, symbol }: StrategyInstrument,
+  found: FoundFills = NOTHING_FOUND,
+): ReadonlySet<Order> {
   const { positionMode } = core.book
   const all = ordersOf(core, strategyId, symbol)
   const orders = all.filter((order) => found.size === 0 || !isEnding(order, found))

@@ -310,6 +310,31 @@ describe('a close of a share', () => {
     expect(detail).toBe(`${STRATEGY} ${SYMBOL} ${text}`)
   })
 
+  test('says which orders it withdraws, and what holds the scope afterwards', () => {
+    const account = trading()
+    account.reach(STRATEGY, 10)
+    order(account, { price: '9999', force: 'post_only' })
+    order(account, { price: '9998', force: 'post_only', key: 'key-0002' })
+    account.bench.accept(account.bench.grantBatch())
+    const plan = close(account, SYMBOL, 0.5)
+
+    expect(plan.detail).toMatch(/stay; withdraws 2 open orders: 2 on BTCUSDT of manual$/)
+    expect(plan.holds).toEqual({ scope: SYMBOL, mode: 'reducing' })
+    account.bench.pass(1000)
+    expect(account.bench.grantCancel()).toBeDefined()
+  })
+
+  test.each([
+    [strategyScope(STRATEGY), 1, { scope: strategyScope(STRATEGY), mode: 'halted' }],
+    [strategyScope(MANUAL), 0.5, undefined],
+  ])('of %s at %d holds afterwards %o', (scope, share, holds) => {
+    const account = trading()
+    account.reach(STRATEGY, 10)
+    order(account)
+    account.fillNext()
+    expect(close(account, scope, share).holds).toEqual(holds)
+  })
+
   test('says what a share that is less than an order leaves as it is', () => {
     const account = trading()
     account.reach(STRATEGY, 10)
