@@ -1,6 +1,6 @@
 import { cleanLine } from '../lib/text/clean-text.ts'
 import type { RestrictionView } from '../control/views.ts'
-import { ACCOUNT, MODE_REASONS, type Restriction, type Scope } from '../domain/trading-mode.ts'
+import { ACCOUNT, endsOf, type Restriction, type Scope } from '../domain/trading-mode.ts'
 
 /** A measurement ends these: after a release, the next reading would restrict again. */
 const MEASURED: ReadonlySet<Restriction['code']> = new Set([
@@ -40,7 +40,7 @@ export function viewRestriction(
   const command = commandOf(restriction, configOption)
   const isClosing = code === 'flatten' && isToClose(scope)
   const isClosed = code === 'flatten' && !isClosing
-  const ends = isClosed ? 'an operator releases it; everything is closed' : MODE_REASONS[code].ends
+  const ends = isClosed ? 'an operator releases it; everything is closed' : endsOf(restriction)
   const releasableAt = COOLED_DOWN.includes(code) && coolDownMs > 0 ? at + coolDownMs : null
   return { scope, mode, code, reason, by, at, ends, command, isClosing, releasableAt }
 }

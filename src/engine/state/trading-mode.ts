@@ -8,6 +8,7 @@ import type { ReleasedRecord } from '../../domain/record.ts'
 import {
   ACCOUNT,
   type KeptLots,
+  endsOf,
   MODE_REASONS,
   type ModeReason,
   type RestrictedMode,
@@ -69,7 +70,7 @@ export function restrict(core: Core, restriction: NewRestriction): void {
     code,
     reason,
     by,
-    ends: MODE_REASONS[code].ends,
+    ends: endsOf(restriction),
   })
 }
 

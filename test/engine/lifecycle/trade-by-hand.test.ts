@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { MANUAL } from '../../../src/domain/hand-order.ts'
 import type { PositionMode } from '../../../src/domain/instrument.ts'
 import { keysUsedBy } from '../../../src/domain/record.ts'
-import { strategyScope } from '../../../src/domain/trading-mode.ts'
+import { endsOf, strategyScope } from '../../../src/domain/trading-mode.ts'
 import { holdingOf } from '../../../src/engine/book/book.ts'
 import type { EngineCommand, HandCommand } from '../../../src/engine/event.ts'
 import type { EngineSettings } from '../../../src/engine/settings.ts'
@@ -333,6 +333,18 @@ describe('a close of a share', () => {
     order(account)
     account.fillNext()
     expect(close(account, scope, share).holds).toEqual(holds)
+  })
+
+  test('is said to end by itself only where it is of `manual`', () => {
+    const own = endsOf({ code: 'close', scope: strategyScope(MANUAL) })
+    const other = endsOf({ code: 'close', scope: strategyScope(STRATEGY) })
+    expect(own).toBe('everything that was to be closed is closed, or an operator releases it')
+    expect(other).toBe('an operator releases it')
+    const account = trading()
+    account.reach(STRATEGY, 10)
+    close(account, strategyScope(STRATEGY), 0.5)
+    const said = account.bench.take('announce').find(({ event }) => event === 'trading.reducing')
+    expect(said?.fields).toMatchObject({ code: 'close', ends: other })
   })
 
   test('says what a share that is less than an order leaves as it is', () => {
