@@ -74,7 +74,7 @@ function showTrades(options: TradesOptions): number | Promise<number> {
   })
 }
 
-/** What an earlier configuration traded is known by its fills. */
+/** Fills also name what an earlier configuration traded. */
 function listUnknown(
   { strategy, symbol }: TradesOptions,
   config: DaemonConfig,
