@@ -238,7 +238,7 @@ function addProposals(app: Hono, options: CommandFrame): void {
 async function propose(
   context: Context,
   request: ControlRequest,
-  { entrance, proposals, answered, proposalRate, refusals }: CommandFrame,
+  { daemon, entrance, proposals, answered, proposalRate, refusals }: CommandFrame,
 ): Promise<Response> {
   const known = answered.recall(request)
   if (known !== 'unknown') return answerOnce(context, known)
@@ -254,12 +254,12 @@ async function propose(
   if (proposed.kind === 'impossible')
     return context.json({ ...nothing, stillHeld: {}, text: `not done: ${proposed.why}` })
   const { proposal } = proposed
-  const text = describeProposal(proposal)
+  const text = describeProposal(proposal, daemon.status().configOption)
   return context.json({ ...nothing, stillHeld: {}, text, proposal }, 202)
 }
 
-function describeProposal({ id, expiresAt }: ProposalView): string {
-  return `not done yet: this can add risk, so it waits as proposal ${id} until ${showUtc(expiresAt)}; confirm it with a code of your authenticator: \`intentd confirm ${id}\` at the machine, or /confirm ${id} CODE in the chat`
+function describeProposal({ id, expiresAt }: ProposalView, configOption: string): string {
+  return `not done yet: this can add risk, so it waits as proposal ${id} until ${showUtc(expiresAt)}; confirm it with a code of your authenticator: \`intentd confirm${configOption} ${id}\` at the machine, or /confirm ${id} CODE in the chat`
 }
 
 async function readRequest(

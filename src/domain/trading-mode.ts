@@ -1,4 +1,5 @@
 import { unreachable } from '../lib/unreachable.ts'
+import { MANUAL } from './hand-order.ts'
 import type { StrategyId } from './ids.ts'
 
 /**
@@ -30,7 +31,7 @@ export const MODE_REASONS = {
   flatten: { mode: 'halted', ends: 'an operator releases it, once everything is closed' },
   close: {
     mode: 'reducing',
-    ends: 'an operator releases it; a close of what was traded by hand ends by itself',
+    ends: 'an operator releases it',
   },
   kill: {
     mode: 'killed',
@@ -118,6 +119,13 @@ export const MODE_REASONS = {
 } as const satisfies Record<string, { readonly mode: RestrictedMode; readonly ends: string }>
 
 export type ModeReason = keyof typeof MODE_REASONS
+
+/** A person decides on trades by hand, so nothing would buy back. */
+export function endsOf({ code, scope }: Pick<Restriction, 'code' | 'scope'>): string {
+  if (code === 'close' && scope === strategyScope(MANUAL))
+    return 'everything that was to be closed is closed, or an operator releases it'
+  return MODE_REASONS[code].ends
+}
 
 /** `*` is the account, a symbol its instrument, `strategy:ID` a strategy. */
 export type Scope = string

@@ -26,4 +26,9 @@ export class RateBucket {
     this.#left -= 1
     return true
   }
+
+  /** As of the last take; 0: one is left. */
+  get waitMs(): number {
+    return Math.max(0, ((1 - this.#left) / this.#perMinute) * MINUTE_MS)
+  }
 }

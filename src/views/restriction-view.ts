@@ -1,6 +1,6 @@
 import { cleanLine } from '../lib/text/clean-text.ts'
 import type { RestrictionView } from '../control/views.ts'
-import { MODE_REASONS, type Restriction, type Scope } from '../domain/trading-mode.ts'
+import { ACCOUNT, endsOf, type Restriction, type Scope } from '../domain/trading-mode.ts'
 
 /** A measurement ends these: after a release, the next reading would restrict again. */
 const MEASURED: ReadonlySet<Restriction['code']> = new Set([
@@ -40,7 +40,7 @@ export function viewRestriction(
   const command = commandOf(restriction, configOption)
   const isClosing = code === 'flatten' && isToClose(scope)
   const isClosed = code === 'flatten' && !isClosing
-  const ends = isClosed ? 'an operator releases it; everything is closed' : MODE_REASONS[code].ends
+  const ends = isClosed ? 'an operator releases it; everything is closed' : endsOf(restriction)
   const releasableAt = COOLED_DOWN.includes(code) && coolDownMs > 0 ? at + coolDownMs : null
   return { scope, mode, code, reason, by, at, ends, command, isClosing, releasableAt }
 }
@@ -55,5 +55,18 @@ function commandOf(
   if (isVolatile === true || MEASURED.has(code) || (code === 'flatten' && by === 'intentd'))
     return null
   if (code === 'kill') return `intentd release${configOption} --reason "…"`
+  return releaseCommand(scope, configOption)
+}
+
+function releaseCommand(scope: Scope, configOption: string): string {
   return `intentd release${configOption} ${scope === '*' ? "'*'" : scope} --reason "…"`
+}
+
+/** @param holds comes with a command, and stays */
+export function adviseHeld(
+  { scope, mode }: Pick<Restriction, 'scope' | 'mode'>,
+  configOption: string,
+): string {
+  const named = scope === ACCOUNT ? 'the whole account' : scope
+  return `${named} stays ${mode} until it is released: \`${releaseCommand(scope, configOption)}\``
 }

@@ -1,6 +1,6 @@
 import { marginCoinOf } from '../engine/state/own-figure.ts'
 import type { Equity } from '../domain/loss-limits.ts'
-import { MODE_REASONS, type Restriction } from '../domain/trading-mode.ts'
+import { endsOf, type Restriction } from '../domain/trading-mode.ts'
 import type { Holding, PositionReading } from '../domain/position.ts'
 import type { DurationSummary } from '../lib/percentiles.ts'
 import { marginFeesOf, type Money, sumMoney } from '../domain/fill-money.ts'
@@ -152,7 +152,7 @@ export function buildSummary(input: SummaryInput): RunSummary {
     unattended: listUnattended({ ...input, strategies: input.configured }),
     restrictions: [...book.restrictions.values()].map((one) => ({
       ...one,
-      ends: MODE_REASONS[one.code].ends,
+      ends: endsOf(one),
     })),
     strategies: summariseStrategies(input),
     limiter: limiter

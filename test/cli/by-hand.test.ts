@@ -36,6 +36,12 @@ describe.concurrent('trades by hand at the command line', () => {
     expect((await give(project, 'positions')).printed).toContain('manual')
     expect((await give(project, 'fills')).printed).toContain('manual')
 
+    const part = await give(project, 'close', 'BTCUSDT', '50', '%', '--dry-run')
+    expect(part.printed).toMatch(
+      /would be done: .*; withdraws \d+ open orders: .*; BTCUSDT stays reducing until it is released: `intentd release .*BTCUSDT --reason/,
+    )
+    const own = await give(project, 'close', 'manual', '50', '%', '--dry-run')
+    expect(own.printed).not.toContain('stays reducing')
     expect(await give(project, 'close', 'manual', '50', '%')).toMatchObject({ code: 0 })
     await run.untilEvent('close.done')
     expect(run.events('order.sent').filter(isOwn)).toHaveLength(2)

@@ -207,6 +207,7 @@ test('without --since a symbol is told of as far back as something happened, and
   const write = vi
     .spyOn(process.stdout, 'write')
     .mockImplementation((text) => said.push(String(text)) > 0)
+  const aside = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   const words = [
     'explain',
     SYMBOL,
@@ -223,8 +224,16 @@ test('without --since a symbol is told of as far back as something happened, and
     said.length = 0
     await main([...words, '--since', '10m'])
     expect(said.join('')).toContain('= nothing happened')
+    said.length = 0
+    const unknown = words.map((word) => (word === SYMBOL ? 'BTCUSD' : word))
+    expect(await main(unknown)).toBe(1)
+    expect(said.join('')).toBe('')
+    expect(aside.mock.calls.join('')).toMatch(
+      /nothing of BTCUSD in .*; did you mean BTCUSDT\?[^]*instruments: BTCUSDT/,
+    )
   } finally {
     write.mockRestore()
+    aside.mockRestore()
   }
 })
 

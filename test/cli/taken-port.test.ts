@@ -5,6 +5,7 @@ import { describeHolder, holdDirectory } from '../../src/assembly/state/state-di
 import { noteRunning } from '../../src/assembly/state/running-files.ts'
 import { nameHolder } from '../../src/assembly/state/taken-port.ts'
 import { examinePort } from '../../src/cli/doctor/examine-machine.ts'
+import { examineSignals } from '../../src/cli/doctor/examine-signals.ts'
 import { listPortProblems } from '../../src/cli/run/accept-reload.ts'
 import { type DaemonConfig, loadConfig } from '../../src/config/load-config.ts'
 import { Workspace } from '../config/workspace.ts'
@@ -67,6 +68,9 @@ test.runIf(process.platform === 'linux')(
       expect(nameHolder('EADDRINUSE', taken)).toBe(`EADDRINUSE; ${named}`)
       const [own] = await examinePort({ ...at(taken), state: config.state })
       expect([own?.state, own?.found]).toEqual(['ok', expect.stringContaining('of this state')])
+      const signals = { host: '127.0.0.1', port: taken, accept: {} }
+      const [, ofSignals] = await examineSignals({ signals, state: config.state }, { cwd: '/' })
+      expect(ofSignals).toMatchObject({ state: 'ok', what: 'signals port', found: own?.found })
       const elsewhere = { ...config.state, directory: `${directory}/none` }
       const [foreign] = await examinePort({ ...at(taken), state: elsewhere })
       expect([foreign?.state, foreign?.found]).toEqual(['warn', expect.stringContaining(named)])

@@ -272,6 +272,17 @@ test('a fee that is not known is said, and counts nowhere as zero', async () => 
   expect(trades.out).toContain('net 0.90 USDT; in 1 of them not everything is counted')
 })
 
+test('a strategy or an instrument that nothing knows is an error; one that the journal knows is not', async () => {
+  writeJournal([fill({ side: 'buy', price: '60000', strategyId: 'former', symbol: 'OLDUSDT' })])
+  const wrong = await run('trades', '--strategy', 'gird', '--symbol', 'BTCUSD')
+  expect(wrong.code).toBe(1)
+  expect(wrong.aside).toContain('nor the journal knows gird; did you mean grid?; strategies: grid,')
+  expect(wrong.aside).toContain('nor the journal knows BTCUSD; did you mean BTCUSDT?; instruments')
+  const before = await run('trades', '--strategy', 'former', '--symbol', 'OLDUSDT')
+  expect(before).toMatchObject({ code: 0, out: 'no trade was closed\n' })
+  expect((await run('trades', '--strategy', 'trend')).code).toBe(0)
+})
+
 describe('a history of trades that is read again and again', () => {
   let scannedBehind: readonly unknown[] = []
   const read = (history: TradeHistory): readonly string[] => {

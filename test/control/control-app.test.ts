@@ -105,7 +105,7 @@ class Bench {
           version: '1.2.3',
           environment: 'simulator',
           exchange: '',
-          configOption: '',
+          configOption: ' -c live.yaml',
           pid: 1,
           speed: 1,
           isReadOnly: readOnly,
@@ -187,7 +187,9 @@ describe('what can add risk', () => {
 
   test('is only proposed at the port, and done once with a code', async () => {
     const bench = new Bench(PORT)
-    const id = await proposalOf(await bench.post(RELEASE))
+    const proposed = await bench.post(RELEASE)
+    const id = await proposalOf(proposed.clone())
+    expect(await proposed.text()).toContain(`\`intentd confirm -c live.yaml ${id}\``)
     expect(await (await bench.get('/v1/proposals')).json()).toMatchObject([
       { id, by: 'port:control.token says "test"', reason: 'odd prices', changes: ['ends it'] },
     ])

@@ -11,6 +11,7 @@ import { Secret } from '../../src/lib/secret.ts'
 import { systemTimers } from '../../src/lib/timers.ts'
 import { type RunningSimulator, startSimulator } from '../../src/simulator/start-simulator.ts'
 import { MAIN, SIMULATOR_SECTION, Workspace } from '../config/workspace.ts'
+import { findPort } from '../support/free-port.ts'
 import { CALLING } from '../exchange/client-fixture.ts'
 import { examineExchange } from '../../src/cli/doctor/examine-exchange.ts'
 import { assertSupported } from '../../src/cli/process/platform.ts'
@@ -71,6 +72,38 @@ test.concurrent('a target of alerts whose address is nowhere is what a start ref
     }),
   )
   expect(stateOf(given.findings, 'alerts')).toBeUndefined()
+})
+
+test.concurrent('a signal without a safe secret is what a start refuses; its port is looked at', async () => {
+  const project = projects.open()
+  const port = await findPort()
+  const tv = `tv: { secretVariable: INTENTD_SIGNAL_TV, maxAgeMs: 60000, fields: { is: { type: boolean } } }`
+  project.write(
+    'config/paper.yaml',
+    `${project.read('config/paper.yaml')}\nsignals: { port: ${port}, accept: { ${tv} } }\n`,
+  )
+
+  const [lacking, weak, given] = await Promise.all(
+    [{}, { INTENTD_SIGNAL_TV: 'short' }, { INTENTD_SIGNAL_TV: 'a'.repeat(48) }].map((env) =>
+      look(project, [], env),
+    ),
+  )
+
+  const secretOf = (one: Looked | undefined) => one?.findings.find(({ what }) => what === 'signals')
+  expect([lacking?.code, weak?.code, given?.code]).toEqual([1, 1, 0])
+  expect(secretOf(lacking)).toMatchObject({
+    state: 'fail',
+    found: expect.stringContaining('INTENTD_SIGNAL_TV'),
+    advice: expect.stringContaining('openssl rand -hex 24'),
+  })
+  expect(secretOf(weak)?.found).toContain('expected 16 to 200 characters')
+  expect(weak?.text).not.toContain('short')
+  expect(secretOf(given)).toMatchObject({ state: 'ok', found: 'each has its secret: tv' })
+  expect(given?.findings).toContainEqual({
+    state: 'ok',
+    what: 'signals port',
+    found: `127.0.0.1:${port} is free`,
+  })
 })
 
 interface Exchange {

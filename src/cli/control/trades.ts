@@ -1,7 +1,12 @@
 import type { Command } from 'commander'
+import { toInstruments } from '../../assembly/settings/engine-settings.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
 import { CANDLE_INTERVALS_MS, type CandleView } from '../../control/detail-views.ts'
 import type { ClosedTrade } from '../../domain/closed-trade.ts'
 import { describeJournalPlace, type JournalPlace } from '../../domain/journal-place.ts'
+import { MANUAL } from '../../domain/hand-order.ts'
+import type { BookedFill } from '../../journal/booking.ts'
+import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { decimal, sumDecimals } from '../../lib/decimal.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
@@ -52,7 +57,7 @@ function showTrades(options: TradesOptions): number | Promise<number> {
   const { strategy, symbol, json, csv, course } = options
   if (course !== undefined) return showTradeCourse({ ...options, course })
   const format = json ? 'json' : csv ? 'csv' : 'table'
-  withRows(options, ({ reader, config, file, since, until }) => {
+  return withRows(options, ({ reader, config, file, since, until, allFills }) => {
     const { journal, trades, unexplained } = readClosedTrades(reader, config.account.positionMode, {
       strategy,
       symbol,
@@ -63,8 +68,41 @@ function showTrades(options: TradesOptions): number | Promise<number> {
     writeOut(formatTrades(trades, format, journal))
     for (const pair of unexplained) writeAside(`${describeUnexplained(pair)}\n`)
     writeAside(`from ${file}, ${describeJournalPlace(journal)}\n`)
+    const unknown = trades.length === 0 ? listUnknown(options, config, allFills()) : []
+    for (const text of unknown) print(text)
+    return unknown.length === 0 ? 0 : EXIT_NONE
   })
-  return 0
+}
+
+/** Fills also name what an earlier configuration traded. */
+function listUnknown(
+  { strategy, symbol }: TradesOptions,
+  config: DaemonConfig,
+  fills: Iterable<BookedFill>,
+): readonly string[] {
+  if (strategy === undefined && symbol === undefined) return []
+  const strategies = new Set<string>(config.strategies.map(({ id }) => id))
+  if (config.manual !== undefined) strategies.add(MANUAL)
+  const symbols = new Set(toInstruments(config).keys())
+  for (const fill of fills) {
+    if (fill.strategyId !== '') strategies.add(fill.strategyId)
+    symbols.add(fill.symbol)
+  }
+  return [
+    ...objectTo(strategy, { what: 'strategies', known: [...strategies] }),
+    ...objectTo(symbol, { what: 'instruments', known: [...symbols] }),
+  ]
+}
+
+function objectTo(
+  word: string | undefined,
+  { what, known }: { readonly what: string; readonly known: readonly string[] },
+): readonly string[] {
+  if (word === undefined || known.includes(word)) return []
+  const guess = didYouMeanEnd(word, known)
+  return [
+    `neither the configuration nor the journal knows ${word}${guess}; ${what}: ${known.join(', ')}`,
+  ]
 }
 
 function describeUnexplained([strategyId, symbol]: readonly [string, string]): string {

@@ -42,6 +42,7 @@ import {
   examineSocket,
 } from './examine-machine.ts'
 import { examineServers } from './examine-servers.ts'
+import { examineSignals } from './examine-signals.ts'
 import { examineSupervisors } from './examine-supervisor.ts'
 import { type Finding, finding, formatFindings, ok } from '../process/finding.ts'
 import { findStoredGridFailure } from '../process/stored-grids.ts'
@@ -177,6 +178,7 @@ async function examineAccount(
     ...examineGrids(account),
     examineSocket(config),
     ...(await examinePort(config)),
+    ...(await examineSignals(config, request)),
     ...(await examineDaemon(config)),
     ...examineLocks(config, accessTo(config, keys.credentials)),
     ...(await examineServers(config, request, { configOption, own })),

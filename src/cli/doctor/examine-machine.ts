@@ -233,16 +233,26 @@ export function examineSocket(config: DaemonConfig): Finding {
 
 export async function examinePort({
   control: { host, port },
-  state: { directory },
+  state,
 }: Pick<DaemonConfig, 'control' | 'state'>): Promise<readonly Finding[]> {
+  return examineListening('control', { host, port }, state)
+}
+
+/** @param section of the configuration, which names the port */
+export async function examineListening(
+  section: string,
+  { host, port }: { readonly host: string; readonly port: number | undefined },
+  { directory }: Pick<DaemonConfig['state'], 'directory'>,
+): Promise<readonly Finding[]> {
   if (port === undefined || port === 0) return []
+  const what = `${section} port`
   const reason = await whyTaken(host, port)
   const address = `${host}:${port}`
-  if (reason === undefined) return [ok('control port', `${address} is free`)]
+  if (reason === undefined) return [ok(what, `${address} is free`)]
   const own = listHolders(directory).some(({ pid }) => findPortHolder(port)?.pid === pid)
-  if (own) return [ok('control port', `${address}: the daemon of this state listens there`)]
-  const hint = 'end what has it, or set another control.port (0 takes any free one)'
-  return [finding('warn', 'control port', `${address}: ${reason}`, hint)]
+  if (own) return [ok(what, `${address}: the daemon of this state listens there`)]
+  const hint = `end what has it, or set another ${section}.port (0 takes any free one)`
+  return [finding('warn', what, `${address}: ${reason}`, hint)]
 }
 
 /**

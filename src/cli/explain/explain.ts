@@ -4,6 +4,8 @@ import type { VerbFrame } from '../process/verb-frame.ts'
 import { toInstruments } from '../../assembly/settings/engine-settings.ts'
 import { readGrids } from '../../assembly/state/known-grids.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
+import { TRADING_MODES } from '../../domain/trading-mode.ts'
+import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { explainKey } from '../../views/explain/explain-key.ts'
@@ -73,7 +75,10 @@ function explain(subject: string, options: ExplainOptions): number {
     writeAside(
       stories.length > 0
         ? `from ${file}\n`
-        : nothingOf(subject, file, isStrategyOf(config, subject)),
+        : nothingOf(subject, file, {
+            isStrategy: isStrategyOf(config, subject),
+            symbols: [...instruments.keys()],
+          }),
     )
     return stories.length > 0 ? 0 : EXIT_NOTHING
   } finally {
@@ -92,8 +97,17 @@ function storiesOf(
   if (found.length > 0 || !SYMBOL.test(subject)) return found
   // A universe judges also what it never took in.
   const judged = explainLately(frame, subject, since)
-  return judged.moments.length > 0 ? [judged] : []
+  return judged.moments.some(({ what }) => !OF_ACCOUNT.has(what)) ? [judged] : []
 }
+
+/** They stand in the story of any symbol. */
+const OF_ACCOUNT: ReadonlySet<string> = new Set([
+  'started',
+  'reload',
+  'released',
+  'repaired',
+  ...TRADING_MODES,
+])
 
 /** Chats and assistants must take an answer whole. */
 const STORIES_MAX = 10
@@ -138,12 +152,17 @@ function isStrategyOf({ strategies, manual }: DaemonConfig, subject: string): bo
   return strategies.some(({ id }) => id === subject) || (subject === MANUAL && manual !== undefined)
 }
 
-function nothingOf(subject: string, file: string, isStrategy: boolean): string {
+function nothingOf(
+  subject: string,
+  file: string,
+  { isStrategy, symbols }: { readonly isStrategy: boolean; readonly symbols: readonly string[] },
+): string {
   if (isStrategy)
     return `${subject} is a strategy: give one of its instruments, or an order of it (intentd orders, intentd fills --json)\n`
   return (
-    `nothing of ${subject} in ${file}\n` +
-    'it keeps a week; a key stands as its strategy spelt it, a clientOid whole, a symbol as in the configuration\n'
+    `nothing of ${subject} in ${file}${didYouMeanEnd(subject, symbols)}\n` +
+    'it keeps a week; a key stands as its strategy spelt it, a clientOid whole, a symbol as in the configuration\n' +
+    `instruments: ${symbols.join(', ')}\n`
   )
 }
 

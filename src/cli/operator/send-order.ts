@@ -30,7 +30,9 @@ export async function sendOrder(
   const reply = await withClient(socket, (client) => client.command(request))
   if (reply.kind !== 'answered') {
     const code = explainReply(config, reply)
-    print(`${words.unanswered}: give it again with --key ${toShellWord(key)}`)
+    if ('dryRun' in order && order.dryRun === true)
+      print('the dry run was not answered; it does nothing, so ask again')
+    else print(`${words.unanswered}: give it again with --key ${toShellWord(key)}`)
     return code
   }
   if (reply.status !== 200) return explainReply(config, reply)

@@ -216,7 +216,7 @@ function listMissingSecrets({ config }: LoadedConfig, request: SecretsRequest): 
     ...listProblems(() => loadCredentials(config, request)),
     ...listProblems(() => loadProxies(config, request)),
     ...listMissingAlertSecrets(config, request),
-    ...listProblems(() => loadSignalSecrets(config, request)),
+    ...listSignalProblems(config, request),
   ]
 }
 
@@ -225,6 +225,13 @@ export function listMissingAlertSecrets(
   request: SecretsRequest,
 ): readonly Problem[] {
   return alerts ? listProblems(() => loadAlertSecrets(alerts, request)) : []
+}
+
+export function listSignalProblems(
+  config: Pick<DaemonConfig, 'signals'>,
+  request: SecretsRequest,
+): readonly Problem[] {
+  return listProblems(() => loadSignalSecrets(config, request))
 }
 
 export function listChatProblems(

@@ -47,6 +47,8 @@ export interface SignalGateOptions {
 
 export interface SignalAnswer {
   readonly status: number
+  /** Seconds; of a 429. */
+  readonly retryAfter?: number
   readonly body: Readonly<Record<string, string>>
 }
 
@@ -94,8 +96,7 @@ export class SignalGate {
     const isProved = this.#isSecret(rule, shown) && rule !== undefined
     const rate = isProved ? this.#rates.get(name) : this.#unproved
     if (rate?.take() === true) return { kind: 'open', rule, isProved }
-    const answer = this.#refuse(isProved ? name : undefined, 429, TOO_MANY)
-    return { kind: 'closed', answer }
+    return { kind: 'closed', answer: this.#limit(isProved ? name : undefined, rate) }
   }
 
   /** @param bytes of the body; undefined if it is longer than allowed */
@@ -107,8 +108,8 @@ export class SignalGate {
     const known = isProved ? rule : this.#proveByBody(rule, body)
     if (known === undefined) return this.#refuse(undefined, 401, WRONG_SECRET)
     const { name } = known
-    if (!isProved && this.#rates.get(name)?.take() !== true)
-      return this.#refuse(name, 429, TOO_MANY)
+    const rate = this.#rates.get(name)
+    if (!isProved && rate?.take() !== true) return this.#limit(name, rate)
     if (bytes === undefined) return this.#refuse(name, 413, TOO_LONG)
     if (body === undefined) return this.#refuse(name, 400, NO_OBJECT)
     const read = this.#readSignal(known, body)
@@ -127,8 +128,14 @@ export class SignalGate {
   }
 
   #refuse(name: string | undefined, status: number, why: string): SignalAnswer {
-    this.#options.onAnswered(name, status === 429 ? 'limited' : 'refused', why)
+    this.#options.onAnswered(name, 'refused', why)
     return { status, body: { error: why } }
+  }
+
+  #limit(name: string | undefined, rate: RateBucket | undefined): SignalAnswer {
+    this.#options.onAnswered(name, 'limited', TOO_MANY)
+    const retryAfter = Math.max(1, Math.ceil((rate?.waitMs ?? 0) / 1000))
+    return { status: 429, retryAfter, body: { error: TOO_MANY } }
   }
 
   #proveByBody(
@@ -179,7 +186,7 @@ export class SignalGate {
     if (at === undefined) return `is no time: write ${TIMES}`
     const agoMs = this.#options.now() - at
     if (agoMs > windowMs) return `is more than ${windowMs} ms ago`
-    return agoMs < -SENDER_AHEAD_MS_MAX ? 'is ahead of our clock' : undefined
+    return agoMs < -SENDER_AHEAD_MS_MAX ? TOO_FAR_AHEAD : undefined
   }
 }
 
@@ -188,6 +195,7 @@ const MISSING_TIME = `is missing: it says when the signal was sent (timeField); 
 const ID_FORM = '1 to 64 letters, digits, _ . : -'
 const NO_ID = `is no id: ${ID_FORM}`
 const MISSING_ID = `is missing: it names the signal, so that it is taken once (idField); send ${ID_FORM}`
+const TOO_FAR_AHEAD = `is more than ${SENDER_AHEAD_MS_MAX} ms ahead of our clock`
 const TOO_MANY = 'too many in a minute'
 const WRONG_SECRET = 'no such signal, or another secret'
 const TOO_LONG = 'the body is too long'

@@ -125,8 +125,9 @@ function collect(incoming: IncomingMessage, done: (bytes: Uint8Array | undefined
 }
 
 /** Does not wait for the rest of a body. */
-function send(outgoing: ServerResponse, { status, body }: SignalAnswer): void {
+function send(outgoing: ServerResponse, { status, retryAfter, body }: SignalAnswer): void {
   if (outgoing.destroyed) return
+  if (retryAfter !== undefined) outgoing.setHeader('Retry-After', retryAfter)
   outgoing.writeHead(status, HEADERS)
   outgoing.end(`${JSON.stringify(body)}\n`, () => outgoing.req.socket.destroySoon())
 }

@@ -283,6 +283,7 @@ export class Account implements MarketListener {
       ...(refusal !== undefined && { refusal }),
       ...(plan?.refusal !== undefined && { refusal: plan.refusal }),
       ...(plan?.detail !== undefined && { detail: plan.detail }),
+      ...(plan?.holds !== undefined && { holds: plan.holds }),
       killFiles: isKilled || isThrown ? killSwitch.files : [],
       ...(judged.coolsDownUntil === undefined && release),
       ...judged,

@@ -1,3 +1,4 @@
+import type { HandPlan } from '../../engine/lifecycle/trade-by-hand.ts'
 import { cleanLine } from '../../lib/text/clean-text.ts'
 import {
   existsSync,
@@ -70,6 +71,7 @@ export interface CommandAnswer {
   readonly unclaimed?: Readonly<Record<string, string>>
   readonly refusal?: string
   readonly detail?: string
+  readonly holds?: HandPlan['holds']
   readonly beyondLimit?: string
   /** Before that, a release ends nothing (`risk.losses.coolDownMs`). */
   readonly coolsDownUntil?: number | undefined

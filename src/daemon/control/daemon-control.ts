@@ -65,7 +65,7 @@ import { viewEquity } from '../../views/losses-view.ts'
 import { Metrics } from './metrics.ts'
 import { planAccountOrder, planHandOrder, planReload } from './order-plans.ts'
 import { viewProfit } from '../../views/money-view.ts'
-import { type RestrictionFrame, viewRestriction } from '../../views/restriction-view.ts'
+import { adviseHeld, type RestrictionFrame, viewRestriction } from '../../views/restriction-view.ts'
 import { type Rest, viewWhatIf } from '../../views/what-if.ts'
 
 export interface DaemonControlOptions {
@@ -369,17 +369,24 @@ export class DaemonControl implements Controlled {
     const { shown } = account
     const command = toHandCommand(order, source, shown.settings)
     if (order.dryRun === true) {
-      const { refusal, detail = '' } = shown.engine.planByHand(command)
+      const plan = shown.engine.planByHand(command)
+      const { refusal } = plan
       const text =
-        refusal === undefined ? `would be done: ${detail}` : `would be denied: ${refusal}`
+        refusal === undefined
+          ? `would be done: ${this.#describe(plan)}`
+          : `would be denied: ${refusal}`
       return { isObeyed: refusal === undefined, text }
     }
     const answer = account.command(command)
     if (answer === undefined) return { isObeyed: false, text: NOT_NOW }
-    const { refusal, detail = '' } = answer
+    const { refusal } = answer
     return refusal === undefined
-      ? { isObeyed: true, text: detail }
+      ? { isObeyed: true, text: this.#describe(answer) }
       : { isObeyed: false, text: `not done: ${refusal}` }
+  }
+
+  #describe({ detail = '', holds }: Pick<CommandAnswer, 'detail' | 'holds'>): string {
+    return holds ? `${detail}; ${adviseHeld(holds, this.#options.configOption)}` : detail
   }
 
   /** Or what to do: an order to several would be several orders. */

@@ -6,6 +6,7 @@ import { type Holding, HOLD_SIDES, type HoldSide } from '../../domain/position.t
 import {
   type KeptLots,
   listScopes,
+  MODE_REASONS,
   type Restriction,
   type Scope,
   strategyScope,
@@ -15,7 +16,8 @@ import { closableHolding } from '../book/allocation.ts'
 import { holdingOf, killOf, openOrdersOf, restrictionOf, hasUnownedFills } from '../book/book.ts'
 import type { EngineCommand } from '../event.ts'
 import { announce, type Core, record } from '../state/core.ts'
-import { endHalt, restrict } from '../state/trading-mode.ts'
+import { ordersOf } from '../state/changes.ts'
+import { canEnd, endHalt, restrict, riskierOrders } from '../state/trading-mode.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 import { isPart, startFlatten } from './flatten.ts'
 import type { HandPlan } from './trade-by-hand.ts'
@@ -85,11 +87,36 @@ export function judgeClose(core: Core, command: CloseCommand): ClosePlan {
     ...(isDeepStrictEqual(keeps, wanted)
       ? []
       : ['a close that is under way leaves less, and is not taken back']),
+    ...describeWithdrawn(core, command, keeps),
     ...(isKilled
       ? ['under a kill nothing is closed: release the kill, and it is closed then']
       : []),
   ].join('; ')
-  return { keeps, detail }
+  if (scope === strategyScope(MANUAL)) return { keeps, detail }
+  return { keeps, detail, holds: { scope, mode: MODE_REASONS[code].mode } }
+}
+
+/** All of whom it closes, and of others in the scope what may add risk. */
+function describeWithdrawn(
+  core: Core,
+  command: CloseCommand,
+  keeps: readonly KeptLots[],
+): readonly string[] {
+  const counts = [...core.settings.strategies.values()].flatMap(({ id, symbols }) =>
+    symbols.flatMap((symbol) => {
+      if (!isPart(command.scope, id, symbol)) return []
+      const isClosed = keeps.some((one) => one.strategyId === id && one.symbol === symbol)
+      const orders =
+        isClosed || isWhole(command)
+          ? ordersOf(core, id, symbol).filter(canEnd)
+          : [...riskierOrders(core, { strategyId: id, symbol })]
+      return orders.length === 0 ? [] : [{ of: `${symbol} of ${id}`, count: orders.length }]
+    }),
+  )
+  if (counts.length === 0) return []
+  const total = counts.reduce((sum, { count }) => sum + count, 0)
+  const each = counts.map(({ of, count }) => `${count} on ${of}`).join(', ')
+  return [`withdraws ${total} open ${total === 1 ? 'order' : 'orders'}: ${each}`]
 }
 
 interface StrategyShare {

@@ -5,7 +5,7 @@ import type { Instrument } from '../../domain/instrument.ts'
 import type { OrderIntent, PlaceIntent } from '../../domain/intent.ts'
 import { canRest, type Order } from '../../domain/order.ts'
 import type { WorstCase } from '../../domain/worst-case.ts'
-import { strategyScope } from '../../domain/trading-mode.ts'
+import { type Restriction, strategyScope } from '../../domain/trading-mode.ts'
 import { formatOnGrid, type Grid, parseOnGrid, showOnGrid, stepBelow } from '../../lib/grid.ts'
 import { killOf, openOrdersOf, pairKey } from '../book/book.ts'
 import type { EngineCommand } from '../event.ts'
@@ -24,6 +24,8 @@ export interface HandPlan {
   readonly detail?: string
   /** The same, without what depends on the moment. */
   readonly change?: string
+  /** This stays until a release; absent: nothing does. */
+  readonly holds?: Pick<Restriction, 'scope' | 'mode'>
   /** Afterwards; absent: unknown, or it stays as it is. */
   readonly worst?: WorstCase
 }

@@ -8,6 +8,7 @@ import type { ReleasedRecord } from '../../domain/record.ts'
 import {
   ACCOUNT,
   type KeptLots,
+  endsOf,
   MODE_REASONS,
   type ModeReason,
   type RestrictedMode,
@@ -69,7 +70,7 @@ export function restrict(core: Core, restriction: NewRestriction): void {
     code,
     reason,
     by,
-    ends: MODE_REASONS[code].ends,
+    ends: endsOf(restriction),
   })
 }
 
@@ -371,6 +372,15 @@ export function restrictedOrders(
   found: FoundFills = NOTHING_FOUND,
 ): ReadonlySet<Order> {
   if (!isRestricted(core, { strategyId, symbol })) return NONE
+  return riskierOrders(core, { strategyId, symbol }, found)
+}
+
+/** A restriction there takes, or would take, these. */
+export function riskierOrders(
+  core: Core,
+  { strategyId, symbol }: StrategyInstrument,
+  found: FoundFills = NOTHING_FOUND,
+): ReadonlySet<Order> {
   const { positionMode } = core.book
   const all = ordersOf(core, strategyId, symbol)
   const orders = all.filter((order) => found.size === 0 || !isEnding(order, found))

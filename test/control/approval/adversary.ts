@@ -466,6 +466,7 @@ class Campaign {
   #controlled(): Controlled {
     return {
       events: new EventHistory(1000),
+      status: () => ({ configOption: '' }),
       command: ({ requestId, order }: ControlRequest): ControlAnswer => {
         this.#daemon.obey(order)
         const text = 'done'

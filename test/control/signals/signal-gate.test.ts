@@ -143,7 +143,10 @@ test('bytes that are no text are refused', async () => {
 test('more than the rate is refused before a body is read, and only for this signal', async () => {
   const bench = new GateBench(TV, HEAD)
   for (let index = 0; index < 6; index++) expect(bench.gate.admit('tv', SECRET).kind).toBe('open')
-  expect(bench.gate.admit('tv', SECRET)).toMatchObject({ kind: 'closed', answer: { status: 429 } })
+  expect(bench.gate.admit('tv', SECRET)).toMatchObject({
+    kind: 'closed',
+    answer: { status: 429, retryAfter: 10 },
+  })
   expect(bench.gate.admit('head', 'x'.repeat(20)).kind).toBe('open')
   bench.now += 10_000
   expect(bench.gate.admit('tv', SECRET).kind).toBe('open')
@@ -156,6 +159,16 @@ test('a flood without the secret is refused by the head, and takes nothing from 
   // 60 of every sender, and the rate of the signal that has its secret in the body.
   expect(kinds.filter((kind) => kind === 'open')).toHaveLength(66)
   expect(bench.gate.admit('tv', SECRET).kind).toBe('open')
+})
+
+test('a time ahead of our clock says how far ahead it may be', async () => {
+  const bench = new GateBench({ ...TV, timeField: 'time' })
+  const ahead = (ms: number) => bench.send({ ...long, time: NOW + ms }, { shown: SECRET })
+  expect(await ahead(60_001)).toMatchObject({
+    status: 400,
+    body: { error: 'time is more than 60000 ms ahead of our clock' },
+  })
+  expect(await ahead(60_000)).toMatchObject({ status: 200 })
 })
 
 test('the same contents are one signal, and with a time or an id of its own another', async () => {

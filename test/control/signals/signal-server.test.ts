@@ -112,3 +112,12 @@ test('of a flood without the secret few bodies are read, and a sender with it is
   expect(taken).toHaveLength(1)
   expect(read).toBeLessThanOrEqual(61)
 })
+
+test('an answer to more than the rate says when to send again', async () => {
+  const head = `POST /signals/tv HTTP/1.1\r\nHost: x\r\nX-Signal-Secret: ${SECRET}\r\n`
+  const whole = `${head}Content-Length: ${BODY.length}\r\n\r\n${BODY}`
+  const answers: string[] = []
+  for (let index = 0; index <= 10; index++) answers.push(await exchange(whole))
+  expect(answers[0]).not.toMatch(/^retry-after/im)
+  expect(answers[10]).toMatch(/^HTTP\/1\.1 429 [^]*^retry-after: 6\r$/im)
+})

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { MANUAL } from '../../../src/domain/hand-order.ts'
 import type { PositionMode } from '../../../src/domain/instrument.ts'
 import { keysUsedBy } from '../../../src/domain/record.ts'
-import { strategyScope } from '../../../src/domain/trading-mode.ts'
+import { endsOf, strategyScope } from '../../../src/domain/trading-mode.ts'
 import { holdingOf } from '../../../src/engine/book/book.ts'
 import type { EngineCommand, HandCommand } from '../../../src/engine/event.ts'
 import type { EngineSettings } from '../../../src/engine/settings.ts'
@@ -308,6 +308,43 @@ describe('a close of a share', () => {
     account.reach(STRATEGY, lots)
     const { detail } = close(account, strategyScope(STRATEGY), share)
     expect(detail).toBe(`${STRATEGY} ${SYMBOL} ${text}`)
+  })
+
+  test('says which orders it withdraws, and what holds the scope afterwards', () => {
+    const account = trading()
+    account.reach(STRATEGY, 10)
+    order(account, { price: '9999', force: 'post_only' })
+    order(account, { price: '9998', force: 'post_only', key: 'key-0002' })
+    account.bench.accept(account.bench.grantBatch())
+    const plan = close(account, SYMBOL, 0.5)
+
+    expect(plan.detail).toMatch(/stay; withdraws 2 open orders: 2 on BTCUSDT of manual$/)
+    expect(plan.holds).toEqual({ scope: SYMBOL, mode: 'reducing' })
+    account.bench.pass(1000)
+    expect(account.bench.grantCancel()).toBeDefined()
+  })
+
+  test.each([
+    [strategyScope(STRATEGY), 1, { scope: strategyScope(STRATEGY), mode: 'halted' }],
+    [strategyScope(MANUAL), 0.5, undefined],
+  ])('of %s at %d holds afterwards %o', (scope, share, holds) => {
+    const account = trading()
+    account.reach(STRATEGY, 10)
+    order(account)
+    account.fillNext()
+    expect(close(account, scope, share).holds).toEqual(holds)
+  })
+
+  test('is said to end by itself only where it is of `manual`', () => {
+    const own = endsOf({ code: 'close', scope: strategyScope(MANUAL) })
+    const other = endsOf({ code: 'close', scope: strategyScope(STRATEGY) })
+    expect(own).toBe('everything that was to be closed is closed, or an operator releases it')
+    expect(other).toBe('an operator releases it')
+    const account = trading()
+    account.reach(STRATEGY, 10)
+    close(account, strategyScope(STRATEGY), 0.5)
+    const said = account.bench.take('announce').find(({ event }) => event === 'trading.reducing')
+    expect(said?.fields).toMatchObject({ code: 'close', ends: other })
   })
 
   test('says what a share that is less than an order leaves as it is', () => {
