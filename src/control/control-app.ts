@@ -1,6 +1,5 @@
 import { showUtc } from '../lib/text/show-utc.ts'
-import { type Context, Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
+import { type Context, Hono, type Next } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import { z } from 'zod'
@@ -68,12 +67,7 @@ export function buildControlApp(options: ControlAppOptions): Hono {
     if (METHODS.includes(context.req.method)) return next()
     return context.json({ error: `only ${METHODS.join(', ')}` }, 405, { allow: METHODS.join(', ') })
   })
-  app.use(
-    bodyLimit({
-      maxSize: BODY_BYTES_MAX,
-      onError: (context) => context.json({ error: 'the body is too large' }, 413),
-    }),
-  )
+  app.use(boundBody)
   app.get('/livez', (context) => context.text('ok\n'))
   app.get('/readyz', (context) => answerReadiness(context, daemon, entrance))
   app.get('/metrics', (context) =>
@@ -87,10 +81,11 @@ export function buildControlApp(options: ControlAppOptions): Hono {
     app.get(route.path, async (context) => {
       const asked = route.query.safeParse(context.req.query())
       if (!asked.success) return context.json({ error: wordsOf(asked.error) }, 400)
+      const { commands } = shared
       const found = await route.read(daemon, asked.data)
       if (found === undefined) return context.json({ error: 'there is no such thing' }, 404)
       const text = JSON.stringify(found)
-      shared.keep(targetOf(context), text)
+      shared.keep(targetOf(context), text, commands)
       return context.body(text, 200, { 'Content-Type': 'application/json' })
     })
   }
@@ -112,6 +107,28 @@ export function buildControlApp(options: ControlAppOptions): Hono {
     return context.json({ error: 'the daemon failed to answer; its log says why' }, 500)
   })
   return app
+}
+
+/**
+ * A body in chunks is counted as it comes. Hono's own limit makes a Request of its Request then,
+ * which fails where the runtime's classes were left as they are.
+ */
+async function boundBody(context: Context, next: Next): Promise<Response | void> {
+  const { req } = context
+  const refuse = (): Response => context.json({ error: 'the body is too large' }, 413)
+  const length = req.header('content-length')
+  if (Number(length ?? 0) > BODY_BYTES_MAX) return refuse()
+  if (length !== undefined || req.method !== 'POST' || req.raw.body === null) return next()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of req.raw.body) {
+    size += chunk.length
+    if (size > BODY_BYTES_MAX) return refuse()
+    chunks.push(chunk)
+  }
+  const { url, method, headers, signal } = req.raw
+  req.raw = new Request(url, { method, headers, signal, body: Buffer.concat(chunks) })
+  return next()
 }
 
 /** Path and query, as they were asked for. */

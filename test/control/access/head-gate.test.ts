@@ -36,8 +36,11 @@ interface Answered {
 }
 
 class GateBench {
+  /** What a view that is counted in parts waits for. */
+  #counted: Promise<void> | undefined
   now = 0
   looks = 0
+  whatIfs = 0
   readonly commands: string[] = []
   readonly refused: string[] = []
   readonly directory = mkdtempSync(join(tmpdir(), 'gate-'))
@@ -64,6 +67,12 @@ class GateBench {
       readiness: () => ({ isReady: true, checks: {} }),
       status: () => ({ look: ++this.looks }) as unknown as ReturnType<Controlled['status']>,
       positions: () => [],
+      whatIf: async () => {
+        this.whatIfs += 1
+        const seen = this.commands.length
+        await this.#counted
+        return [seen] as unknown as Awaited<ReturnType<Controlled['whatIf']>>
+      },
       command: ({ requestId, order }) => {
         this.commands.push(order.kind)
         return { requestId, isObeyed: true, text: 'done', held: [], lifted: [], stillHeld: {} }
@@ -98,6 +107,12 @@ class GateBench {
       headers: answer.headers,
       text: await text(answer),
     }
+  }
+
+  holdCount(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#counted = promise
+    return resolve
   }
 
   many(count: number, ask: (index: number) => Promise<Answered>): Promise<readonly Answered[]> {
@@ -169,6 +184,20 @@ test('what many ask for is made four times a second, and anew after a command', 
   expect(await look()).toEqual({ look: 3 })
 })
 
+test('an answer that was begun before a command and is done after it is not shown to who comes later', async () => {
+  const bench = await new GateBench().open()
+  const look = async (): Promise<unknown> =>
+    JSON.parse((await bench.ask('/v1/whatif', { token: READ })).text)
+  const go = bench.holdCount()
+  const first = look()
+  while (bench.whatIfs === 0) await bench.ask('/livez')
+  await bench.command(1, RESTRICT)
+  go()
+  expect(await first).toEqual([0])
+  expect(await look()).toEqual([1])
+  expect([await look(), bench.whatIfs]).toEqual([[1], 2])
+})
+
 test('[SEC2] a head is judged before its body has come, and a request behind an unanswered one ends the connection', async () => {
   const bench = await new GateBench().open()
   const port = Number(new URL(bench.server.baseUrl ?? '').port)
@@ -191,6 +220,38 @@ test('[SEC2] a head is judged before its body has come, and a request behind an 
   expect(await exchange(look.repeat(50))).not.toMatch(/HTTP[^]*HTTP/)
   expect(bench.looks).toBeLessThanOrEqual(1)
   expect(bench.refused).toContain('a request behind one that is not answered yet')
+})
+
+test('a command whose length is not said before is obeyed at port and socket, up to the same bound', async () => {
+  const found: number[] = []
+  const bench = await new GateBench().open()
+  const { hostname, port } = new URL(bench.server.baseUrl ?? '')
+  const send = async (to: object, reason: string, kind: string): Promise<number> => {
+    const sent = request({
+      ...to,
+      path: '/v1/commands',
+      method: 'POST',
+      headers: { authorization: `Bearer ${FULL}`, 'content-type': 'application/json' },
+    })
+    const body = { requestId: `of-${kind}-${found.length}`, reason, by: 'test' }
+    const text = JSON.stringify({ ...body, order: kind === 'kill' ? { kind } : RESTRICT })
+    sent.write(text.slice(0, 9))
+    sent.end(text.slice(9))
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    answer.resume()
+    return answer.statusCode ?? 0
+  }
+  const ways = [
+    { hostname, port, agent: bench.agent },
+    { socketPath: bench.server.socket, agent: bench.agent, setHost: true },
+  ]
+  for (const way of ways) {
+    for (const kind of ['restrict', 'kill'])
+      found.push(await send(way, `odd ${ways.indexOf(way)}`, kind))
+    found.push(await send(way, 'x'.repeat(70_000), 'kill'))
+  }
+  expect(found).toEqual([200, 200, 413, 200, 200, 413])
+  expect(bench.commands).toEqual(['restrict', 'kill', 'restrict', 'kill'])
 })
 
 async function serveAgents(bench: GateBench, answer: 'none' | 'head'): Promise<Server> {
