@@ -306,7 +306,7 @@ function toEvent(feed: FeedId, reading: FeedReading): EngineEvent {
   return { kind: 'signalTaken', feed, id, value: data as SignalValue }
 }
 
-/** What a recorded run heard once. */
+/** A recorded run heard it once. */
 export interface PlayedEvent {
   readonly at: number
   readonly event: EngineEvent

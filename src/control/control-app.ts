@@ -1,6 +1,5 @@
 import { showUtc } from '../lib/text/show-utc.ts'
-import { type Context, Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
+import { type Context, Hono, type Next } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import { z } from 'zod'
@@ -27,6 +26,7 @@ import { buildOpenApi, renderDocs } from './openapi.ts'
 import { type Peer, peerOf } from './access/peer.ts'
 import { RateBucket } from '../lib/rate-bucket.ts'
 import type { SharedAnswers } from './access/shared-answers.ts'
+import type { QueuedKind, TurnQueue } from './access/turn-queue.ts'
 import type { Refusals } from './refusals.ts'
 import { READ_ROUTES } from './routes.ts'
 import { PROOF_PATH, proofQuerySchema, proveTokens } from './access/server-proof.ts'
@@ -37,6 +37,9 @@ const BODY_BYTES_MAX = 65_536
 /** The thread that trades plans each. Those at the machine are not counted. */
 const PROPOSED_PER_MINUTE = 60
 const PROPOSED_BURST = 20
+/** At the port; each is written durably. A kill is not counted. */
+const COMMANDED_PER_MINUTE = 600
+const COMMANDED_BURST = 60
 /** Each follower holds a socket and wakes with every event. */
 const FOLLOWERS_MAX = 32
 
@@ -51,12 +54,15 @@ export interface ControlAppOptions {
   readonly entrance: Entrance
   /** Answers at the port come from here while they are fresh. */
   readonly shared: SharedAnswers
+  /** Those of the entrance, so a kill is obeyed before other commands. */
+  readonly turns: TurnQueue
   readonly address: () => string | undefined
   readonly refusals: Refusals
   readonly onBroken: (reason: string) => void
 }
 
 interface CommandFrame extends ControlAppOptions {
+  readonly commandRate: RateBucket
   readonly proposalRate: RateBucket
 }
 
@@ -68,12 +74,7 @@ export function buildControlApp(options: ControlAppOptions): Hono {
     if (METHODS.includes(context.req.method)) return next()
     return context.json({ error: `only ${METHODS.join(', ')}` }, 405, { allow: METHODS.join(', ') })
   })
-  app.use(
-    bodyLimit({
-      maxSize: BODY_BYTES_MAX,
-      onError: (context) => context.json({ error: 'the body is too large' }, 413),
-    }),
-  )
+  app.use(boundBody)
   app.get('/livez', (context) => context.text('ok\n'))
   app.get('/readyz', (context) => answerReadiness(context, daemon, entrance))
   app.get('/metrics', (context) =>
@@ -87,10 +88,11 @@ export function buildControlApp(options: ControlAppOptions): Hono {
     app.get(route.path, async (context) => {
       const asked = route.query.safeParse(context.req.query())
       if (!asked.success) return context.json({ error: wordsOf(asked.error) }, 400)
+      const { commands } = shared
       const found = await route.read(daemon, asked.data)
       if (found === undefined) return context.json({ error: 'there is no such thing' }, 404)
       const text = JSON.stringify(found)
-      shared.keep(targetOf(context), text)
+      shared.keep(targetOf(context), text, commands)
       return context.body(text, 200, { 'Content-Type': 'application/json' })
     })
   }
@@ -100,8 +102,10 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   addFollowing(app, options)
   app.post('/v1/addresses', (context) => context.json({ url: options.address() ?? null }))
   const proposalRate = new RateBucket(PROPOSED_PER_MINUTE, options.monotonic, PROPOSED_BURST)
-  addCommands(app, { ...options, proposalRate })
-  addProposals(app, { ...options, proposalRate })
+  const commandRate = new RateBucket(COMMANDED_PER_MINUTE, options.monotonic, COMMANDED_BURST)
+  const frame = { ...options, proposalRate, commandRate }
+  addCommands(app, frame)
+  addProposals(app, frame)
   app.notFound((context) => context.json({ error: 'there is no such path; /docs lists them' }, 404))
   app.onError((error, context) => {
     if (error instanceof HTTPException) return error.getResponse()
@@ -112,6 +116,29 @@ export function buildControlApp(options: ControlAppOptions): Hono {
     return context.json({ error: 'the daemon failed to answer; its log says why' }, 500)
   })
   return app
+}
+
+/**
+ * A body in chunks is counted as it comes. Hono's own limit makes a Request of its Request then,
+ * which fails where the runtime's classes were left as they are.
+ */
+async function boundBody(context: Context, next: Next): Promise<Response | void> {
+  const { req } = context
+  const refuse = (): Response => context.json({ error: 'the body is too large' }, 413)
+  const length = req.header('content-length')
+  if (Number(length ?? 0) > BODY_BYTES_MAX) return refuse()
+  if (length !== undefined || req.method !== 'POST' || req.raw.body === null) return next()
+  const body: AsyncIterable<Uint8Array> = req.raw.body
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.length
+    if (size > BODY_BYTES_MAX) return refuse()
+    chunks.push(chunk)
+  }
+  const { url, method, headers, signal } = req.raw
+  req.raw = new Request(url, { method, headers, signal, body: Buffer.concat(chunks) })
+  return next()
 }
 
 /** Path and query, as they were asked for. */
@@ -196,16 +223,36 @@ function callerAt({ via }: Entrance): string {
 
 /** At the socket the caller is the daemon's user, so what adds risk needs no second proof. */
 function addCommands(app: Hono, options: CommandFrame): void {
-  const { daemon, entrance, answered, shared } = options
+  const { daemon, entrance, answered, shared, turns } = options
   app.post(COMMANDS_PATH, async (context) => {
     const request = await readRequest(context, options)
     if (request instanceof Response) return request
     if (entrance.via === 'port' && isRiskier(request.order))
       return propose(context, request, options)
+    const tooMany = refuseRate(context, request, options)
+    if (tooMany !== undefined) return tooMany
+    await new Promise<void>((resolve) => void turns.add(urgencyOf(request), resolve))
     shared.forget()
     const answer = answered.once(request, () => daemon.command(request, callerAt(entrance)))
     return answerOnce(context, answer)
   })
+}
+
+function urgencyOf({ order }: ControlRequest): QueuedKind {
+  if (order.kind === 'kill') return 'kill'
+  const halts = order.kind === 'flatten' || (order.kind === 'restrict' && order.mode === 'halted')
+  return halts ? 'halt' : 'command'
+}
+
+function refuseRate(
+  context: Context,
+  { order }: ControlRequest,
+  { entrance, commandRate, refusals }: CommandFrame,
+): Response | undefined {
+  if (entrance.via === 'socket' || order.kind === 'kill' || commandRate.take()) return undefined
+  const error = `more than ${COMMANDED_PER_MINUTE} commands a minute`
+  refusals.add('request', error)
+  return context.json({ error }, 429, { 'Retry-After': '1' })
 }
 
 /** A chat and an assistant propose at the socket, through the command line. */

@@ -5,10 +5,11 @@ import { inNextTurn } from '../lib/timers.ts'
 import { objectToPath, shortPath } from '../lib/net/socket-path.ts'
 import { AgentRelay } from './agent-relay.ts'
 import type { ControlAppOptions } from './control-app.ts'
-import { ALL_CONNECTIONS_MAX, ConnectionBounds } from './access/connection-bounds.ts'
+import { ConnectionBounds, CONNECTIONS_MAX, connectionsMaxOf } from './access/connection-bounds.ts'
 import type { Entrance } from './access/guard.ts'
 import { HeadGate } from './access/head-gate.ts'
 import { SharedAnswers } from './access/shared-answers.ts'
+import { TurnQueue } from './access/turn-queue.ts'
 import { Refusals } from './refusals.ts'
 import { SessionCodes } from './access/session-codes.ts'
 import type { ControlTokens } from './access/token-file.ts'
@@ -26,7 +27,7 @@ const SOCKET_CONNECTIONS_MAX = 64
 
 export interface ControlServerOptions extends Omit<
   ControlAppOptions,
-  'entrance' | 'address' | 'refusals' | 'shared'
+  'entrance' | 'address' | 'refusals' | 'shared' | 'turns'
 > {
   readonly onRefused: (why: string) => void
   readonly socket: string
@@ -181,7 +182,7 @@ export class ControlServer {
   #bound(server: Server, { via }: Entrance): ConnectionBounds | undefined {
     const refuse = (why: string): void => this.#refusals.add('connection', why)
     const isSocket = via === 'socket'
-    server.maxConnections = isSocket ? SOCKET_CONNECTIONS_MAX : ALL_CONNECTIONS_MAX
+    server.maxConnections = isSocket ? SOCKET_CONNECTIONS_MAX : connectionsMaxOf(CONNECTIONS_MAX)
     server.on('drop', () => refuse(`more than ${server.maxConnections} connections`))
     if (isSocket) return undefined
     const bounds = new ConnectionBounds(refuse)
@@ -195,6 +196,7 @@ export class ControlServer {
     if (entrance.tokens?.agent !== undefined && agentSocket !== undefined)
       this.#relay = new AgentRelay({ socket: agentSocket, onRefused })
     const relay = entrance.via === 'port' ? this.#relay : undefined
+    const turns = new TurnQueue()
     return new HeadGate({
       entrance,
       bounds,
@@ -202,19 +204,21 @@ export class ControlServer {
       shared: this.#shared,
       isReady: () => daemon.readiness().isReady,
       relay: relay && ((incoming, outgoing) => relay.pass(incoming, outgoing)),
-      serve: this.#createListener(entrance),
+      turns,
+      serve: this.#createListener(entrance, turns),
       onRefused,
       onBroken: (error) => onBroken(messageOf(error)),
     })
   }
 
   /** Without control clients a daemon starts sooner and is smaller. */
-  #createListener(entrance: Entrance): RequestListener {
+  #createListener(entrance: Entrance, turns: TurnQueue): RequestListener {
     const refusals = this.#refusals
     const options: ControlAppOptions = {
       ...this.#options,
       entrance,
       refusals,
+      turns,
       shared: this.#shared,
       address: () => this.newAddress(),
     }

@@ -15,6 +15,7 @@ import { EVERY_MS } from '../../src/control/follow-events.ts'
 import { EventHistory } from '../../src/control/event-history.ts'
 import { type Entrance } from '../../src/control/access/guard.ts'
 import { SharedAnswers } from '../../src/control/access/shared-answers.ts'
+import { TurnQueue } from '../../src/control/access/turn-queue.ts'
 import { Refusals } from '../../src/control/refusals.ts'
 import { Secret } from '../../src/lib/secret.ts'
 
@@ -94,6 +95,7 @@ class Bench {
       proposals: this.bench.proposals,
       version: '1.2.3',
       monotonic: () => this.now,
+      turns: new TurnQueue(),
       shared: new SharedAnswers(() => this.now),
       address: () => undefined,
       refusals: new Refusals((why) => this.refused.push(why)),
@@ -754,14 +756,18 @@ test('a command is known by its id from both entrances, and after a restart', as
 
   // A dry run pushes out no answer.
   const dryRun = { kind: 'withdrawal', amount: '1', dryRun: true }
-  for (let number = 0; number < REQUESTS_KEPT_MAX; number++)
+  for (let number = 0; number < REQUESTS_KEPT_MAX; number++) {
+    next.now += 100
     await next.post(request(`dry-${1000 + number}`, dryRun))
+  }
   const dried = new Bench(PORT, { answered: openAnswers() })
   await dried.post(request('pause-00'))
   expect(dried.commands).toEqual([])
 
-  for (let number = 0; number < REQUESTS_KEPT_MAX; number++)
+  for (let number = 0; number < REQUESTS_KEPT_MAX; number++) {
+    next.now += 100
     await next.post(request(`more-${1000 + number}`))
+  }
   const last = new Bench(PORT, { answered: openAnswers() })
   await last.post(request('more-1000'))
   expect(last.commands).toEqual([])

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { ProposalBench } from '../support/approval/memory-pairing.ts'
 import { AnsweredRequests } from '../../src/control/answered-requests.ts'
 import { SharedAnswers } from '../../src/control/access/shared-answers.ts'
+import { TurnQueue } from '../../src/control/access/turn-queue.ts'
 import { Refusals } from '../../src/control/refusals.ts'
 import { buildControlApp } from '../../src/control/control-app.ts'
 import { type Controlled } from '../../src/control/controlled.ts'
@@ -52,6 +53,7 @@ class Bench {
       answered: new AnsweredRequests(),
       proposals: new ProposalBench().proposals,
       monotonic: () => this.now,
+      turns: new TurnQueue(),
       shared: new SharedAnswers(() => this.now),
       entrance: {
         via: 'port',

@@ -6,8 +6,9 @@ import type { ConnectionBounds } from './connection-bounds.ts'
 import { type Entrance, refuseHead } from './guard.ts'
 import { type Peer, peerOf } from './peer.ts'
 import { answerError, answerJson, answerText } from './plain-answer.ts'
+import { PROOF_PATH, proofQuerySchema, proveTokens } from './server-proof.ts'
 import type { SharedAnswers } from './shared-answers.ts'
-import { type QueuedKind, TurnQueue } from './turn-queue.ts'
+import type { QueuedKind, TurnQueue } from './turn-queue.ts'
 
 interface Rate {
   readonly perMinute: number
@@ -36,6 +37,7 @@ export interface HeadGateOptions {
   /** At the port, where connections have places by what they have shown. */
   readonly bounds: ConnectionBounds | undefined
   readonly shared: SharedAnswers
+  readonly turns: TurnQueue
   readonly isReady: () => boolean
   /** Takes the requests of assistants; undefined: none are served. */
   readonly relay: RequestListener | undefined
@@ -47,13 +49,12 @@ export interface HeadGateOptions {
 /**
  * Decides on the head of a request, before its body is read and anything of the application runs,
  * so that a flood costs the thread that trades little more than the heads. Each kind of token has a
- * rate of its own for what looks. Health checks are answered here, at any rate; commands have no
- * rate either, and come before everything that looks. At the socket, which only the daemon's user
+ * rate of its own for what looks. Health checks and proofs are answered here, at any rate. Commands
+ * come before everything that looks; their rate is counted when their body has said what they are. At the socket, which only the daemon's user
  * opens, requests merely take turns.
  */
 export class HeadGate {
   readonly #options: HeadGateOptions
-  readonly #queue = new TurnQueue()
   readonly #rates: Readonly<Record<Peer, RateBucket>>
   /** Connections with a request that is not answered yet. */
   readonly #busy = new WeakSet<Socket>()
@@ -68,9 +69,9 @@ export class HeadGate {
 
   hear(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const { entrance, relay, serve } = this.#options
-    const [path = ''] = (incoming.url ?? '').split('?', 1)
-    const kind: QueuedKind =
-      path === COMMANDS_PATH && incoming.method === 'POST' ? 'command' : 'look'
+    incoming.url = pathOf(incoming.url ?? '')
+    const [path = ''] = incoming.url.split('?', 1)
+    const kind: QueuedKind = path === COMMANDS_PATH && incoming.method === 'POST' ? 'head' : 'look'
     if (entrance.via === 'socket') return this.#queueUp(kind, serve, incoming, outgoing)
     if (!this.#isAlone(incoming.socket, outgoing)) return
     const { headers, method = '' } = incoming
@@ -85,7 +86,7 @@ export class HeadGate {
       const headersOf401 = refused.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}
       return this.#refuse(incoming, outgoing, { ...refused, headers: headersOf401 })
     }
-    if (this.#answerHealth(incoming, outgoing) || this.#answerShared(incoming, outgoing)) return
+    if (this.#answerOpen(incoming, outgoing) || this.#answerShared(incoming, outgoing)) return
     if (kind === 'look' && !this.#rates[peer].take()) {
       const why = `more than ${RATES[peer].perMinute} requests a minute`
       return this.#refuse(incoming, outgoing, { status: 429, why, headers: RETRY_AFTER })
@@ -100,7 +101,7 @@ export class HeadGate {
     incoming: IncomingMessage,
     outgoing: ServerResponse,
   ): void {
-    const isQueued = this.#queue.add(kind, () => {
+    const isQueued = this.#options.turns.add(kind, () => {
       if (!outgoing.destroyed) serve(incoming, outgoing)
     })
     if (isQueued) return
@@ -118,6 +119,20 @@ export class HeadGate {
     this.#busy.add(socket)
     outgoing.once('close', () => this.#busy.delete(socket))
     return true
+  }
+
+  #answerOpen(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
+    return this.#answerHealth(incoming, outgoing) || this.#answerProof(incoming, outgoing)
+  }
+
+  /** Refused for a flood of others, the page would not send its kill. It costs two digests. */
+  #answerProof({ url = '', method }: IncomingMessage, outgoing: ServerResponse): boolean {
+    const { tokens } = this.#options.entrance
+    const [path, query] = url.split('?', 2)
+    if (method !== 'GET' || path !== PROOF_PATH || tokens === undefined) return false
+    const asked = proofQuerySchema.safeParse(Object.fromEntries(new URLSearchParams(query)))
+    if (asked.success) answerJson(outgoing, JSON.stringify(proveTokens(tokens, asked.data.nonce)))
+    return asked.success
   }
 
   /** With its reasons, readiness is a look like any other. */
@@ -163,6 +178,13 @@ interface RefusedRequest {
   readonly status: number
   readonly why: string
   readonly headers: Readonly<Record<string, string>>
+}
+
+/** A target may name the host too, as for a proxy. The Host header is what is judged. */
+function pathOf(target: string): string {
+  const [, path] = /^https?:\/\/[^/?]*(.*)$/i.exec(target) ?? []
+  if (path === undefined) return target
+  return path.startsWith('/') ? path : `/${path}`
 }
 
 function textOf(value: string | string[] | undefined): string | undefined {

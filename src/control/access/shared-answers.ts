@@ -13,6 +13,7 @@ interface SharedAnswer {
 export class SharedAnswers {
   readonly #monotonic: () => number
   readonly #answers = new Map<string, SharedAnswer>()
+  #commands = 0
 
   constructor(monotonic: () => number) {
     this.#monotonic = monotonic
@@ -25,7 +26,14 @@ export class SharedAnswers {
     return known.text
   }
 
-  keep(target: string, text: string): void {
+  /** Commands so far: taken when a read begins, and given with its answer. */
+  get commands(): number {
+    return this.#commands
+  }
+
+  /** @param commands a read that began before a command shows nothing of it, so it is not kept */
+  keep(target: string, text: string, commands: number): void {
+    if (commands !== this.#commands) return
     this.#answers.delete(target)
     if (text.length > CHARS_MAX) return
     this.#answers.set(target, { text, madeAt: this.#monotonic() })
@@ -35,6 +43,7 @@ export class SharedAnswers {
 
   /** A command was obeyed, so whoever looks next must see it. */
   forget(): void {
+    this.#commands += 1
     this.#answers.clear()
   }
 }

@@ -1,6 +1,10 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { messageOf } from '../../lib/failure.ts'
-import { ALL_CONNECTIONS_MAX, ConnectionBounds } from '../access/connection-bounds.ts'
+import {
+  ConnectionBounds,
+  connectionsMaxOf,
+  SIGNAL_CONNECTIONS_MAX,
+} from '../access/connection-bounds.ts'
 import { SIGNAL_BYTES_MAX } from './signal-body.ts'
 import type { SignalAnswer, SignalGate } from './signal-gate.ts'
 
@@ -48,7 +52,7 @@ export class SignalServer {
   /** @throws if the port cannot be had */
   async start(): Promise<void> {
     const { host, port, onClosed, onBroken } = this.#options
-    const bounds = new ConnectionBounds(onClosed)
+    const bounds = new ConnectionBounds(onClosed, SIGNAL_CONNECTIONS_MAX)
     const server = createServer(
       {
         headersTimeout: REQUEST_MS_MAX,
@@ -58,7 +62,7 @@ export class SignalServer {
       },
       (incoming, outgoing) => this.#hear(incoming, outgoing, bounds),
     )
-    server.maxConnections = ALL_CONNECTIONS_MAX
+    server.maxConnections = connectionsMaxOf(SIGNAL_CONNECTIONS_MAX)
     // A second request behind the first would be taken and not answered.
     server.maxRequestsPerSocket = 1
     server.on('connection', (socket) => bounds.add(socket))

@@ -4,6 +4,9 @@
 
 const KEPT = 'intentd.token'
 const NONCE_BYTES = 32
+const BUSY = [429, 503]
+const BUSY_TRIES = 5
+const BUSY_PAUSE_MS = 500
 export const UNPROVED = 'unproved'
 
 let isProved = false
@@ -53,7 +56,9 @@ async function send(path, options) {
 
 async function askForProof(own, signal) {
   const nonce = newNonce(NONCE_BYTES)
-  const response = await send(`/v1/proof?nonce=${nonce}`, { signal })
+  const response = await sendUntilHeard(`/v1/proof?nonce=${nonce}`, { signal })
+  if (BUSY.includes(response.status))
+    throw new Refused(response.status, 'the daemon has too much to answer: nothing was sent, try again')
   const { proofs = [] } = response.ok ? await response.json().catch(() => ({})) : {}
   if (!Array.isArray(proofs) || !proofs.includes(await proofOf(own, nonce)))
     throw new Refused(
@@ -62,6 +67,15 @@ async function askForProof(own, signal) {
     )
   // Another token may have been set meanwhile.
   isProved = token() === own
+}
+
+/** A daemon that has too much to answer is no other program. */
+async function sendUntilHeard(path, options) {
+  for (let left = BUSY_TRIES; ; left--) {
+    const response = await send(path, options)
+    if (left === 1 || !BUSY.includes(response.status)) return response
+    await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MS))
+  }
 }
 
 /** Must equal the proof of `server-proof.ts`. */

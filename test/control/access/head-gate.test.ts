@@ -36,8 +36,11 @@ interface Answered {
 }
 
 class GateBench {
+  /** What a view that is counted in parts waits for. */
+  #counted: Promise<void> | undefined
   now = 0
   looks = 0
+  whatIfs = 0
   readonly commands: string[] = []
   readonly refused: string[] = []
   readonly directory = mkdtempSync(join(tmpdir(), 'gate-'))
@@ -64,6 +67,12 @@ class GateBench {
       readiness: () => ({ isReady: true, checks: {} }),
       status: () => ({ look: ++this.looks }) as unknown as ReturnType<Controlled['status']>,
       positions: () => [],
+      whatIf: async () => {
+        this.whatIfs += 1
+        const seen = this.commands.length
+        await this.#counted
+        return [seen] as unknown as Awaited<ReturnType<Controlled['whatIf']>>
+      },
       command: ({ requestId, order }) => {
         this.commands.push(order.kind)
         return { requestId, isObeyed: true, text: 'done', held: [], lifted: [], stillHeld: {} }
@@ -100,6 +109,12 @@ class GateBench {
     }
   }
 
+  holdCount(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#counted = promise
+    return resolve
+  }
+
   many(count: number, ask: (index: number) => Promise<Answered>): Promise<readonly Answered[]> {
     return Promise.all(Array.from({ length: count }, (_, index) => ask(index)))
   }
@@ -116,7 +131,7 @@ const tally = (answers: readonly Answered[]): Readonly<Record<number, number>> =
   return counts
 }
 
-test('[BND1] looks have a rate for each kind of token, and are refused with Retry-After; health checks and commands that make safer never are', async () => {
+test('[BND1] looks have a rate for each kind of token, and are refused with Retry-After, and so are commands; health checks and a kill never are', async () => {
   const bench = await new GateBench().open()
   const looks = await bench.many(200, (index) =>
     bench.ask(`/v1/orders?symbol=${'x'.repeat(201)}${index}`, { token: READ }),
@@ -130,10 +145,12 @@ test('[BND1] looks have a rate for each kind of token, and are refused with Retr
   expect(tally(await bench.many(200, () => bench.ask('/livez')))).toEqual({ 200: 200 })
   expect(tally(await bench.many(200, () => bench.ask('/readyz')))).toEqual({ 200: 200 })
   expect((await bench.ask('/readyz?verbose', { token: READ })).status).toBe(429)
-  expect(tally(await bench.many(200, (index) => bench.command(index, RESTRICT)))).toEqual({
-    200: 200,
-  })
-  expect(bench.commands).toHaveLength(200)
+  const commands = await bench.many(80, (index) => bench.command(index, RESTRICT))
+  expect(tally(commands)).toEqual({ 200: 60, 429: 20 })
+  expect(commands.find(({ status }) => status === 429)?.headers['retry-after']).toBe('1')
+  const kills = await bench.many(80, (index) => bench.command(100 + index, { kind: 'kill' }))
+  expect(tally(kills)).toEqual({ 200: 80 })
+  expect(bench.commands).toHaveLength(140)
   expect((await bench.ask('/v1/positions', { token: FULL })).status).toBe(200)
   bench.now += 1000
   const later = await bench.many(40, () => bench.ask('/v1/nothing', { token: READ }))
@@ -169,6 +186,20 @@ test('what many ask for is made four times a second, and anew after a command', 
   expect(await look()).toEqual({ look: 3 })
 })
 
+test('an answer that was begun before a command and is done after it is not shown to who comes later', async () => {
+  const bench = await new GateBench().open()
+  const look = async (): Promise<unknown> =>
+    JSON.parse((await bench.ask('/v1/whatif', { token: READ })).text)
+  const go = bench.holdCount()
+  const first = look()
+  while (bench.whatIfs === 0) await bench.ask('/livez')
+  await bench.command(1, RESTRICT)
+  go()
+  expect(await first).toEqual([0])
+  expect(await look()).toEqual([1])
+  expect([await look(), bench.whatIfs]).toEqual([[1], 2])
+})
+
 test('[SEC2] a head is judged before its body has come, and a request behind an unanswered one ends the connection', async () => {
   const bench = await new GateBench().open()
   const port = Number(new URL(bench.server.baseUrl ?? '').port)
@@ -191,6 +222,115 @@ test('[SEC2] a head is judged before its body has come, and a request behind an 
   expect(await exchange(look.repeat(50))).not.toMatch(/HTTP[^]*HTTP/)
   expect(bench.looks).toBeLessThanOrEqual(1)
   expect(bench.refused).toContain('a request behind one that is not answered yet')
+})
+
+test('a command whose length is not said before is obeyed at port and socket, up to the same bound', async () => {
+  const found: number[] = []
+  const bench = await new GateBench().open()
+  const { hostname, port } = new URL(bench.server.baseUrl ?? '')
+  const send = async (to: object, reason: string, kind: string): Promise<number> => {
+    const sent = request({
+      ...to,
+      path: '/v1/commands',
+      method: 'POST',
+      headers: { authorization: `Bearer ${FULL}`, 'content-type': 'application/json' },
+    })
+    const body = { requestId: `of-${kind}-${found.length}`, reason, by: 'test' }
+    const whole = JSON.stringify({ ...body, order: kind === 'kill' ? { kind } : RESTRICT })
+    sent.write(whole.slice(0, 9))
+    sent.end(whole.slice(9))
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    answer.resume()
+    return answer.statusCode ?? 0
+  }
+  const ways = [
+    { hostname, port, agent: bench.agent },
+    { socketPath: bench.server.socket, agent: bench.agent, setHost: true },
+  ]
+  for (const way of ways) {
+    for (const kind of ['restrict', 'kill'])
+      found.push(await send(way, `odd ${ways.indexOf(way)}`, kind))
+    found.push(await send(way, 'x'.repeat(70_000), 'kill'))
+  }
+  expect(found).toEqual([200, 200, 413, 200, 200, 413])
+  expect(bench.commands).toEqual(['restrict', 'kill', 'restrict', 'kill'])
+})
+
+test('while all places are taken by others, a kill is still heard', async () => {
+  const bench = await new GateBench().open()
+  const port = Number(new URL(bench.server.baseUrl ?? '').port)
+  const head = `GET /livez HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n`
+  const sit = async (token: string): Promise<void> => {
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    closing.push(() => void socket.destroy())
+    socket.write(`${head}Authorization: Bearer ${token}\r\n\r\n`)
+    await once(socket, 'data')
+  }
+  for (const [token, places] of [
+    [FULL, 64],
+    [READ, 32],
+    [AGENT, 32],
+    ['none', 32],
+  ] as const)
+    for (let place = 0; place < places; place++) await sit(token)
+  expect((await bench.command(1, { kind: 'kill' })).status).toBe(200)
+})
+
+test('a proof is given at any rate, also while looks without a token are refused', async () => {
+  const bench = await new GateBench().open()
+  const proof = (): Promise<Answered> => bench.ask(`/v1/proof?nonce=${'0f'.repeat(16)}`)
+  const looks = await bench.many(130, () => bench.ask('/openapi.json?flood'))
+  expect(tally(looks)[429]).toBe(10)
+  const proofs = await bench.many(150, proof)
+  expect(tally(proofs)).toEqual({ 200: 150 })
+  expect(JSON.parse(proofs[0]?.text ?? '')).toEqual({
+    proofs: [expect.stringMatching(/^[0-9a-f]{64}$/), expect.stringMatching(/^[0-9a-f]{64}$/)],
+  })
+})
+
+test('a target that names the host too is judged by its path', async () => {
+  const bench = await new GateBench().open()
+  const { host, port } = new URL(bench.server.baseUrl ?? '')
+  const ask = async (path: string, token: string): Promise<string> => {
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.write(
+      `GET http://${host}${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+    )
+    return text(socket)
+  }
+  expect(await ask('/livez', 'none')).toMatch(/^HTTP\/1.1 200 [^]*ok\n$/)
+  expect(await ask('/v1/status', READ)).toMatch(/^HTTP\/1.1 200 [^]*"look":1/)
+  expect(await ask('/v1/status', READ)).toMatch(/^HTTP\/1.1 200 [^]*"look":1/)
+  expect(await ask('/v1/status', 'none')).toMatch(/^HTTP\/1.1 401 /)
+})
+
+test('a kill is obeyed before commands that came earlier, then what halts and flattens', async () => {
+  const bench = await new GateBench().open()
+  const orders = [
+    ...Array.from({ length: 15 }, () => ({ kind: 'restrict', scope: '*', mode: 'reducing' })),
+    { kind: 'flatten', scope: '*' },
+    { kind: 'kill' },
+  ]
+  await bench.ask('/openapi.json')
+  const port = Number(new URL(bench.server.baseUrl ?? '').port)
+  const sockets = await Promise.all(
+    orders.map(async () => {
+      const socket = connect(port, '127.0.0.1')
+      await once(socket, 'connect')
+      return socket
+    }),
+  )
+  // All are read in one turn of the loop.
+  for (const [index, order] of orders.entries()) {
+    const body = JSON.stringify({ requestId: `request-${index}`, reason: 'odd', by: 'test', order })
+    sockets[index]?.write(
+      `POST /v1/commands HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\nContent-Type: application/json\r\nAuthorization: Bearer ${FULL}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    )
+  }
+  await Promise.all(sockets.map((socket) => text(socket)))
+  expect(bench.commands).toHaveLength(17)
+  expect(bench.commands.indexOf('kill')).toBeLessThan(bench.commands.indexOf('flatten'))
+  expect(bench.commands.indexOf('flatten')).toBeLessThan(8)
 })
 
 async function serveAgents(bench: GateBench, answer: 'none' | 'head'): Promise<Server> {

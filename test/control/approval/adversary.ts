@@ -12,6 +12,7 @@ import type { Controlled, OrderPlan } from '../../../src/control/controlled.ts'
 import { EventHistory } from '../../../src/control/event-history.ts'
 import type { ControlOrder, RiskierOrder } from '../../../src/control/powers.ts'
 import { SharedAnswers } from '../../../src/control/access/shared-answers.ts'
+import { TurnQueue } from '../../../src/control/access/turn-queue.ts'
 import { Refusals } from '../../../src/control/refusals.ts'
 import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { Secret } from '../../../src/lib/secret.ts'
@@ -183,6 +184,7 @@ class Campaign {
         readOnly: false,
         version: '1.2.3',
         monotonic: () => this.#now,
+        turns: new TurnQueue(),
         shared: new SharedAnswers(() => this.#now),
         address: () => undefined,
         refusals: new Refusals(() => undefined),

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { SignalGate } from '../../../src/control/signals/signal-gate.ts'
@@ -120,4 +121,20 @@ test('an answer to more than the rate says when to send again', async () => {
   for (let index = 0; index <= 10; index++) answers.push(await exchange(whole))
   expect(answers[0]).not.toMatch(/^retry-after/im)
   expect(answers[10]).toMatch(/^HTTP\/1\.1 429 [^]*^retry-after: 6\r$/im)
+})
+
+test('of senders that connect at once none is closed before its signal came', async () => {
+  const port = Number(new URL(server.url ?? '').port)
+  const sockets = Array.from({ length: 150 }, () => connect(port, '127.0.0.1').setEncoding('utf8'))
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  const answers = sockets.map(async (socket) => {
+    socket.on('error', () => undefined)
+    const [answer = ''] = await Promise.race([once(socket, 'data'), once(socket, 'close')])
+    return String(answer)
+  })
+  // The server takes one of them in a turn.
+  for (let turn = 0; turn < 300; turn++) await new Promise(setImmediate)
+  for (const socket of sockets) socket.write(request([PROOF]))
+  const silent = (await Promise.all(answers)).filter((text) => !text.startsWith('HTTP/1.1 '))
+  expect(silent).toEqual([])
 })
