@@ -5,7 +5,7 @@ import { dirname, resolve, sep } from 'node:path'
 export const DRAFT_INLINE =
   'an assistant may write this strategy (control.agents.strategies), so it runs in a thread of its own and never inline: leave isolation out, or move its files out of that folder first'
 
-/** By their names or by what these lead to: a link in either direction counts. */
+/** A link in either direction counts. */
 export function isAnyWithin(folder: string, files: readonly string[]): boolean {
   const folders = [resolve(folder), realOf(folder)].map((one) =>
     one.endsWith(sep) ? one : one + sep,
@@ -15,7 +15,7 @@ export function isAnyWithin(folder: string, files: readonly string[]): boolean {
     .some((file) => folders.some((one) => file.startsWith(one)))
 }
 
-/** The part that exists is followed, since a draft may be missing as yet. */
+/** Follows the part that exists, since a draft may be missing as yet. */
 function realOf(path: string): string {
   const whole = resolve(path)
   if (existsSync(whole)) return realpathSync(whole)
