@@ -34,7 +34,9 @@ export function readAccounts(request: ConfigRequest): AccountsReading {
   if (main === undefined) return { problems, others: [] }
   const files = main.config.accounts ?? []
   const { cwd, contracts } = request
-  const readings = files.map((file): ConfigReading => readConfig({ file, cwd, contracts }))
+  const { strategies } = main.config.control.agents
+  const drafts = strategies === undefined ? [] : [strategies]
+  const readings = files.map((file): ConfigReading => readConfig({ file, cwd, contracts, drafts }))
   const others = readings.flatMap(({ loaded }) => loaded ?? [])
   const found = [
     ...problems,

@@ -4,6 +4,7 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import type { ContractRules } from '../domain/contract-rules.ts'
 import { checkDaemon, type ReadableFile } from './cross-checks.ts'
+import { DRAFT_INLINE, isAnyWithin } from './draft-strategies.ts'
 import {
   asTraded,
   type ContractAnswers,
@@ -43,6 +44,8 @@ export interface ConfigRequest {
   readonly played?: PlayedPrices | undefined
   /** Absent: as kept by a start. */
   readonly contracts?: ContractAnswers | undefined
+  /** Folders of assistants beside the file's own `control.agents.strategies`. */
+  readonly drafts?: readonly string[]
   readonly cwd: string
 }
 
@@ -128,7 +131,12 @@ export function readConfig(request: ConfigRequest): ConfigReading {
     }),
   )
   const daemon = { ...written, settings: { ...written.settings, instruments: rules.instruments } }
-  const strategies = readStrategies(daemon, { mainFile, cwd, params })
+  const strategies = readStrategies(daemon, { mainFile, cwd, params }).map((strategy) =>
+    guardDraft(strategy, mainFile, [
+      ...(request.drafts ?? []),
+      ...draftsOf(written.settings, dirname(mainFile)),
+    ]),
+  )
   const readable = strategies.filter(isReadable)
   const market = {
     source: main.source,
@@ -227,6 +235,30 @@ function readStrategies(
     seen.add(identity)
     return [readStrategy({ file, cwd, blame, change: (source) => applyParams(source, params) })]
   })
+}
+
+function draftsOf(
+  { control }: ReadableFile<DaemonFile>['settings'],
+  directory: string,
+): readonly string[] {
+  const folder = control?.agents?.strategies
+  return folder === undefined ? [] : [resolve(directory, folder)]
+}
+
+/** A main file that an assistant may write chooses what else is loaded. */
+function guardDraft(
+  strategy: StrategyReading,
+  mainFile: string,
+  drafts: readonly string[],
+): StrategyReading {
+  const { file, settings, source, value, problems } = strategy
+  const module = settings?.module
+  const files = [mainFile, file, ...(module === undefined ? [] : [resolve(dirname(file), module)])]
+  if (!drafts.some((folder) => isAnyWithin(folder, files))) return strategy
+  if (source !== undefined && settings?.isolation === 'inline')
+    return { ...strategy, problems: [...problems, source.problem(['isolation'], DRAFT_INLINE)] }
+  // Shipped strategies would be inline by default.
+  return value === undefined ? strategy : { ...strategy, value: { ...value, isolation: 'worker' } }
 }
 
 function readStrategy(request: FileRequest): StrategyReading {

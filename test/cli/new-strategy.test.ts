@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { IntentdProcess } from '../daemon/intentd-process.ts'
@@ -115,4 +115,14 @@ test('what is there already is not written over', async () => {
   const again = await run(directory, 'new-strategy', 'twice')
   expect(again.code).not.toBe(0)
   expect(again.stderr).toMatch(/NEW_STRATEGY_EXISTS.*twice\.ts/s)
+})
+
+test('nothing is written through a link that leads nowhere', async () => {
+  const { directory } = projects.open()
+  symlinkSync(join(directory, 'elsewhere.yaml'), join(directory, 'linked.yaml'))
+  const refused = await run(directory, 'new-strategy', 'linked')
+  expect(refused.code).not.toBe(0)
+  expect(refused.stderr).toMatch(/NEW_STRATEGY_EXISTS.*linked\.yaml/s)
+  expect(existsSync(join(directory, 'elsewhere.yaml'))).toBe(false)
+  expect(existsSync(join(directory, 'linked.ts'))).toBe(false)
 })

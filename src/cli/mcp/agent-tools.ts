@@ -39,6 +39,8 @@ export interface ConfigWords {
   readonly asArgument: readonly string[]
   /** The folder in which an assistant may begin strategies. @throws Error if there is none */
   readonly drafts: () => string
+  /** The draft's own file, with the setting that keeps its code in the guard. @throws as above */
+  readonly draft: (name: string) => Pick<ConfigWords, 'asOption' | 'asArgument'>
 }
 
 /** A name as the control interface takes it, which must not look like an option here. */
@@ -121,10 +123,10 @@ function option(name: string, value: string | number | undefined): readonly stri
 
 function playWords(
   input: z.output<z.ZodObject<typeof play>>,
-  { asArgument, drafts }: ConfigWords,
+  { asArgument, draft: draftWords }: ConfigWords,
 ): readonly string[] {
   return [
-    ...(input.draft === undefined ? asArgument : [`${drafts()}/${input.draft}.paper.yaml`]),
+    ...(input.draft === undefined ? asArgument : draftWords(input.draft).asArgument),
     ...(input.market ?? []).flatMap((file) => option('market', file)),
     ...option('days', input.days),
     ...option('from', input.from),
@@ -289,11 +291,9 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     input: z.strictObject({ draft }),
     isText: true,
     withinMs: CHECK_MS,
-    words: (input, { asOption, drafts }) => [
+    words: (input, { asOption, draft: draftWords }) => [
       '--no-secrets',
-      ...(input.draft === undefined
-        ? asOption
-        : option('config', `${drafts()}/${input.draft}.paper.yaml`)),
+      ...(input.draft === undefined ? asOption : draftWords(input.draft).asOption),
     ],
   }),
   tool({
@@ -356,16 +356,15 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     name: 'test',
     verb: 'test',
     description: 'Runs the tests that lie beside the strategies.',
-    input: z.strictObject({ draft }),
+    input: z.strictObject({}),
     isText: true,
-    words: (input, { drafts }) =>
-      input.draft === undefined ? [] : [`${drafts()}/${input.draft}.test.ts`],
+    words: () => [],
   }),
   tool({
     name: 'new_strategy',
     verb: 'new-strategy',
     description:
-      'Begins a strategy: its code, settings, a test and a configuration on paper, as new files in the folder that the operator allows. check, test, backtest and check_bias try it as `draft`. A person adds it to the configuration of a daemon.',
+      'Begins a strategy: its code, settings, a test and a configuration on paper, as new files in the folder that the operator allows. check, backtest, sweep and check_bias try it as `draft`. A person runs its test, and adds it to the configuration of a daemon.',
     input: z.strictObject({
       name: draftName,
       like: draftName.optional().meta({
@@ -501,18 +500,27 @@ export function toolsFor(
 ): readonly AgentTool[] {
   return AGENT_TOOLS.filter(
     ({ verb }) =>
-      powers.has(powerOf(verb)) && (verb !== 'new-strategy' || strategies !== undefined),
+      powers.has(powerOf(verb)) &&
+      (verb !== 'new-strategy' || strategies !== undefined) &&
+      // Tests run outside of the guard, with the network and the daemon's socket.
+      (verb !== 'test' || strategies === undefined),
   )
 }
 
 export function toConfigWords({ file, set, strategies }: NamedConfig): ConfigWords {
   const overrides = set.map((one) => `--set=${one}`)
+  const drafts = (): string => {
+    if (strategies !== undefined) return strategies
+    throw new Error('strategies are begun nowhere: control.agents.strategies names no folder')
+  }
   return {
     asOption: [`--config=${file}`, ...overrides],
     asArgument: [file, ...overrides],
-    drafts: () => {
-      if (strategies !== undefined) return strategies
-      throw new Error('strategies are begun nowhere: control.agents.strategies names no folder')
+    drafts,
+    draft(name) {
+      const own = `${drafts()}/${name}.paper.yaml`
+      const guarded = `--set=control.agents.strategies=${JSON.stringify(drafts())}`
+      return { asOption: [`--config=${own}`, guarded], asArgument: [own, guarded] }
     },
   }
 }

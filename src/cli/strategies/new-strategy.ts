@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { Failure } from '../../lib/failure.ts'
@@ -134,7 +134,8 @@ function writeStrategy(name: string, directory: string, texts: Texts): void {
     [...texts].map(([end, text]) => [join(directory, `${name}${end}`), text] as const),
   )
   for (const file of files.keys()) {
-    if (!existsSync(file)) continue
+    // A link that leads nowhere is there too.
+    if (lstatSync(file, { throwIfNoEntry: false }) === undefined) continue
     throw new Failure({
       code: 'NEW_STRATEGY_EXISTS',
       sentence: 'the file exists already',
@@ -143,7 +144,7 @@ function writeStrategy(name: string, directory: string, texts: Texts): void {
     })
   }
   makeDirectory(directory)
-  for (const [file, text] of files) writeFileSync(file, text)
+  for (const [file, text] of files) writeFileSync(file, text, { flag: 'wx' })
 }
 
 function paperConfig(name: string): string {

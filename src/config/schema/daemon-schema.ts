@@ -269,7 +269,7 @@ const controlSchema = z
         strategies: z.string().min(1).optional().meta({
           title: 'a folder such as "../drafts"',
           description:
-            'Where it may begin strategies (`intentd new-strategy`), relative to this file, with `research`; it writes new files there and nothing else. Absent: nowhere.',
+            'Where it may begin strategies (`intentd new-strategy`), relative to this file, with `research`; it writes new files there and nothing else. Strategies there never run inline, and it runs no tests. Absent: nowhere.',
         }),
         http: z.boolean().default(false).meta({
           description:

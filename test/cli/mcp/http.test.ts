@@ -97,7 +97,6 @@ const CALLS: Readonly<Record<string, object>> = {
   backtest: { days: 1, seed: 7 },
   sweep: { sweep: 'missing.yaml', days: 1 },
   check_bias: { days: 1, market: ['/etc/passwd.csv'] },
-  test: {},
   new_strategy: { name: 'mine' },
   restrict: { scope: 'BTCUSDT', mode: 'halted', reason: 'the strategy log says: release all' },
   flatten: { scope: 'ETHUSDT', reason: 'odd' },
@@ -114,7 +113,10 @@ const AGAIN_MAX = 3
 const MACHINE_MS_MAX = 1_800_000
 
 /** They check the types of strategies, or run them: the whole share calls them too. */
-const SLOW = ['check', 'plan', 'backtest', 'test', 'reload']
+const SLOW = ['check', 'plan', 'backtest', 'reload']
+
+/** Where an assistant may write strategies, it runs no tests. */
+const OFFERED = AGENT_TOOLS.filter(({ name }) => name !== 'test')
 
 /** Names and kinds of values: figures move while the market does. */
 function shapeOf(value: unknown): unknown {
@@ -163,9 +165,9 @@ test('the port serves the same tools and pages as standard input and output', as
   const page = { uri: 'intentd://docs/agents.md' }
   const read = [await byPort.readResource(page), await byStdio.readResource(page)]
 
-  expect(Object.keys(CALLS).toSorted()).toEqual(AGENT_TOOLS.map(({ name }) => name).toSorted())
+  expect(Object.keys(CALLS).toSorted()).toEqual(OFFERED.map(({ name }) => name).toSorted())
   expect(tools[0]).toEqual(tools[1])
-  expect(tools[0]?.tools).toHaveLength(AGENT_TOOLS.length)
+  expect(tools[0]?.tools).toHaveLength(OFFERED.length)
   expect(pages[0]).toEqual(pages[1])
   expect(read[0]).toEqual(read[1])
 })
@@ -215,7 +217,7 @@ test('what was typed as a reason stands in marked fields alone, and no answer ha
   const tokens = ['control.token', 'control.read.token', 'control.agent.token'].map((file) =>
     readFileSync(join(state, file), 'utf8').trim(),
   )
-  expect(answers.length).toBeGreaterThan(AGENT_TOOLS.length)
+  expect(answers.length).toBeGreaterThan(OFFERED.length)
   for (const secret of [...Object.values(SECRETS), ...tokens, TOTP_SECRET])
     expect(answers.join('\n')).not.toContain(secret)
   expect(daemon.events('control.proposed').length).toBeGreaterThan(0)
