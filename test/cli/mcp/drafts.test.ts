@@ -119,8 +119,8 @@ test('[SEC1] no code of a draft reaches a socket or a port by any tool that take
   project.write('drafts/beside.cjs', "module.exports = require('node:net')\n")
   const offered = toolsWithDraft()
   expect(offered.map(([name]) => name)).toEqual(['check', 'backtest', 'sweep', 'check_bias'])
-  for (const [evil, code] of Object.entries(evils())) {
-    project.write('drafts/mine.ts', code)
+  for (const [evil, text] of Object.entries(evils())) {
+    project.write('drafts/mine.ts', text)
     const ends = await Promise.all(offered.map(([, words]) => project.start(words).ended))
     expect([evil, connections]).toEqual([evil, 0])
     // Those that the guard lets load have run to their end.
