@@ -5,8 +5,11 @@ import { takeWalks } from './take-walks.ts'
 import { WalkLog } from './walk-log.ts'
 import { filesOf } from './walks.ts'
 
-/** The same program differs by so much from run to run: what else it did meanwhile. */
-const SCATTER = 1.02
+/**
+ * The same program differs by so much from run to run, by what else it did meanwhile: a price
+ * entered 78 to 80 files, and 479 to 523 functions.
+ */
+const SCATTER = { files: 1.03, functions: 1.06 }
 
 test(
   'no story becomes longer than docs/path-of-a-price.md says',
@@ -17,7 +20,10 @@ test(
     expect(measured.map(({ title }) => title)).toEqual(kept.map(({ title }) => title))
     const longer = measured.filter(({ files, functions }, index) => {
       const story = kept[index]
-      return files > SCATTER * (story?.files ?? 0) || functions > SCATTER * (story?.functions ?? 0)
+      return (
+        files > SCATTER.files * (story?.files ?? 0) ||
+        functions > SCATTER.functions * (story?.functions ?? 0)
+      )
     })
     expect(
       longer,
