@@ -246,10 +246,12 @@ function urgencyOf({ order }: ControlRequest): QueuedKind {
 
 function refuseRate(
   context: Context,
-  { order }: ControlRequest,
+  request: ControlRequest,
   { entrance, commandRate, refusals }: CommandFrame,
 ): Response | undefined {
-  if (entrance.via === 'socket' || order.kind === 'kill' || commandRate.take()) return undefined
+  // Others with the token must not keep a kill, a halt or a flatten out.
+  const isRated = entrance.via === 'port' && urgencyOf(request) === 'command'
+  if (!isRated || commandRate.take()) return undefined
   const error = `more than ${COMMANDED_PER_MINUTE} commands a minute`
   refusals.add('request', error)
   return context.json({ error }, 429, { 'Retry-After': '1' })

@@ -131,7 +131,7 @@ const tally = (answers: readonly Answered[]): Readonly<Record<number, number>> =
   return counts
 }
 
-test('[BND1] looks have a rate for each kind of token, and are refused with Retry-After, and so are commands; health checks and a kill never are', async () => {
+test('[BND1] looks have a rate for each kind of token, and are refused with Retry-After, and so are commands; health checks, a kill, a halt and a flatten never are', async () => {
   const bench = await new GateBench().open()
   const looks = await bench.many(200, (index) =>
     bench.ask(`/v1/orders?symbol=${'x'.repeat(201)}${index}`, { token: READ }),
@@ -145,12 +145,19 @@ test('[BND1] looks have a rate for each kind of token, and are refused with Retr
   expect(tally(await bench.many(200, () => bench.ask('/livez')))).toEqual({ 200: 200 })
   expect(tally(await bench.many(200, () => bench.ask('/readyz')))).toEqual({ 200: 200 })
   expect((await bench.ask('/readyz?verbose', { token: READ })).status).toBe(429)
-  const commands = await bench.many(80, (index) => bench.command(index, RESTRICT))
+  const commands = await bench.many(80, (index) =>
+    bench.command(index, { ...RESTRICT, mode: 'reducing' }),
+  )
   expect(tally(commands)).toEqual({ 200: 60, 429: 20 })
   expect(commands.find(({ status }) => status === 429)?.headers['retry-after']).toBe('1')
   const kills = await bench.many(80, (index) => bench.command(100 + index, { kind: 'kill' }))
   expect(tally(kills)).toEqual({ 200: 80 })
-  expect(bench.commands).toHaveLength(140)
+  const flatten = { kind: 'flatten', scope: '*' }
+  const halts = await bench.many(80, (index) =>
+    bench.command(200 + index, index % 2 === 0 ? flatten : { ...RESTRICT, mode: 'halted' }),
+  )
+  expect(tally(halts)).toEqual({ 200: 80 })
+  expect(bench.commands).toHaveLength(220)
   expect((await bench.ask('/v1/positions', { token: FULL })).status).toBe(200)
   bench.now += 1000
   const later = await bench.many(40, () => bench.ask('/v1/nothing', { token: READ }))
