@@ -50,8 +50,8 @@ export interface HeadGateOptions {
  * Decides on the head of a request, before its body is read and anything of the application runs,
  * so that a flood costs the thread that trades little more than the heads. Each kind of token has a
  * rate of its own for what looks. Health checks and proofs are answered here, at any rate. Commands
- * come before everything that looks; their rate is counted when their body has said what they are. At the socket, which only the daemon's user
- * opens, requests merely take turns.
+ * come before everything that looks; their rate is counted when their body has said what they are.
+ * At the socket, which only the daemon's user opens, requests merely take turns.
  */
 export class HeadGate {
   readonly #options: HeadGateOptions

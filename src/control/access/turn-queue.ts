@@ -9,9 +9,9 @@ const KINDS = ['kill', 'head', 'halt', 'command', 'look'] as const
 export type QueuedKind = (typeof KINDS)[number]
 
 /**
- * Serves at most one request in a turn of the event loop, kills and commands first. Prices, answers and grants
- * of the exchange that came meanwhile are handled between two of them, so many requests at once hold
- * up no order for longer than one does. Commands are bounded by the connections that bring them.
+ * Serves at most one request in a turn of the event loop, kills and commands first. Prices, answers
+ * and grants of the exchange that came meanwhile are handled between two of them, so many requests
+ * at once hold up no order for longer than one does. Commands are bounded by the connections that bring them.
  */
 export class TurnQueue {
   readonly #waiting: Record<QueuedKind, (() => void)[]> = {
