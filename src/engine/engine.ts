@@ -7,8 +7,7 @@ import type { Dispute, Equity, UsedLoss } from '../domain/loss-limits.ts'
 import type { Restriction } from '../domain/trading-mode.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import type { Book } from './book/book.ts'
-import { answerCancel } from './cancels/cancel-answer.ts'
-import { sendCancel } from './cancels/cancel-all.ts'
+import { answerCancel, sendCancel } from './orders/cancel-all.ts'
 import type { Effect, OutgoingBatch } from './effect.ts'
 import {
   type EngineCommand,

@@ -2,7 +2,7 @@ import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { own } from '../../lib/own.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { killOf } from '../book/book.ts'
-import { cancelProduct } from '../cancels/cancel-all.ts'
+import { cancelProduct } from '../orders/cancel-all.ts'
 import { startResolution } from '../resolution/resolution.ts'
 import {
   refusalOfInstrument,

@@ -14,7 +14,7 @@ import {
 import { errorCode } from '../../protocol/error-codes.ts'
 import type { BatchResult } from '../../protocol/values.ts'
 import { isHalted, pairKey, namelessOrders } from '../book/book.ts'
-import { isCancelDue } from '../cancels/cancel-all.ts'
+import { isCancelDue } from './cancel-all.ts'
 import type { OutgoingBatch } from '../effect.ts'
 import { noteModeRefused, noteModeSent } from '../resolution/account-setup.ts'
 import { judgeFills, judgeNames } from '../resolution/older-state.ts'
