@@ -21,7 +21,7 @@ export interface QuotePlanInput extends PlanInput {
 
 /** Orders in neither list stay. */
 interface QuotePlan {
-  readonly missing: readonly Candidate[]
+  readonly missing: readonly OrderCandidate[]
   readonly extra: readonly Order[]
 }
 
@@ -36,7 +36,7 @@ export function planQuote(input: QuotePlanInput): QuotePlan {
     ({ terms }) => terms.ticks ?? 0,
   )
   const closable = closableLots(input)
-  const missing: Candidate[] = []
+  const missing: OrderCandidate[] = []
   const add = (level: QuoteLevel): void => {
     const intent = toOrderIntent(input, level, closable, input.ordinal + missing.length)
     missing.push(input.isRestricted ? { intent, isCut: true } : { intent })
@@ -200,7 +200,7 @@ export interface TargetPlanInput extends PlanInput {
 /**
  * From the position to the target; none while one is open. `ioc` at the collar, so they never rest.
  */
-export function planTarget(input: TargetPlanInput): readonly Candidate[] {
+export function planTarget(input: TargetPlanInput): readonly OrderCandidate[] {
   const open = input.orders.filter((order) => !isTerminal(order))
   if (open.length > 0) {
     const stale = staleTargetOrders(input)
@@ -327,7 +327,7 @@ function collarTicks(
 }
 
 /** To be placed now if risk approves: new, or sent again. */
-export interface Candidate {
+export interface OrderCandidate {
   readonly intent: OrderIntent
   /** The waiting order that is sent again, unchanged. */
   readonly again?: ClientOid

@@ -329,7 +329,7 @@ function logIfLate(core: Core, kill: KillState): void {
   })
 }
 
-export interface Ending {
+export interface RunEnding {
   readonly kind: 'kill' | StopPolicy
   /**
    * `closing`: a flattening stop has not closed everything · `killing`: it waits for a kill's
@@ -340,7 +340,7 @@ export interface Ending {
   readonly unproved: ReadonlyMap<string, string>
 }
 
-export function listEndings(core: Core): readonly Ending[] {
+export function listEndings(core: Core): readonly RunEnding[] {
   const { kill, stop, flatBeforeStop, phase } = core.run
   if (kill && isKilling(core)) {
     const { stopAskedAt, stopPolicy } = kill
@@ -352,7 +352,7 @@ export function listEndings(core: Core): readonly Ending[] {
         : [{ kind: stopPolicy, phase: 'killing', unproved: NONE } as const]),
     ]
   }
-  const unproved = (): Ending['unproved'] => toReasons(core, unprovedByStop(core))
+  const unproved = (): RunEnding['unproved'] => toReasons(core, unprovedByStop(core))
   if (stop && phase === 'stopping')
     return [{ kind: stop.policy, phase: stop.phase, unproved: unproved() }]
   return flatBeforeStop === undefined || phase === 'stopped'
@@ -360,9 +360,9 @@ export function listEndings(core: Core): readonly Ending[] {
     : [{ kind: 'flatten', phase: 'closing', unproved: unproved() }]
 }
 
-const NONE: Ending['unproved'] = new Map()
+const NONE: RunEnding['unproved'] = new Map()
 
-function toReasons(core: Core, instruments: readonly InstrumentState[]): Ending['unproved'] {
+function toReasons(core: Core, instruments: readonly InstrumentState[]): RunEnding['unproved'] {
   return new Map(instruments.map((one) => [one.symbol, reasonOf(core, one)]))
 }
 

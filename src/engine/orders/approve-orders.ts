@@ -1,5 +1,5 @@
 import type { ApprovedItem } from '../../execution/batch.ts'
-import type { Candidate } from '../../execution/order-plans.ts'
+import type { OrderCandidate } from '../../execution/order-plans.ts'
 import { capitalAt } from '../../domain/capital.ts'
 import type { Denial, Undescribed } from '../../domain/denial.ts'
 import type { StrategyId } from '../../domain/ids.ts'
@@ -50,7 +50,7 @@ const NOTHING: ApprovedOrders = { items: [], denials: [], reduces: false }
 export function approveOrders(
   core: Core,
   symbol: string,
-  candidates: readonly Candidate[],
+  candidates: readonly OrderCandidate[],
 ): ApprovedOrders {
   if (candidates.length === 0) return NOTHING
   const items: ApprovedItem[] = []
@@ -97,7 +97,7 @@ function whose({
   return { strategyId, symbol, ...(purpose === 'place' ? { key } : {}) }
 }
 
-function byUrgency(left: Candidate, right: Candidate): number {
+function byUrgency(left: OrderCandidate, right: OrderCandidate): number {
   return Number(isClosing(right.intent.action)) - Number(isClosing(left.intent.action))
 }
 

@@ -6,7 +6,7 @@ import type { Order } from '../../domain/order.ts'
 import { type Holding, netLots } from '../../domain/position.ts'
 import { isInsideWindow } from '../../execution/order-machine.ts'
 import {
-  type Candidate,
+  type OrderCandidate,
   intentOf,
   planQuote,
   planTarget,
@@ -51,7 +51,7 @@ import {
 
 export interface InstrumentPlan {
   /** To place, if risk approves. */
-  candidates: Candidate[]
+  candidates: OrderCandidate[]
   readonly unwanted: Set<Order>
   readonly stale: Set<Order>
   /** They were refused, or prices are missing. */
@@ -239,7 +239,11 @@ function heldInPart(core: Core, symbol: string, id: StrategyId): Holding {
 }
 
 /** Those like orders just refused or not answered wait. */
-function addCandidates(core: Core, candidates: readonly Candidate[], plan: InstrumentPlan): void {
+function addCandidates(
+  core: Core,
+  candidates: readonly OrderCandidate[],
+  plan: InstrumentPlan,
+): void {
   const mayBeRefused = core.refusals.size > 0
   const isAnySilent = core.silence.calls.size > 0
   for (const candidate of candidates) {
@@ -346,7 +350,7 @@ function dismiss(order: Order, plan: InstrumentPlan): void {
 }
 
 /** If its strategy says so and the opening order names none. */
-function withStopAtExchange(core: Core, candidate: Candidate): Candidate {
+function withStopAtExchange(core: Core, candidate: OrderCandidate): OrderCandidate {
   const { intent, again } = candidate
   const { strategyId, symbol, action, lots, ticks, force, stopLossTicks } = intent
   const share = rulesOf(core, strategyId)?.stopAtExchange
