@@ -25,7 +25,7 @@ import {
 import { isKilling, restrict } from '../state/trading-mode.ts'
 import type { StopPolicy } from '../event.ts'
 import { describeOwned } from './flatten.ts'
-import { hasOpenOrders, isBusy, mayRest, startStop, unprovedByStop } from './stop.ts'
+import { hasOrdersToEnd, isBusy, mayRest, startStop, unprovedByStop } from './stop.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 
 /**
@@ -181,7 +181,7 @@ function nextPhase(core: Core, kill: KillState): KillPhase {
         : prove(core, kill)
     case 'clean':
       // A later order is cancelled, and everything is proved again.
-      return hasOpenOrders(core) ? 'clearing' : 'clean'
+      return hasOrdersToEnd(core) ? 'clearing' : 'clean'
     default:
       return unreachable(kill.phase)
   }
@@ -204,7 +204,7 @@ function knownInstruments(core: Core): readonly InstrumentState[] {
 }
 
 function hasOrdersLeft(core: Core): boolean {
-  return knownInstruments(core).some(({ symbol }) => hasOpenOrders(core, symbol))
+  return knownInstruments(core).some(({ symbol }) => hasOrdersToEnd(core, symbol))
 }
 
 /** Unknown to the exchange, though something of ours may be left; with what it says. */
@@ -242,7 +242,7 @@ function unprovedByKill(core: Core): readonly InstrumentState[] {
   return [...core.instruments.values()].filter((one) =>
     refusalOfInstrument(core, one) === undefined
       ? one.phase !== 'idle' ||
-        hasOpenOrders(core, one.symbol) ||
+        hasOrdersToEnd(core, one.symbol) ||
         (kill.phase === 'proving' && !isRead(one))
       : mayRest(core, one),
   )

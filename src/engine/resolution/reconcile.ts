@@ -4,6 +4,7 @@ import type { AssignedRecord } from '../../domain/record.ts'
 import {
   applyToHolding,
   FLAT,
+  HOLD_SIDES,
   type Holding,
   type HoldingChange,
   type HoldSide,
@@ -394,8 +395,6 @@ function same(left: Holding, right: Holding): boolean {
 
 /** Funding of one interval is at most some thousandths of the position's worth. */
 const FUNDING_SHARE_MAX = 0.01
-
-const HOLD_SIDES = ['long', 'short'] as const
 
 /**
  * The counter begins at zero with each position, so it counts only where the reading agrees with
