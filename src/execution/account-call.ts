@@ -11,12 +11,12 @@ import { unreachable } from '../lib/unreachable.ts'
 import { endpointNamed, type RequestOf } from '../protocol/endpoints.ts'
 import { toWireRequest } from '../protocol/write-request.ts'
 
-/** Or the document's rule that the call breaks. */
+/** `problem` names the rule of the document that the call breaks. */
 export type WrittenCall =
   | { readonly ok: true; readonly endpoint: AccountCall['endpoint']; readonly body: string }
   | { readonly ok: false; readonly problem: string }
 
-/** Another trigger price for an exit that the exchange keeps; all else of it stays. */
+/** Everything but the trigger price of an exit at the exchange stays. */
 export function writeExitMove(
   { orderId, size = '', triggerType, executePrice }: ListedExit,
   ticks: number,
@@ -35,7 +35,6 @@ export function writeExitMove(
   })
 }
 
-/** Checked against the endpoint's own rules. */
 export function writeAccountCall(intent: AccountCallIntent, instrument: Instrument): WrittenCall {
   switch (intent.kind) {
     case 'modifyTrigger':
@@ -63,7 +62,7 @@ function write<Name extends AccountCall['endpoint']>(
   return { ok: false, problem: checked.error.issues.map((issue) => issue.message).join('; ') }
 }
 
-/** An omitted price stays, `0` removes it. A price needs its trigger type. */
+/** The document: an omitted price stays, `0` removes it, and a price needs its trigger type. */
 function buildModification(
   intent: ModifyTriggerIntent,
   instrument: Instrument,
@@ -96,7 +95,7 @@ function buildSetting(
   const { change, takeProfitRatio, stopLossRatio } = intent
   return {
     symbol,
-    // The row's schema defines which product types have settings.
+    // The schema of the row says which product types have settings.
     productType: productType as CopySetting['productType'],
     settingType: change,
     stopSurplusRatio: ratio(takeProfitRatio),

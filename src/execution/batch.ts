@@ -22,13 +22,14 @@ export interface ApprovedItem {
 interface PackingRules {
   readonly max: number
   readonly mode: PositionMode
-  /** Orders that may be at the exchange and have no orderId. */
+  /** They may be at the exchange, and have no orderId. */
   readonly nameless: readonly Order[]
 }
 
 /**
- * In the given order, at most `max`. No two items, nor an item and a nameless order, may have fills
- * that look alike: if the answer is lost, fills then identify each order. Other items wait.
+ * Takes at most `max` items in the given order. The fills of two items, or of an item and a
+ * nameless order, must never look alike: if the answer is lost, the fills then identify each order.
+ * Other items wait.
  */
 export function packBatch(
   items: readonly ApprovedItem[],
@@ -60,9 +61,9 @@ type AttributedTerms = Pick<OrderTerms, 'symbol' | 'action' | 'force'> & {
 }
 
 /**
- * A fill shows these of its order: symbol, side, trade side, and a maker's limit. Keys identify an
- * order whose answer was lost, so no two orders of a batch share one. A post-only order has the
- * maker's key, one that cannot rest the taker's, any other both.
+ * What a fill shows of its order: symbol, side, trade side, and the limit price if it was the
+ * maker. A post-only order has the maker's key, one that cannot rest the taker's, any other both.
+ * Two orders of a batch never share a key.
  */
 function attributionKeys(mode: PositionMode, terms: AttributedTerms): readonly string[] {
   const { side, tradeSide } = WIRE_DIRECTIONS[mode][terms.action]
@@ -72,7 +73,7 @@ function attributionKeys(mode: PositionMode, terms: AttributedTerms): readonly s
   return terms.ticks !== undefined && terms.force === 'gtc' ? [taker, maker] : [taker]
 }
 
-/** For a fill with an unknown orderId. */
+/** The orderId of the fill is not known yet. */
 export function couldBe(mode: PositionMode, order: Order, fill: Fill): boolean {
   return fill.lots <= openLots(order) && fitsClass(mode, order, fill)
 }
@@ -81,7 +82,7 @@ export function fitsClass(mode: PositionMode, order: Order, fill: Fill): boolean
   return fill.filledAt >= order.firstSentAt - CLOCK_ERROR_MS && fitsAtAnyTime(mode, order, fill)
 }
 
-/** For when dates cannot be compared, after a clock was set. */
+/** Dates cannot be compared for a while after a clock was set. */
 export function fitsAtAnyTime(mode: PositionMode, order: Order, fill: Fill): boolean {
   const { terms } = order
   const { side, tradeSide } = WIRE_DIRECTIONS[mode][terms.action]
@@ -92,7 +93,6 @@ export function fitsAtAnyTime(mode: PositionMode, order: Order, fill: Fill): boo
   return terms.force !== 'post_only' && isWithinLimit(terms, fill)
 }
 
-/** A limit order is never filled at a worse price. */
 function isWithinLimit(terms: OrderTerms, fill: Fill): boolean {
   if (terms.ticks === undefined) return true
   const buys = terms.action === 'openLong' || terms.action === 'closeShort'
@@ -109,7 +109,7 @@ export type WireTerms = Pick<
   'clientOid' | 'action' | 'lots' | 'ticks' | 'force' | 'takeProfitTicks' | 'stopLossTicks'
 >
 
-/** One symbol, product type, margin coin and margin mode (ORD6). */
+/** ORD6: one symbol, product type, margin coin and margin mode. */
 export function buildBatchRequest(
   account: OrderAccount,
   instrument: Instrument,
@@ -133,7 +133,7 @@ function buildBatchItem(
   const priceOf = (ticks: number | undefined) =>
     ticks === undefined ? undefined : formatOnGrid(instrument.tick, ticks)
   const isMarket = terms.ticks === undefined
-  // The order is the document's; undefined properties are not written.
+  // The document gives this order; undefined properties are not written.
   return {
     size: formatOnGrid(instrument.lot, terms.lots),
     price: priceOf(terms.ticks),
@@ -152,12 +152,11 @@ function buildBatchItem(
 const DIGEST_CHARACTERS = 26
 
 /**
- * The clientOid of an order: `t` + base32(sha256(salt, strategy, key))[0..25] + `-` +
- * base36(generation).
+ * A clientOid is `t` + base32(sha256(salt, strategy, key))[0..25] + `-` + base36(generation).
  *
  * The same decision gives the same id even after the journal is lost, so the exchange recognises
  * the duplicate. The salt is drawn once for each state directory, so two daemons never use the same
- * id. Why: docs/orders.md.
+ * id.
  */
 export function deriveClientOid(options: {
   readonly salt: string
@@ -171,8 +170,8 @@ export function deriveClientOid(options: {
 }
 
 /**
- * Outcomes by item, in the order sent. `00000` with a failure list is no success, and an item that
- * neither list names is unknown (ORD3, ORD6).
+ * Each item gets its outcome, in the order sent. `00000` with a failure list is no success, and an
+ * item that neither list names is unknown (ORD3, ORD6).
  */
 export function readBatchOutcome(
   clientOids: readonly ClientOid[],
@@ -206,9 +205,9 @@ export function readBatchOutcome(
 }
 
 /**
- * A 429 usually means not accepted. If it was, and was filled meanwhile, sending it again would
- * double it, since the exchange recognises only open orders. So it is unknown until its fate is
- * proved.
+ * A 429 usually means that the order was not accepted. If it was accepted all the same, and filled
+ * meanwhile, sending it again would double it, since the exchange recognises only open orders. So
+ * the order is unknown until its fate is proved.
  */
 const NOT_ACCEPTED_NOW = { outcome: 'unknown', isAnswered: true } as const
 
@@ -222,7 +221,7 @@ function refusedItem(clientOid: ClientOid, refusal: RefusalClass, isAlone: boole
     case 'notSent':
       return { clientOid, outcome: 'notSent' }
     case 'exists':
-      // Which one existed the answer does not say, nor what happened to the others.
+      // The answer says neither which one existed nor what happened to the others.
       return { clientOid, outcome: 'unknown', ...(isAlone && { isDuplicate: true }) }
     default:
       return unreachable(refusal)
@@ -233,7 +232,7 @@ function readLists(clientOids: readonly ClientOid[], data: BatchResult): readonl
   const accepted = new Map(data.successList.map((item) => [item.clientOid ?? '', item.orderId]))
   const failed = new Map(data.failureList.map((item) => [item.clientOid ?? '', item]))
   return clientOids.map((clientOid): ItemOutcome => {
-    // As refused, an item in both lists could be doubled.
+    // An item in both lists was accepted: taken for refused, it could be doubled.
     if (accepted.has(clientOid)) {
       const orderId = accepted.get(clientOid)
       return { clientOid, outcome: 'accepted', ...(orderId ? { orderId: toOrderId(orderId) } : {}) }

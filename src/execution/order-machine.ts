@@ -216,8 +216,8 @@ const IDEMPOTENCY_WINDOW_MS = 20 * 60_000
 const WINDOW_GUARD_MS = 5 * 60_000
 
 /**
- * Sent again only while the exchange certainly remembers the first copy (ORD2). `exchangeNow`: Unix
- * ms.
+ * ORD2: an order is sent again only while the exchange certainly remembers its first copy.
+ * @param exchangeNow Unix ms
  */
 export function isInsideWindow(order: Order, exchangeNow: number): boolean {
   if (order.attempts === 0) return true

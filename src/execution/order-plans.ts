@@ -10,8 +10,8 @@ import { floatOnGrid, stepAbove, stepBelow } from '../lib/grid.ts'
 export interface QuotePlanInput extends PlanInput {
   readonly levels: readonly QuoteLevel[]
   /**
-   * The ladder may only close. Orders may be smaller than their levels, and levels nearest to the
-   * market come first.
+   * The ladder may only close. Then an order may be smaller than its level, and levels nearest to
+   * the market come first.
    */
   readonly isRestricted: boolean
   /** Quote coin. */
@@ -26,9 +26,9 @@ interface QuotePlan {
 }
 
 /**
- * An order fulfils one level of its side, price and size, however much was filled. In a restricted
- * ladder smaller orders may fulfil a level; its rest is missing only while something is left to
- * close, so that a reduced level stays.
+ * An order fulfils a level of its side, price and size, however much of it was filled. In a
+ * restricted ladder smaller orders may fulfil a level; the rest of the level is missing only while
+ * something is left to close, so that a reduced level stays as it is.
  */
 export function planQuote(input: QuotePlanInput): QuotePlan {
   const standing = Map.groupBy(
@@ -56,7 +56,9 @@ export function planQuote(input: QuotePlanInput): QuotePlan {
   return { missing, extra: [...standing.values()].flat() }
 }
 
-/** The order of the level's size, or in a restricted ladder the largest that fit. */
+/**
+ * @returns one order of the level's size, or in a restricted ladder the largest that fit into it
+ */
 function takeFor(
   { side, lots }: QuoteLevel,
   orders: Order[] | undefined,
@@ -83,8 +85,8 @@ function lotsOf(orders: readonly Order[]): number {
 }
 
 /**
- * A post-only level that would cross the spread comes last: the exchange would refuse it, and it
- * would leave the others nothing to close.
+ * A post-only level that would cross the spread comes last: the exchange would refuse it, and the
+ * others would have nothing left to close.
  */
 function nearestFirst({
   levels,
@@ -109,7 +111,7 @@ interface ClosableLots {
   shortLots: number
 }
 
-/** Less what the ladder's orders close. For a net position each sell closes a long. */
+/** Orders of the ladder have reserved what they close. In one-way mode each sell closes a long. */
 function closableLots({ orders, holding, positionMode }: QuotePlanInput): ClosableLots {
   const closable = { ...holding }
   for (const order of orders) {
@@ -149,8 +151,8 @@ function toOrderIntent(
 
 /**
  * One-way ladders are never reduce-only, because the exchange would cancel older reduce-only
- * orders. In hedge mode a level closes the opposite leg if that is large enough, else opens its
- * own; restricted, it closes what there is.
+ * orders. In hedge mode a level closes the opposite leg if that is large enough, and else opens its
+ * own. A restricted level closes what there is.
  */
 function actionOf(
   { positionMode, isRestricted }: QuotePlanInput,
@@ -169,36 +171,37 @@ function actionOf(
   return 'closeLong'
 }
 
-/** The intent from which such an order would follow again. */
+/** @returns the intent from which this order would follow */
 export function intentOf(order: OrderTerms): OrderIntent {
   const { clientOid: _, generation: __, ...terms } = order
-  // Terms lack what an intent names as undefined.
+  // An intent names these also where they are undefined.
   const { ticks, takeProfitTicks, stopLossTicks } = terms
   return { ...terms, ticks, takeProfitTicks, stopLossTicks }
 }
 
 export interface TargetPlanInput extends PlanInput {
   readonly purpose: OrderPurpose
-  /** Absent: no exit asks for it. */
+  /** Present if an exit asks for this target. */
   readonly exit?: ExitKind
-  /** The strategy's text about the target; absent: none. */
+  /** The strategy's own text about the target. */
   readonly tag?: Tag
   /** Signed lots. */
   readonly target: number
   readonly accountHolding: Holding
-  /** The part of the strategy's position that account and other strategies account for. */
+  /** The part of the strategy's position that the account holds or other strategies account for. */
   readonly backedHolding: Holding
-  /** Floats, quote coin. */
+  /** Quote coin. */
   readonly bid: number
   readonly ask: number
-  /** Share: 0.001 is 10 basis points. Undefined: any price. */
+  /** Share: 0.001 is 10 basis points. Undefined: the order names no price. */
   readonly takerCollarRatio: number | undefined
   /** A larger difference takes several orders in turn. */
   readonly orderLotsMax: number
 }
 
 /**
- * From the position to the target; none while one is open. `ioc` at the collar, so they never rest.
+ * While an order leads to the target, no other is placed. `ioc` at the collar: these orders never
+ * rest.
  */
 export function planTarget(input: TargetPlanInput): readonly OrderCandidate[] {
   const open = input.orders.filter((order) => !isTerminal(order))
@@ -221,7 +224,10 @@ export function planTarget(input: TargetPlanInput): readonly OrderCandidate[] {
     }))
 }
 
-/** No longer lead to the target, or belong to the other of target and flatten: dropped (ORD7). */
+/**
+ * ORD7: orders are dropped that no longer lead to the target, or belong to the other of target and
+ * flatten.
+ */
 export function staleTargetOrders(input: TargetPlanInput): readonly Order[] {
   const steps = stepsOf(input)
   return input.orders.filter(({ state, terms }) => {
@@ -240,9 +246,9 @@ function stepsOf(input: TargetPlanInput): readonly TargetStep[] {
 }
 
 /**
- * One order, reduce-only if the positions of strategy and account are both as large, so that
- * outdated data cannot turn a close into an opening. Another order closes against other strategies'
- * positions; what those do not cover is denied.
+ * One order leads to the target. It is reduce-only if the positions of strategy and account are
+ * both as large, so that outdated data cannot turn a close into an opening. Otherwise it closes
+ * against the positions of other strategies, and what those do not cover is denied.
  */
 function oneWaySteps(input: TargetPlanInput): readonly TargetStep[] {
   const change = input.target - netLots(input.holding)
@@ -274,7 +280,7 @@ function oneWayStep(
   return { action: open, lots }
 }
 
-/** One order per leg: the excess is closed, the rest opened. */
+/** Each leg gets one order: what is too much is closed, what is missing is opened. */
 function hedgeSteps({ target, holding }: TargetPlanInput): readonly TargetStep[] {
   const long = Math.max(0, target) - holding.longLots
   const short = Math.max(0, -target) - holding.shortLots
@@ -309,7 +315,7 @@ function toIntent(
   }
 }
 
-/** The worst acceptable price, within the collar; undefined: any. */
+/** The limit price is the worst that the collar accepts; undefined: any price. */
 function collarTicks(
   { instrument, bid, ask, takerCollarRatio }: TargetPlanInput,
   side: 'buy' | 'sell',
@@ -326,12 +332,12 @@ function collarTicks(
       )
 }
 
-/** To be placed now if risk approves: new, or sent again. */
+/** An order to be placed now if risk approves it. */
 export interface OrderCandidate {
   readonly intent: OrderIntent
   /** The waiting order that is sent again, unchanged. */
   readonly again?: ClientOid
-  /** Reduced to what is left to close (`risk/approve.ts`). */
+  /** Its lots are reduced to what is left to close (`cutToHeld`). */
   readonly isCut?: true
 }
 
@@ -341,7 +347,7 @@ interface PlanInput {
   readonly positionMode: PositionMode
   readonly orders: readonly Order[]
   readonly holding: Holding
-  /** In the key of the first new order; further ones count up, each once. */
+  /** It makes the key of the first new order, and counts up with each further one. */
   readonly ordinal: number
   /** Unix ms, our clock. */
   readonly deadlineAt: number

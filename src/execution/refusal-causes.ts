@@ -13,13 +13,13 @@ export interface RefusableTerms extends Pick<OrderTerms, 'action' | 'lots' | 'fo
 
 export type RefusedStep = 'price' | 'size'
 
-/** Lasting refusals: their consequences, and what ends them. */
+/** What one cause of rejections makes wait, and what ends it. */
 export interface RefusalCause {
-  /** Orders that would be refused too wait; others go on. */
+  /** Orders that would be rejected too wait; others go on. */
   readonly concerns: (order: RefusableTerms, refused: RefusableTerms) => boolean
   /**
-   * Whether this acceptance ends the cause; undefined: the steps of all accepted orders decide
-   * (`step`). Many acceptances in a row end it too.
+   * Whether this acceptance ends the cause. If undefined, the steps of all accepted orders decide
+   * (`step`).
    */
   readonly disprovedBy: ((accepted: RefusableTerms, refused: RefusableTerms) => boolean) | undefined
   readonly step?: RefusedStep
@@ -28,11 +28,13 @@ export interface RefusalCause {
    * only a person or the exchange ends it, so one order is tried for all.
    */
   readonly pace: 'passing' | 'lasting'
-  /** At the first refusal, when it goes on, or never, because a halt follows. */
+  /**
+   * An operator hears of the first refusal, of one that goes on, or only of the halt that follows.
+   */
   readonly isLogged: 'atOnce' | 'whenItGoesOn' | 'byTheHalt'
-  /** The contradicted setting, with its path in the configuration. */
+  /** The setting that the refusal contradicts, with its path in the configuration. */
   readonly setting?: (instrument: Instrument) => { readonly value: string; readonly path: string }
-  /** Advice besides changing the setting. */
+  /** Besides changing the setting. */
   readonly advice?: (instrument: Instrument) => string
 }
 
@@ -50,7 +52,6 @@ const atMostAsDear: RefusalCause['concerns'] = (order, refused) =>
 const sameSide: RefusalCause['concerns'] = (order, refused) =>
   tradesAs(order.action) === tradesAs(refused.action)
 
-/** Post-only, at least as close to the opposite side. */
 const atLeastAsNear: RefusalCause['concerns'] = (order, refused) => {
   if (order.force !== 'post_only' || order.ticks === undefined || refused.ticks === undefined)
     return false
@@ -112,7 +113,7 @@ export type CauseName =
   | 'dryRun'
   | 'other'
 
-/** Defined only here; docs/orders.md describes them to operators. */
+/** docs/orders.md describes them to operators. */
 export const REFUSAL_CAUSES: Readonly<Record<CauseName, RefusalCause>> = {
   priceStep: {
     concerns: (order) => stepsOf(order, 'price').length > 0,
@@ -262,7 +263,7 @@ export const REFUSAL_CAUSES: Readonly<Record<CauseName, RefusalCause>> = {
 }
 
 /**
- * One code covers all checks of values; the parameter's name, the same in every language, says
+ * One code covers all checks of values. The name of the parameter, the same in every language, says
  * which.
  */
 export function causeOf(code: string | undefined, message: string | undefined): CauseName {
@@ -275,7 +276,7 @@ export function causeOf(code: string | undefined, message: string | undefined): 
   return topic in REFUSAL_CAUSES ? (topic as CauseName) : 'other'
 }
 
-/** The prices or the size, in steps of the configuration. */
+/** Prices or the size, in steps of the configuration. */
 export function stepsOf(
   { lots, ticks, takeProfitTicks, stopLossTicks }: RefusableTerms,
   step: RefusedStep,
@@ -284,7 +285,10 @@ export function stepsOf(
   return [ticks, takeProfitTicks, stopLossTicks].filter((price) => price !== undefined)
 }
 
-/** Greatest common divisor: steps on one grid also lie on this one. 0: no steps. */
+/**
+ * The greatest common divisor: steps that lie on one grid also lie on this one. 0 stands for no
+ * steps.
+ */
 export function commonStep(common: number, steps: readonly number[]): number {
   return steps.reduce((left, right) => {
     let [larger, smaller] = [left, right]
@@ -293,7 +297,7 @@ export function commonStep(common: number, steps: readonly number[]): number {
   }, common)
 }
 
-/** Whether accepted orders prove that these lie on the exchange's grid. */
+/** Accepted orders prove whether these lie on the exchange's grid. */
 export function isOnCommonStep(common: number, steps: readonly number[]): boolean {
   return common > 0 && steps.every((one) => one % common === 0)
 }
@@ -302,12 +306,11 @@ export interface ObservedRefusal {
   readonly cause: CauseName
   readonly code: string
   readonly message: string
-  /** Orders refused for this cause, and within how many ms. */
+  /** So many orders were refused for this cause within so many ms. */
   readonly orders: number
   readonly withinMs: number
 }
 
-/** How many, the contradicted setting, the exchange's message, what to do. */
 export function describeRefusal(found: ObservedRefusal, instrument: Instrument): string {
   const { cause, code, message, orders, withinMs } = found
   const { setting, advice, step } = REFUSAL_CAUSES[cause]
@@ -326,7 +329,7 @@ export function describeRefusal(found: ObservedRefusal, instrument: Instrument):
   return `refused ${code} ${times}${within}: ${facts}${todo === undefined ? '' : `; ${todo}`}`
 }
 
-/** The only number in a message; else undefined. */
+/** @returns the number in a message that has only one */
 function namedStep(message: string): string | undefined {
   const numbers = message.match(/\d+(?:\.\d+)?/g) ?? []
   return numbers.length === 1 && !/checkBDScale/.test(message) ? numbers[0] : undefined

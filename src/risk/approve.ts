@@ -14,7 +14,7 @@ export type Verdict =
 
 /**
  * Nothing leaves without this approval (RSK1). An approved order joins the exposures at once, so
- * the next is judged as if it were open.
+ * the next one is judged as if it were open.
  */
 export function approve(intent: OrderIntent, context: RiskContext): Verdict {
   for (const check of RISK_CHECKS) {
@@ -26,8 +26,8 @@ export function approve(intent: OrderIntent, context: RiskContext): Verdict {
 }
 
 /**
- * For an order to be sent again. The exposures contain it, so it is taken out for the checks, and
- * counted again even if denied: an earlier copy may be at the exchange.
+ * The exposures contain an order that is to be sent again, so it is taken out for the checks. It
+ * counts again even if it is denied: an earlier copy may be at the exchange.
  */
 export function approveAgain(intent: OrderIntent, context: RiskContext): Verdict {
   takeFromExposure(context.ownExposure, intent.action, intent.lots)
@@ -38,7 +38,6 @@ export function approveAgain(intent: OrderIntent, context: RiskContext): Verdict
   return verdict
 }
 
-/** From now on it counts like an open order. */
 function count(
   intent: OrderIntent,
   { ownExposure, accountExposure, worstCase }: RiskContext,
@@ -48,7 +47,10 @@ function count(
   if (worstCase) countApproved(worstCase, intent)
 }
 
-/** For a call that places no order; while restricted, only cancels. Undefined: denied. */
+/**
+ * While trading is restricted only calls that cancel are approved.
+ * @returns undefined for a denied call
+ */
 export function approveCall(
   call: AccountCall,
   trading: TradingState,
@@ -59,8 +61,8 @@ export function approveCall(
 }
 
 /**
- * A restricted ladder's level is reduced to what is left to close. If nothing is left, it stays and
- * is denied.
+ * A level of a restricted ladder is reduced to what is left to close. If nothing is left, it stays
+ * as it is and is denied.
  */
 export function cutToHeld(
   intent: OrderIntent,

@@ -27,7 +27,7 @@ export type RiskObjection = Objection | Undescribed<Objection>
 
 export type RiskCheck = (intent: OrderIntent, context: RiskContext) => RiskObjection | undefined
 
-/** Cheapest and most telling first; the first objection denies. */
+/** The first objection denies, so cheap checks and telling denials come first. */
 export const RISK_CHECKS: readonly RiskCheck[] = [
   checkPrecision,
   checkTradingMode,
@@ -63,7 +63,7 @@ function checkPrecision(
   )
 }
 
-/** MKT1. A price that cannot be counted is missing. */
+/** MKT1: a price that cannot be counted is a missing one. */
 function checkPriced(
   _: OrderIntent,
   { instrument, market }: RiskContext,
@@ -73,7 +73,10 @@ function checkPriced(
   return { code: 'DATA_MISSING', detail: () => `bid ${market.bid}, ask ${market.ask}` }
 }
 
-/** MKT1. A size too small at any price is denied first, since waiting would not help. */
+/**
+ * MKT1. `checkMinimum` comes before, since waiting for prices does not help a size that is too
+ * small.
+ */
 function checkFreshness(
   _: OrderIntent,
   { market, account }: RiskContext,
@@ -84,7 +87,7 @@ function checkFreshness(
   return { code: 'DATA_STALE', detail }
 }
 
-/** MKT3: without fresh fills and position, nothing may add risk or open a position. */
+/** MKT3: without fresh fills and position nothing may add risk or open a position. */
 function checkAccountAge(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { accountAgeMs, account } = context
   const mayLeave = reducesRisk(intent, context) && opensInAccount(intent, context) === 0
@@ -96,7 +99,6 @@ function checkAccountAge(intent: OrderIntent, context: RiskContext): RiskObjecti
   return { code: 'ACCOUNT_STALE', detail }
 }
 
-/** RSK2. */
 function checkTradingMode(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const held = heldBackBy(context.trading, {
     isFlatten: intent.purpose === 'flatten',
@@ -157,7 +159,7 @@ export function checkExplained(
   return { code: 'POSITION_UNEXPLAINED', detail: 'the position was not read since the last fill' }
 }
 
-/** Lots that would open a position in the account if filled now; in hedge mode all or none. */
+/** In hedge mode all lots of an opening order would, or none. */
 function opensInAccount(
   { action, lots }: Pick<OrderIntent, 'action' | 'lots'>,
   { accountExposure: { mode, longLots, shortLots } }: Pick<RiskContext, 'accountExposure'>,
@@ -218,7 +220,7 @@ function checkMinimum(
   }
   if (isClosing(intent.action)) return undefined
   const isBuy = tradesAs(intent.action) === 'buy'
-  // A market order is valued at the touch: before any trade there is no last price.
+  // A market order is valued at the touch, since there is no last price before the first trade.
   const ticks = intent.ticks ?? nearestStep(instrument.tick, isBuy ? market.ask : market.bid)
   const notional = notionalOf(instrument, ticks, intent.lots)
   if (notional.gte(instrument.notionalMin)) return undefined
@@ -244,7 +246,6 @@ function checkOrderLimits(intent: OrderIntent, context: RiskContext): RiskObject
   return { code: 'ORDER_NOTIONAL_LIMIT', detail }
 }
 
-/** Also judges take-profit and stop-loss prices. */
 function checkCollar(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   return (
     objectToDistance('', intent.ticks, context) ??
@@ -295,8 +296,8 @@ function checkClose(intent: OrderIntent, context: RiskContext): RiskObjection | 
 }
 
 /**
- * RSK1: position plus everything open, in flight or unknown on that side. In one-way mode closes
- * count too: resting orders of the side would add to what a close buys back.
+ * RSK1: everything open, in flight or unknown on that side counts with the position. In one-way
+ * mode closes count too: resting orders of the side would add to what a close buys back.
  */
 function checkPosition(
   intent: OrderIntent,
@@ -312,9 +313,9 @@ function checkPosition(
 }
 
 /**
- * RSK1: by value, at the highest of best prices, last trade and own price, so that one price far
- * too low allows no more. A flatten passes at any value, a close unless orders of its side would
- * exceed the limit after it.
+ * RSK1. The price is the highest of several, so that one price far too low allows no more. A
+ * flatten passes at any value, and a close unless orders of its side would exceed the limit after
+ * it.
  */
 function checkPositionNotional(
   intent: OrderIntent,
@@ -335,7 +336,6 @@ function checkPositionNotional(
   }
 }
 
-/** The highest of ask, last trade and the order's own price, quote coin. */
 function highestPrice(
   { ticks }: OrderIntent,
   { instrument, market }: Pick<RiskContext, 'instrument' | 'market'>,
@@ -345,8 +345,8 @@ function highestPrice(
 }
 
 /**
- * RSK1: all that a strategy holds, has open, in flight or unknown fits its capital. What adds
- * nothing, or reduces its position, passes.
+ * RSK1: everything that a strategy holds, has open, in flight or unknown must fit its capital. An
+ * order that adds nothing, or reduces its position, passes.
  */
 function checkCapital(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { capital, ownExposure, instrument } = context
@@ -364,7 +364,7 @@ function checkCapital(intent: OrderIntent, context: RiskContext): RiskObjection 
   return { code: 'CAPITAL_LIMIT', detail }
 }
 
-/** RSK1: everything held, open, in flight or unknown. A flatten may always close. */
+/** RSK1: everything held, open, in flight or unknown counts. A flatten may always close. */
 function checkGrossNotional(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   if (isFlattenOrExit(intent) && reducesRisk(intent, context)) return undefined
   const { accountExposure, instrument, market, account, otherNotional } = context
@@ -385,9 +385,9 @@ function checkGrossNotional(intent: OrderIntent, context: RiskContext): RiskObje
 }
 
 /**
- * No order leads nearer to a liquidation than where positions are reduced, not even one that closes
- * a hedge of another strategy; an unknown distance denies nothing, and exits and flattens always
- * close.
+ * An order may not lead nearer to a liquidation than where positions are reduced, not even one that
+ * closes a hedge of another strategy. An unknown distance denies nothing, and exits and flattens
+ * may always close.
  */
 function checkLiquidation(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { distanceMin } = context
@@ -406,8 +406,8 @@ function checkLiquidation(intent: OrderIntent, context: RiskContext): RiskObject
 
 /**
  * RSK1: the account must survive the configured moves with all resting orders filled. A closing
- * order passes, since a move that fills it takes only fees and margin. While a part is unknown,
- * what reduces the account passes, and a flatten always.
+ * order passes, since a move that fills it takes only fees and margin. While a part is unknown, an
+ * order that reduces the account passes, and a flatten always.
  */
 function checkWorstCase(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { worstCase, accountExposure } = context
@@ -421,8 +421,7 @@ function checkWorstCase(intent: OrderIntent, context: RiskContext): RiskObjectio
 }
 
 /**
- * Whether the account's net position keeps its side when this and all orders of its side are
- * filled.
+ * The account's net position keeps its side when this order and all others of its side are filled.
  */
 function onlyCloses(
   { action, lots }: Pick<OrderIntent, 'action' | 'lots'>,
@@ -432,7 +431,6 @@ function onlyCloses(
   return tradesAs(action) === 'buy' ? -net >= buyingLots + lots : net >= sellingLots + lots
 }
 
-/** Never denies an order that reduces risk. */
 function checkPace(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   if (reducesRisk(intent, context)) return undefined
   const { pace, strategy, account } = context
@@ -457,7 +455,7 @@ function checkOpenOrders(intent: OrderIntent, context: RiskContext): RiskObjecti
   return { code: 'OPEN_ORDERS_LIMIT', detail: `${all} of the account` }
 }
 
-/** All strategies' orders count; a post-only order cannot trade with one. */
+/** The orders of all strategies count. A post-only order cannot trade with one of them. */
 function objectToSelfTrade(
   { action, ticks, force }: OrderIntent,
   { account, instrument, market, resting }: RiskContext,
@@ -494,11 +492,11 @@ function objectToLeverage(worst: number, context: RiskContext): Objection | unde
 }
 
 /**
- * Beyond these numbers arithmetic is not exact, and no request can be written; so they are denied
- * where an intent enters the core, and by the first risk check.
+ * Beyond these limits arithmetic is not exact, and no request can be written. So such numbers are
+ * denied where an intent enters the core, and by the first risk check.
  */
 
-/** Longer than any decision is useful, and within the time for which a key is remembered. */
+/** No decision is useful for longer, and a key is remembered for longer. */
 const TTL_MS_MAX = 7 * 86_400_000
 
 export function objectToNumbers(instrument: Instrument, intent: Intent): Objection | undefined {
@@ -538,7 +536,7 @@ export function objectToSize(instrument: Instrument, lots: number): Objection | 
   return { code: 'SIZE_PRECISION', detail: `${lots} lots, at most ${max}` }
 }
 
-/** @param prices in ticks; absent or removed ones are not checked */
+/** @param prices in ticks; missing and removed ones are not checked */
 export function objectToPrices(
   instrument: Instrument,
   prices: readonly (number | null | undefined)[],

@@ -16,7 +16,7 @@ const WHOLE = 1_000_000
 
 export interface ExitHolding {
   readonly lots: number
-  /** Null: own fills do not explain all of it. */
+  /** Null while own fills do not explain all lots. */
   readonly entryTicks: number | null
   /** Unix ms, exchange clock; undefined: not known. */
   readonly openedAt: number | undefined
@@ -27,12 +27,12 @@ export interface ExitMoment extends Readonly<Record<HoldSide, ExitHolding>> {
   readonly at: number
   /** Undefined while no price is believed. */
   readonly prices: BelievedTicks | undefined
-  /** Undefined: not known, or not needed. */
+  /** Undefined where it is not known or not needed. */
   readonly atrTicks: number | undefined
   readonly lotsMin: number
-  /** Signed lots; undefined: no target stands. */
+  /** Signed lots; undefined without a target. */
   readonly target: number | undefined
-  /** Realised less fees, in all and since last flat; margin coin. */
+  /** Margin coin: profit less fees, ever and since the strategy was last flat. */
   readonly net: number
   readonly tradeNet: number
   /** @returns margin coin */
@@ -46,11 +46,10 @@ export interface ExitMoment extends Readonly<Record<HoldSide, ExitHolding>> {
  *      ▲                       │                             │
  *      └────────flat───────────┴──────────flat───────────────┘
  *
- * Less than the smallest order counts as flat. A due exit stays due at any price; a full one replaces a partial one. A price is met when two
- * answers in a row have met it. After an exit, a target on that side is locked until the strategy
- * wants something else or the cool-down is over.
- *
- * Returns the same state if nothing changed.
+ * Lots too few for an order count as flat. A due exit stays due at any price; a full one replaces a
+ * partial one. A price is met when two answers in a row have met it. After an exit, a target on that
+ * side is locked until the strategy wants something else or the cool-down is over.
+ * @returns the same state if nothing changed
  */
 export function advanceExits(
   rules: ExitRules,
@@ -76,14 +75,14 @@ function advanceSide(rules: ExitRules, state: ExitState, here: SideMoment): Exit
     return noteRest(ended, here)
   }
   if (known === null) return startTrade(rules, state, here)
-  // All was closed and some opened again between two looks.
+  // Everything was closed and something opened again between two looks.
   if (openedAt !== undefined && openedAt > known.openedAt)
     return startTrade(rules, endTrade(rules, state, { ...here, trade: known }), here)
   const trade = judgeTrade(rules, followTrade(known, here), here)
   return trade === known ? state : { ...state, [side]: trade }
 }
 
-/** Too small to be closed, so no trade: the next one counts from its own opening. */
+/** Lots too few to be closed are no trade: the next trade counts from its own opening. */
 function noteRest(state: ExitState, { side, moment }: SideMoment): ExitState {
   const { [side]: known, ...others } = state.rests ?? {}
   if (moment[side].lots === 0) return known === undefined ? state : withRests(state, others)
@@ -153,7 +152,7 @@ function noteBest(
   return { ...trade, bestTicks: ticks }
 }
 
-/** An exit is over when the rest above the kept lots cannot be closed. */
+/** An exit is over when the lots above the kept ones are too few to be closed. */
 function endDue(trade: ExitTrade, { side, moment }: SideMoment): ExitTrade {
   const { due } = trade
   if (due === null || moment[side].lots - due.keptLots >= Math.max(1, moment.lotsMin)) return trade
@@ -192,7 +191,7 @@ function judgePartialExits(
   const share = reached.reduce((sum, { close }) => sum + close, 0)
   const product = lotsMax * share
   const closed = Math.max(lotsMin, (product - (product % WHOLE)) / WHOLE)
-  // A rest too small to be closed later goes along.
+  // A rest that would be too small to be closed later is closed too.
   const kept = lots - closed < lotsMin ? 0 : lots - closed
   const due = { kind: 'takeProfit', keptLots: kept, since: at } as const
   const leftBy = kept === 0 ? 'takeProfit' : trade.leftBy
@@ -229,7 +228,7 @@ function endTrade(
   }
 }
 
-/** Only what protections look at is kept. */
+/** Only the protections look at ended trades, so only those that they count are kept. */
 function keepEnded(
   { protections }: ExitRules,
   before: readonly EndedTrade[],
@@ -244,7 +243,10 @@ function lookedAtMs({ stops, lowProfit }: ExitRules['protections'] = {}): number
   return Math.max(stops?.withinMs ?? 0, lowProfit?.withinMs ?? 0)
 }
 
-/** They count on while the strategy does not trade the instrument; undefined: none any more. */
+/**
+ * Pauses and ended trades count on while the strategy does not trade the instrument.
+ * @returns undefined when none of them counts any more
+ */
 export function pausesOf(
   { protections }: ExitRules,
   { pause, ended }: ExitState,
@@ -256,7 +258,7 @@ export function pausesOf(
   return { ...NO_EXITS, pause: lasting, ended: counted }
 }
 
-/** The configuration lets no protection count more. */
+/** The configuration lets no protection count more trades. */
 const ENDED_MAX = 100
 
 function protect(
@@ -297,7 +299,7 @@ function endPauses(
   return pause === state.pause && lock === state.lock ? state : { ...state, pause, lock }
 }
 
-/** Never more than the target, and never the other side of what is held. */
+/** Exits let the target be neither enlarged nor turned to the other side of what is held. */
 export function boundTarget(
   state: ExitState | undefined,
   target: number,
@@ -319,17 +321,16 @@ export interface PassedLevel {
   readonly ticks: number
 }
 
-/** Rounded to where more is gained. */
+/** The level is rounded to where more is gained. */
 function gainTicks(side: HoldSide, entryTicks: number, share: number): number {
   return side === 'long' ? scaleUp(entryTicks, WHOLE + share) : scaleDown(entryTicks, WHOLE - share)
 }
 
-/** Rounded to where less is gained. A negative share is a loss. */
+/** The level is rounded to where less is gained. A negative share is a loss. */
 export function stopTicks(side: HoldSide, fromTicks: number, share: number): number {
   return side === 'long' ? scaleDown(fromTicks, WHOLE + share) : scaleUp(fromTicks, WHOLE - share)
 }
 
-/** The protective levels that count now. */
 function listStops(
   rules: ExitRules,
   side: HoldSide,
@@ -347,7 +348,7 @@ function listStops(
   const hasGained = (share: number): boolean =>
     bestTicks !== null && reaches(side, bestTicks, gainTicks(side, entryTicks, share))
   if (stop) add('stop', at(entryTicks, stop))
-  // 0 is at once, also while the best price has yet to reach the entry.
+  // With 0 the stop trails at once, also while the best price has yet to reach the entry.
   const trails = trailing && (trailing.after === 0 || hasGained(trailing.after))
   if (trails && bestTicks !== null) add('trailing', at(bestTicks, trailing.distance))
   if (breakEven && hasGained(breakEven.after))
@@ -356,8 +357,9 @@ function listStops(
 }
 
 /**
- * Where a stop at the exchange belongs: as much beyond the nearest protective level as it was
- * beyond the stop-loss. Whole ticks; undefined while that level is unknown.
+ * A stop at the exchange belongs as far beyond the nearest protective level as it was beyond the
+ * stop-loss.
+ * @returns undefined while that level is not known
  */
 export function exchangeStopTicks(
   rules: ExitRules,
@@ -377,7 +379,7 @@ export function exchangeStopTicks(
   return ticks > 0 ? { ticks, marginTicks } : undefined
 }
 
-/** Passed by both prices, and met first on the way down. */
+/** Both prices have passed the level. Of several the one that was met first counts. */
 function passedStop(
   rules: ExitRules,
   side: HoldSide,
@@ -394,7 +396,6 @@ function passedStop(
     )
 }
 
-/** Whether both prices brought a share of the entry. */
 function hasBrought(
   side: HoldSide,
   entryTicks: number,
@@ -426,7 +427,7 @@ function distanceFrom(
   return side === 'long' ? Math.floor(from - away) : Math.ceil(from + away)
 }
 
-/** Exact for whole ticks below nine thousand million. */
+/** The product is exact for ticks below nine thousand million. */
 function scaleDown(ticks: number, millionths: number): number {
   const product = ticks * millionths
   return Math.floor((product - (product % WHOLE)) / WHOLE)

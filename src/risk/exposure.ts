@@ -4,19 +4,20 @@ import { type OrderAction, tradesAs } from '../domain/order-action.ts'
 import { type Holding, netLots } from '../domain/position.ts'
 
 /**
- * The largest position, in lots, if everything open, in flight or unknown on one side were filled.
+ * Lots that the position could reach if everything open, in flight or unknown on one side were
+ * filled.
  */
 export interface Exposure {
   readonly mode: PositionMode
-  /** In one-way mode the net position and its negative; in hedge mode each leg. */
+  /** In one-way mode these are the net position and its negative, in hedge mode the two legs. */
   readonly longLots: number
   readonly shortLots: number
-  /** In one-way mode all buys and sells, in hedge mode openings. */
+  /** In one-way mode these are all buys and sells, in hedge mode openings. */
   addingLongLots: number
   addingShortLots: number
   closingLongLots: number
   closingShortLots: number
-  /** In quarantine, which closes nothing more. */
+  /** Closing orders in quarantine: they can close nothing more. */
   heldClosingLongLots: number
   heldClosingShortLots: number
   buyingLots: number
@@ -24,7 +25,7 @@ export interface Exposure {
   openOrders: number
 }
 
-/** @param orders terminal ones are ignored */
+/** @param orders those that have ended count nothing */
 export function buildExposure(
   mode: PositionMode,
   holding: Holding,
@@ -55,7 +56,7 @@ export function buildExposure(
   return exposure
 }
 
-/** Lots that one more order may close, after open orders; below zero if those are too many. */
+/** @returns lots that one more order may close; below zero where the open orders close too many */
 export function leftToClose(side: 'buy' | 'sell', holding: Holding, own: Exposure): number {
   const isNet = own.mode === 'one_way_mode'
   return side === 'buy'
@@ -90,19 +91,19 @@ export function worstOnSide(exposure: Exposure, action: OrderAction): number {
     : exposure.shortLots + exposure.addingShortLots
 }
 
-/** Either way in one-way mode, both legs together in hedge mode. */
+/** In one-way mode the position can go either way; in hedge mode both legs may stand together. */
 export function worstLots(exposure: Exposure): number {
   const long = Math.max(0, exposure.longLots + exposure.addingLongLots)
   const short = Math.max(0, exposure.shortLots + exposure.addingShortLots)
   return exposure.mode === 'one_way_mode' ? Math.max(long, short) : long + short
 }
 
-/** Quote coin. A float is enough for limits. */
+/** Quote coin. A float is exact enough for limits. */
 export function notionalAt(instrument: Instrument, lots: number, price: number): number {
   return (lots * instrument.lot.units * price) / instrument.lot.scale
 }
 
-/** In the margin coin, at the configured leverage, else the full worth. */
+/** Margin coin. Without a configured leverage the margin is the full worth. */
 export function marginAt(instrument: Instrument, lots: number, price: number): number {
   const worth = notionalAt(instrument, lots, isInverse(instrument) ? 1 : price)
   return worth / (instrument.leverage ?? 1)

@@ -9,26 +9,28 @@ export interface Leg {
   readonly entryPrice: number
 }
 
-/** Liquidated together: both crossed positions of an instrument, or an isolated one. */
+/**
+ * Both crossed positions of an instrument, or one isolated position: they are liquidated together.
+ */
 export interface Legs {
   readonly legs: readonly Leg[]
   /**
-   * Margin coin. Crossed: balance and profit of all other positions of the coin, less their needs;
-   * isolated: the margin.
+   * Margin coin. Behind crossed positions stand the balance and the profit of all other positions
+   * of the coin, less what those need; behind an isolated one its margin.
    */
   readonly behind: number
   readonly rules: MaintenanceRules
   readonly isInverse: boolean
 }
 
-/** Quote coin; NaN for a side without liquidation. */
+/** Quote coin; NaN on a side where no price liquidates. */
 export interface LiquidationPrices {
   readonly below: number
   readonly above: number
 }
 
 /**
- * Nearest to `mark`, below and above, if nothing else moves:
+ * The prices nearest to `mark` that liquidate if nothing else moves:
  *
  *     behind + profit(p) = need(p)        each of them a straight line of p within one maintenance tier
  *
@@ -40,7 +42,7 @@ export function findLiquidationPrices(of: Legs, mark: number): LiquidationPrices
   return { below: findBelow(of, spans, mark), above: findAbove(of, spans, mark) }
 }
 
-/** Maintenance margin and closing fee, margin coin. */
+/** @returns maintenance margin and closing fee, margin coin */
 export function maintenanceAt(
   { legs, rules, isInverse }: Omit<Legs, 'behind'>,
   price: number,
@@ -50,7 +52,7 @@ export function maintenanceAt(
   return isInverse ? need : need * price
 }
 
-/** Share of the mark price; Infinity if no price liquidates. */
+/** @returns a share of the mark price; Infinity if no price liquidates */
 export function distanceTo(price: number, mark: number): number {
   return Number.isNaN(price) ? Number.POSITIVE_INFINITY : Math.abs(mark - price) / mark
 }
@@ -64,7 +66,7 @@ export function tierRateOf({ tiers }: MaintenanceRules, value: number): number {
   return tiers.at(-1)?.rate ?? Number.NaN
 }
 
-/** Between these prices, positions stay in their maintenance tiers. */
+/** Between these prices no position changes its maintenance tier. */
 interface TierSpan {
   readonly from: number
   readonly to: number
@@ -75,7 +77,7 @@ interface KeptSpans {
   readonly spans: readonly TierSpan[]
 }
 
-/** Positions are measured far more often than their sizes change. */
+/** Positions are measured far more often than their sizes change, so the spans are kept. */
 const kept = new WeakMap<MaintenanceRules, KeptSpans>()
 
 function spansOf(of: Legs): readonly TierSpan[] {
@@ -101,7 +103,9 @@ function listSpans({ legs, rules }: Legs): readonly TierSpan[] {
   return bounds.slice(1).map((to, index) => ({ from: bounds[index] ?? 0, to }))
 }
 
-/** Collateral plus profit less need over one span; below zero: liquidation. */
+/**
+ * Collateral plus profit less need is `slope * price + rest`. Below zero there is a liquidation.
+ */
 interface MarginLine {
   readonly slope: number
   readonly rest: number
@@ -128,7 +132,7 @@ function findBelow(of: Legs, spans: readonly TierSpan[], mark: number): number {
   return Number.NaN
 }
 
-/** A higher tier raises the need at once, so its border may be the price. */
+/** A higher tier raises the need at once, so the border of a tier may be the price. */
 function findAbove(of: Legs, spans: readonly TierSpan[], mark: number): number {
   for (const span of spans) {
     if (span.to <= mark) continue
@@ -140,7 +144,7 @@ function findAbove(of: Legs, spans: readonly TierSpan[], mark: number): number {
   return Number.NaN
 }
 
-/** NaN if the line does not cross zero. */
+/** @returns NaN if the line does not cross zero */
 function zeroOf({ slope, rest }: MarginLine): number {
   return slope === 0 || rest === 0 || slope > 0 === rest > 0 ? Number.NaN : -rest / slope
 }

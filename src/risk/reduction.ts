@@ -24,10 +24,10 @@ export interface PlannedReduction {
 }
 
 /**
- * The smallest closes after which the worst case takes at most a share of the equity. In the worst
- * scenario it first closes where a lot frees most for its cost, and only the excess of one side.
- * Where no excess is left and the margin of a hedge alone is too much, it closes a little of one
- * side; the other side's excess follows in the next plan.
+ * Finds the smallest closes after which the worst case takes at most a share of the equity. In the
+ * worst scenario it closes first where a lot frees most for its cost, and only the excess of one
+ * side. Where no excess is left and the margin of a hedge alone is too much, it closes a little of
+ * one side; the excess of the other side follows in the next plan.
  */
 export function planReduction(
   risks: readonly ReducibleRisk[],
@@ -64,10 +64,13 @@ export function planReduction(
 /** An instrument may appear in its own scenario and in the joint one. */
 const ROUNDS_PER_INSTRUMENT = 3
 
-/** Share of the equity that the worst move may take more until the other side is closed too. */
+/** The worst move may take this share of the equity more until the other side is closed too. */
 const HEDGE_STEP = 0.05
 
-/** A part of one side of the hedge that frees most; undefined without a hedge. */
+/**
+ * Takes a part of one side of the hedge that frees most.
+ * @returns undefined without a hedge
+ */
 function stepOfHedge(
   risks: readonly ReducibleRisk[],
   equity: number,
@@ -139,7 +142,7 @@ function costOf(
   return lots * lotSize * (isInverse ? 1 : price) * (rules.takerFeeRate + halfSpread)
 }
 
-/** Undefined if none frees anything. */
+/** @returns undefined if none frees anything */
 function cheapestOf(
   risks: readonly ReducibleRisk[],
   scenario: Scenario,
@@ -157,7 +160,7 @@ function cheapestOf(
   return best?.risk
 }
 
-/** At least the smallest order; the whole excess if even that does not suffice. */
+/** Never fewer than the smallest order has, and all of the excess if even that is not enough. */
 function fewestLots(risk: ReducibleRisk, isEnough: (lots: number) => boolean): number {
   const most = excessOf(risk)
   let [tooFew, enough] = [0, most]

@@ -4,9 +4,12 @@ import type { MoveDirection } from '../domain/worst-case.ts'
 import { floatOnGrid } from '../lib/grid.ts'
 
 export interface Rung {
-  /** Undefined: filled at once, at any price. */
+  /** Undefined for an order that is filled at once, at any price. */
   readonly ticks: number | undefined
-  /** Lots that it opens, or closes of the other side. Negative lots remove an order. */
+  /**
+   * Lots that the order opens, and lots of the other side that it closes. Negative lots remove an
+   * order.
+   */
   readonly opening: number
   readonly closing: number
 }
@@ -17,13 +20,13 @@ export interface SizedOrder {
   readonly ticks?: number | undefined
 }
 
-/** @param isNet one-way mode: the closing part follows from all orders together */
+/** @param isNet in one-way mode the closing part follows from all orders together */
 export function toRung({ action, lots, ticks }: SizedOrder, isNet: boolean): Rung {
   const closes = isClosing(action) && !isNet
   return { ticks, opening: closes ? 0 : lots, closing: closes ? lots : 0 }
 }
 
-/** Sizes in the base coin. */
+/** Base coin. */
 export interface FilledRungs {
   readonly opening: number
   readonly closing: number
@@ -33,24 +36,24 @@ export interface FilledRungs {
 type LadderGrids = Pick<Instrument, 'tick' | 'lot'>
 
 /**
- * One side's orders as columns by price, the first to be met in front. Sums behind a changed price
- * are computed again on demand.
+ * The orders of one side, in columns sorted by price: the price that the market meets first comes
+ * first. Sums behind a changed price are computed again on demand.
  *
- * Lots and ticks are integers and each sum follows from the one before, so sums are equal to the
- * last bit in whatever order orders came.
+ * Lots and ticks are integers and each sum follows from the one before, so the sums are equal to
+ * the last bit in whatever order the orders came.
  */
 export interface RestingLadder {
   readonly direction: MoveDirection
   readonly grids: LadderGrids
   readonly prices: LadderColumns
   readonly atOnce: { opening: number; closing: number }
-  /** Sums over each price and all before it. */
+  /** Each sum counts its price and all before it. */
   readonly sums: {
     readonly opening: number[]
     readonly closing: number[]
     /** Ticks times lots. */
     readonly cost: number[]
-    /** So many sums hold. */
+    /** The sums before this place are valid. */
     upTo: number
   }
 }
@@ -112,7 +115,7 @@ function placeOf({ direction, prices: { ticks: column } }: RestingLadder, ticks:
   return from
 }
 
-/** @param more orders that came since the ladder was built */
+/** @param more orders that came after the ladder was built */
 export function fillLadder(
   ladder: RestingLadder,
   { from, to }: { readonly from: number; readonly to: number },
@@ -150,7 +153,7 @@ export function fillLadder(
   }
 }
 
-/** A move mostly reaches all prices or none, so these are tried first. */
+/** A move mostly reaches all prices or none, so these two cases are tried first. */
 function countReached({ direction, prices: { price: column } }: RestingLadder, to: number): number {
   const isDown = direction === 'down'
   const count = column.length

@@ -8,7 +8,7 @@ import type { DeliveryState } from '../domain/ticker-table.ts'
 import type { Exposure } from './exposure.ts'
 import type { WorstCaseBasis } from './worst-case.ts'
 
-/** As the settings say; decimals as floats. */
+/** Decimals of the settings as floats. */
 export type AccountLimits = Readonly<Record<RequiredLimit, number>> & {
   readonly leverageMax?: number
   readonly selfTrade?: 'allow' | 'deny'
@@ -36,7 +36,7 @@ type RequiredLimit = Exclude<
   | 'indexBandRatio'
 >
 
-/** As the settings say; sizes in lots. */
+/** Sizes of the settings in lots. */
 export type StrategyLimits = Readonly<
   Record<
     Exclude<
@@ -54,11 +54,11 @@ export type StrategyLimits = Readonly<
   readonly rejectionsPerMinute?: number
 }
 
-/** Worked out by the last checks only. */
+/** Functions, because only the last checks need these values. */
 export interface StrategyCapital {
-  /** NaN while the equity is not known. */
+  /** Margin coin; NaN while the equity is not known. */
   readonly max: () => number
-  /** Margin of all held and open on its other instruments. */
+  /** Margin coin, of all that is held and open on its other instruments. */
   readonly usedBeside: () => number
 }
 
@@ -71,42 +71,47 @@ export interface RiskMarket {
   readonly deliveryState: DeliveryState | undefined
 }
 
-/** Exposures grow as orders are approved. */
+/** What the checks look at. The exposures grow with each approved order. */
 export interface RiskContext {
   readonly now: number
   readonly instrument: Instrument
   readonly market: RiskMarket
-  /** The older of fills and position. */
+  /** Age of the older of fills and position. */
   readonly accountAgeMs: number
   readonly trading: TradingState
-  /** Why exits let nothing be added. */
+  /** Why exits let nothing be added, in words. */
   readonly entryPause: string | undefined
   readonly account: AccountLimits
   readonly strategy: StrategyLimits
-  /** The position by the strategy's fills. */
+  /** The position by the strategy's own fills. */
   readonly held: Holding
-  /** The part that account and other strategies account for: this may be reduced. */
+  /**
+   * The part of it that the account holds or other strategies account for: only this may be
+   * reduced.
+   */
   readonly holding: Holding
   readonly ownExposure: Exposure
   readonly accountExposure: Exposure
   /** OrderIds of fills that no known order explains. */
   readonly unowned: readonly string[]
   readonly isConfirmed: boolean
-  /** Largest possible notional of all other instruments, quote coin. */
+  /** Quote coin: the largest possible value of all other instruments. */
   readonly otherNotional: number
-  /** Margin coin; undefined: not known. */
+  /** Margin coin; undefined while it is not known. */
   readonly equity: number | undefined
-  /** After the order, share of the price; NaN: not known. */
+  /**
+   * The distance to a liquidation after the order, a share of the price; NaN while it is not known.
+   */
   readonly distanceAfter: (intent: OrderIntent) => number
   /** `risk.liquidation.reduce` */
   readonly distanceMin: number | undefined
-  /** Margin coin; undefined: the strategy has no `capital`. */
+  /** Undefined for a strategy without `capital`. */
   readonly capital: StrategyCapital | undefined
   /** `risk.survives` */
   readonly worstCase: WorstCaseBasis | undefined
-  /** In ticks; -Infinity and Infinity without an order. */
+  /** Ticks of the best resting orders; -Infinity and Infinity without one. */
   readonly resting: { readonly buyTicks: number; readonly sellTicks: number }
-  /** Orders within a minute, with those approved for the batch. */
+  /** Orders within a minute, those approved for this batch included. */
   readonly pace: { readonly strategy: () => number; readonly account: () => number }
   readonly otherOpenOrders: number
 }

@@ -5,8 +5,8 @@ import type { HoldSide } from '../domain/position.ts'
 import { type Leg, maintenanceAt } from './liquidation.ts'
 
 /**
- * An account after a market move, computed anew for each scenario. Margin coin, prices quote coin,
- * sizes base coin.
+ * Each scenario is computed anew. Sizes are in the base coin, prices in the quote coin, all else in
+ * the margin coin; NaN stands for a part that is not known.
  */
 
 /**
@@ -22,12 +22,12 @@ export type FillRule = (typeof FILL_RULES)[number]
 export interface ScenarioOrder {
   readonly action: OrderAction
   readonly size: number
-  /** Undefined: at the market. */
+  /** Undefined for an order at the market. */
   readonly price: number | undefined
 }
 
 export interface ScenarioLeg extends Leg {
-  /** NaN: not known. Absent for crossed margin. */
+  /** Only isolated positions have one. */
   readonly margin?: number
 }
 
@@ -37,17 +37,17 @@ export interface ScenarioInstrument {
   readonly price: number
   readonly legs: readonly ScenarioLeg[]
   readonly orders: readonly ScenarioOrder[]
-  /** Undefined: the account's need is unknown too. */
+  /** Undefined makes the account's need unknown too. */
   readonly rules: MaintenanceRules | undefined
   readonly takerFeeRate: number
-  /** Longs pay shorts this share of the value next; NaN: not counted. */
+  /** Longs pay shorts this share of the value next; NaN is not counted. */
   readonly fundingRate: number
-  /** An isolated order's margin is its value divided by this. */
+  /** The margin of an isolated order is its value divided by this. */
   readonly leverage: number
 }
 
 export interface ScenarioAccount {
-  /** At the prices of the instruments; NaN: not known. */
+  /** At the present prices of the instruments. */
   readonly equity: number
   readonly positionMode: PositionMode
   /** Each position has only its own margin behind it. */
@@ -56,10 +56,10 @@ export interface ScenarioAccount {
 }
 
 export interface MoveScenario {
-  /** A share for each symbol: -0.1 is a fall of a tenth. Absent: no move. */
+  /** By symbol, a share: -0.1 is a fall of a tenth. Other symbols stand still. */
   readonly moves: ReadonlyMap<string, number>
   readonly fill: FillRule
-  /** The order's own price (default), or the current price, which is worse for it. */
+  /** At its own price (default), or at the present price, which is worse for the order. */
   readonly fillsAt?: 'own' | 'now'
 }
 
@@ -69,12 +69,12 @@ export interface ScenarioPosition {
   readonly size: number
   readonly entryPrice: number
   readonly price: number
-  /** Size times price; for inverse contracts in the base coin. */
+  /** Size times price; for inverse contracts the size. */
   readonly worth: number
-  /** The loss of an isolated position is at most its margin. */
+  /** An isolated position loses at most its margin. */
   readonly profit: number
   readonly need: number
-  /** An isolated margin does not cover loss and need. */
+  /** Its isolated margin covers neither loss nor need. */
   readonly isLiquidated: boolean
 }
 
@@ -83,7 +83,7 @@ export interface ScenarioOutcome {
   readonly filled: number
   readonly realised: number
   readonly fees: number
-  /** At the prices after the move: zero or less. */
+  /** At the prices after the move; zero or less. */
   readonly funding: number
   readonly change: number
   readonly equity: number
@@ -94,7 +94,6 @@ export interface ScenarioOutcome {
   readonly isLiquidated: boolean
 }
 
-/** NaN if a part is not known. */
 export function computeScenario(account: ScenarioAccount, scenario: MoveScenario): ScenarioOutcome {
   return sumUp(
     account,
@@ -185,7 +184,7 @@ function fundingOf(
   return Number.isNaN(paid) ? 0 : Math.max(0, paid)
 }
 
-/** In the order in which a straight move reaches them. */
+/** A straight move reaches them in this order. */
 export function sortByReach(
   orders: readonly ScenarioOrder[],
   now: number,
@@ -201,12 +200,12 @@ function isFilled(
   rule: FillRule,
 ): boolean {
   if (rule !== 'reached' || price === undefined) return rule !== 'none'
-  // An order at its current price rests, since the market must move to it.
+  // An order at the present price rests: the market has to move to it.
   if (tradesAs(action) === 'buy') return price > now || (after < now && price >= after)
   return price < now || (after > now && price <= after)
 }
 
-/** The order's own price, or the market's if better. */
+/** A better price of the market replaces the order's own. */
 function priceOfFill({ action, price }: ScenarioOrder, now: number): number {
   if (price === undefined) return now
   return tradesAs(action) === 'buy' ? Math.min(price, now) : Math.max(price, now)
@@ -276,7 +275,7 @@ class ScenarioTrading {
     return [...this.#legs.values()]
   }
 
-  /** In one-way mode a fill closes first; in hedge mode the action says which side it moves. */
+  /** In one-way mode a fill closes first; in hedge mode the action says which leg it moves. */
   fill({ action, size }: ScenarioOrder, price: number): void {
     const isBuy = tradesAs(action) === 'buy'
     const [same, opposite]: readonly HoldSide[] = isBuy ? ['long', 'short'] : ['short', 'long']
@@ -320,21 +319,21 @@ class ScenarioTrading {
   }
 }
 
-/** The first point on a scenario's way, or beyond it, with a liquidation. */
+/** The first liquidation on the way of a scenario, or beyond it. */
 export interface FirstLiquidation {
-  /** A share of the scenario's moves: 0.5 halfway, 2 twice as far. */
+  /** Of the scenario's moves: 0.5 is halfway, 2 twice as far. */
   readonly share: number
   readonly moves: ReadonlyMap<string, number>
 }
 
-/** Points examined on the way, and again beyond it, before halving. */
+/** So many points are examined on the way, and again beyond it, before halving. */
 const POINTS = 15
 const HALVINGS = 35
-/** A price cannot fall to zero; a rise is followed this far. */
+/** A price cannot fall to zero, and a rise is followed only so far. */
 const FALL_MAX = 0.999
 const RISE_MAX = 10
 
-/** `none`: no price liquidates · `unknown`: a part is not known. */
+/** @returns `none` if no price liquidates */
 export function findFirstLiquidation(
   account: ScenarioAccount,
   scenario: MoveScenario,
@@ -385,7 +384,7 @@ function tierBorders(
 }
 
 const HAIR = 1e-9
-/** With many positions, one jump matters little. */
+/** With many positions one jump matters little. */
 const BORDERS_MAX = 10
 
 function byNumber(one: number, other: number): number {
@@ -399,7 +398,7 @@ function scaleMoves(
   return new Map([...moves].map(([symbol, move]) => [symbol, move * share]))
 }
 
-/** Repetitions of the moves before a price reaches zero or FALL_MAX; 0 if nothing moves. */
+/** So often the moves can be repeated before a price falls or rises too far; 0 if nothing moves. */
 function farthestShare(moves: ReadonlyMap<string, number>): number {
   const shares = [...moves.values()].flatMap((move) =>
     move === 0 ? [] : [move < 0 ? FALL_MAX / -move : RISE_MAX / move],

@@ -17,31 +17,18 @@ import { floatOnGrid } from '../lib/grid.ts'
 import type { Exposure } from './exposure.ts'
 
 /**
- * Computes the need of an account with one margin coin after a market move, with all resting orders
- * filled (`risk.survives`).
+ * The need of an account with one margin coin after a market move with all resting orders filled
+ * (`risk.survives`; docs/risk.md has the terms and an example).
  *
- *     used = (loss + fees + funding + maintenance) / equity        the account survives while it is 1 at most
+ *     used = (loss + fees + funding + maintenance) / equity        survived while it is 1 at most
  *
- * The scenarios: each instrument moves alone by its `move`, down and up; and all move at once by
- * their joint moves, each in the direction that takes more. Instruments that stand still take their
- * margin, and the fees of their orders.
+ * Each instrument moves alone by its `move`, down and up; and all move at once by their joint moves,
+ * each in the direction that takes more.
  *
- * On the way down every resting buy is filled, and no sell; on the way up every sell. A buy that
- * closes a short counts as one that opens a long, since a closed short is a hedge less. A close
- * frees no maintenance here.
- *
- *     loss         of holdings from the price now, and of fills from their prices, to the price
- *                  there; in the coin of an inverse contract, whose profit is size - cost / price
- *     fees         taker: of every fill, and of closing all that is held then
- *     funding      the next payment, where the larger side then pays it
- *     maintenance  of each side, by the tier of its largest value on the way, since a lower tier
- *                  comes too late for what was liquidated just before it; in one-way mode of the
- *                  larger of both before and after
- *
- * Example: 0.5 BTC long at 100,000 and a buy of 0.3 BTC, with an equity of 20,000, a move of 12 %,
- * rates of 0.4 and 0.06 %: the loss is 0.8 × 12,000 = 9,600, the fees 0.3 × 100,000 × 0.0006 + 0.8
- * × 88,000 × 0.0006 = 60.24, the maintenance 0.8 × 88,000 × 0.004 = 281.6: 9,941.84 of 20,000 is
- * 49.7 %.
+ * On the way down every resting buy is filled and no sell, on the way up every sell and no buy. A
+ * buy that closes a short counts as one that opens a long, since a closed short is a hedge less. A
+ * close frees no maintenance: the tier of the largest value on the way counts, since a lower tier
+ * comes too late for what was liquidated just before it.
  */
 
 export interface HeldSide {
@@ -51,14 +38,14 @@ export interface HeldSide {
   readonly entryPrice: number
 }
 
-/** As sums, or each order at its own price. */
+/** Sums, or each order at its own price. */
 export interface RestingSide {
-  /** Sums in the base coin. */
+  /** Base coin. */
   readonly opening: number
   readonly closing: number
-  /** Set if orders count at their own prices. */
+  /** Present if orders count at their own prices. */
   readonly ladder?: RestingLadder
-  /** Came since that ladder was built. */
+  /** Orders that came after that ladder was built. */
   readonly more?: readonly Rung[]
 }
 
@@ -133,7 +120,7 @@ export function needAt(risk: InstrumentRisk, direction: MoveDirection, move: num
   return (isDown ? lost : -lost) + fees + funding + maintenance
 }
 
-/** The gain of a long of that size, margin coin. */
+/** @returns the gain of a long of that size, margin coin */
 function riseOf(
   { entryPrice }: HeldSide,
   size: number,
@@ -177,7 +164,7 @@ export function sumNeeds(all: Iterable<RiskNeeds>): OtherNeeds {
   return { standing, joint, single }
 }
 
-/** Undefined if nothing is at risk; NaN if a part is not known. */
+/** @returns undefined if nothing is at risk; NaN figures if a part is not known */
 export function findWorstCase(all: Iterable<RiskNeeds>, equity: number): WorstCase | undefined {
   const { standing, joint, single } = sumNeeds(all)
   if (single === undefined) return undefined
@@ -195,26 +182,29 @@ export function usedOf(need: number, equity: number): Pick<WorstCase, 'equity' |
   return { equity, used: equity > 0 ? need / equity : need > 0 ? Number.POSITIVE_INFINITY : 0 }
 }
 
-/** For display: `BTCUSDT down 12 %`. */
+/** @returns for example `BTCUSDT down 12 %` */
 export function describeScenario(scenario: WorstCase['scenario']): string {
   if (scenario.kind === 'joint') return 'all instruments against us at once'
   return `${scenario.symbol} ${scenario.direction} ${Number((scenario.move * 100).toFixed(2))} %`
 }
 
-/** Completed by an order and its instrument's exposure. */
+/**
+ * All that the needs of an account follow from, but for an order and the exposure of its
+ * instrument.
+ */
 export interface WorstCaseBasis {
   readonly instrument: Instrument
-  /** The worse of two figures; NaN: not known. */
+  /** The worse of two figures; NaN while it is not known. */
   readonly equity: number
-  /** Its orders are those of the exposure. */
+  /** The orders of the exposure are those of this risk. */
   readonly risk: InstrumentRisk
   readonly others: OtherNeeds
-  /** Set if orders count at their own prices; includes those approved for the batch. */
+  /** Present if orders count at their own prices. `approved` has those of the batch. */
   readonly ladders?: { readonly buys: RestingLadder; readonly sells: RestingLadder }
   readonly approved: { readonly buys: Rung[]; readonly sells: Rung[] }
 }
 
-/** Denies an order that worsens a scenario which the account would then not survive. */
+/** An order is denied if it worsens a scenario that the account would then not survive. */
 export function objectToWorstCase(
   basis: WorstCaseBasis,
   intent: SizedOrder,
@@ -227,7 +217,7 @@ export function objectToWorstCase(
   return { code: 'WORST_CASE', detail: () => describeDenial(basis, intent, known) }
 }
 
-/** Equal sums of floats differ by less than this share. */
+/** Two ways of summing floats differ by a smaller share. */
 const ROUNDING = 1e-9
 
 function isWithin(
@@ -238,7 +228,7 @@ function isWithin(
   return others.standing + alone <= equity && others.joint + joint <= equity
 }
 
-/** Each scenario needs no more than the equity, or than before. */
+/** Each scenario must need no more than the equity, or no more than without the order. */
 function isSurvived(
   { others, equity }: WorstCaseBasis,
   before: RiskNeeds,
@@ -260,8 +250,8 @@ export function isKnown({ equity, others }: WorstCaseBasis): boolean {
 }
 
 /**
- * Names the unknown figure, or the worst scenario, the equity left without the order, and the size
- * that would fit.
+ * Names the unknown figure; else the worst scenario, the equity left without the order, and the
+ * size that would fit.
  */
 function describeDenial(basis: WorstCaseBasis, intent: SizedOrder, exposure: Exposure): string {
   const { instrument, equity, others } = basis
@@ -281,7 +271,7 @@ function describeDenial(basis: WorstCaseBasis, intent: SizedOrder, exposure: Exp
   return `${describeScenario(worst.scenario)} would take ${showUsed(worst.used)} of ${inCoin(equity)}, with all that rests filled; ${inCoin(left)} are left without it, ${size} would fit`
 }
 
-/** The largest smaller size that passes, by halving. */
+/** @returns the largest smaller size that passes, written out */
 export function sizeThatFits(
   { lot, lotsMin }: Pick<Instrument, 'lot' | 'lotsMin'>,
   lots: number,
@@ -300,7 +290,7 @@ export function showUsed(used: number): string {
   return Number.isFinite(used) ? `${(used * 100).toFixed(1)} %` : 'more than all'
 }
 
-/** As one instrument's needs, so that one function finds the worst. */
+/** The other instruments become one whose needs are known, so that one function finds the worst. */
 function listAll({ standing, joint, single }: OtherNeeds, own: RiskNeeds): readonly RiskNeeds[] {
   if (single === undefined) return [own]
   const { needs, beyond } = single
