@@ -34,19 +34,19 @@ import { legsOf, lotsOf, marginBehind, pickPrice, rulesOf, SIDES } from '../stat
 export interface ApprovedOrders {
   readonly items: readonly ApprovedItem[]
   readonly denials: readonly (Denial | Undescribed<Denial>)[]
-  /** Some item reduces risk: the call goes before those that add. */
+  /** The call of a batch that reduces risk goes before those that add. */
   readonly reduces: boolean
 }
 
 interface ApprovedSoFar {
   readonly approved: readonly string[]
-  /** Approved or resting. */
+  /** Best prices of approved and of resting orders. */
   readonly resting: { buyTicks: number; sellTicks: number }
 }
 
 const NOTHING: ApprovedOrders = { items: [], denials: [], reduces: false }
 
-/** Closing orders first. Rungs of a restricted ladder are cut to what is held. */
+/** Closing orders come first. Levels of a restricted ladder are reduced to what is held. */
 export function approveOrders(
   core: Core,
   symbol: string,
@@ -78,7 +78,7 @@ export function approveOrders(
   return { items, denials, reduces }
 }
 
-/** The exchange handles a batch in turn: an approved order rests when the next is handled. */
+/** The exchange handles a batch in turn: an approved order rests when the next one is handled. */
 function noteResting(
   resting: ApprovedSoFar['resting'],
   { action, ticks, force }: OrderIntent,
@@ -102,8 +102,8 @@ function byUrgency(left: OrderCandidate, right: OrderCandidate): number {
 }
 
 /**
- * On demand. All share the account's exposure and the resting prices, so that what is approved
- * counts for the next candidate.
+ * All contexts share the account's exposure and the resting prices, so what is approved for one
+ * strategy counts for the next.
  */
 function createRiskContexts(
   core: Core,
@@ -152,7 +152,7 @@ function createRiskContexts(
         const basis = distanceBasis()
         return basis ? distanceAfter(basis, intent) : Number.NaN
       },
-      // Only the last checks need these, and they take time.
+      // Only the last checks need what follows, and it takes time.
       get equity() {
         return equityAtWorst(core)
       },
@@ -199,8 +199,8 @@ function countOthers(core: Core, symbol: string): OtherInstruments {
 }
 
 /**
- * Why a batch must not leave after all: trading was restricted (RSK2), account data are too old to
- * add risk (MKT3), or unexplained fills came (RSK4). Asked right before its first byte.
+ * Why a batch must not leave after all, asked right before its first byte: trading was restricted
+ * (RSK2), account data are too old to add risk (MKT3), or unexplained fills came (RSK4).
  * @param now Unix ms, our clock: the last step may be a while ago
  */
 export function objectToBatch(
@@ -229,7 +229,7 @@ export function objectToBatch(
   return undefined
 }
 
-/** All its other open orders may be filled first. */
+/** All other open orders of the strategy may be filled first. */
 function besideOthers(book: Book, { strategyId, symbol, clientOid }: OrderTerms) {
   const others = [...openOrdersOf(book, symbol)].filter(
     ({ terms }) => terms.strategyId === strategyId && terms.clientOid !== clientOid,
@@ -253,21 +253,21 @@ function openingContextOf(
   }
 }
 
-/** The distance depends on this and on the order. */
+/** What the distance to a liquidation follows from, besides the order. */
 interface DistanceBasis {
   readonly spec: Instrument
   readonly mode: PositionMode
   readonly held: Holding
   readonly legs: readonly Leg[]
   readonly behind: number
-  /** An order brings its value divided by this as margin; undefined where all is crossed. */
+  /** The margin of an order is its value divided by this; undefined where all margin is crossed. */
   readonly leverage: number | undefined
   readonly rules: MaintenanceRules
   readonly bid: number
   readonly ask: number
 }
 
-/** Undefined while a part is not known. */
+/** @returns undefined while a part is not known */
 function distanceBasisOf(core: Core, symbol: string): DistanceBasis | undefined {
   const rules = rulesOf(core, symbol)
   const held = accountHoldingOf(core.book, symbol)
@@ -282,15 +282,15 @@ function distanceBasisOf(core: Core, symbol: string): DistanceBasis | undefined 
   return { spec, mode, held, legs, behind, leverage, rules, bid, ask }
 }
 
-/** Configured, or said by rows; NaN where unknown. */
+/** The configured leverage, or the one that rows state; NaN while it is not known. */
 function leverageOf(core: Core, { symbol, leverage }: Instrument): number {
   return leverage ?? Number(instrumentOf(core, symbol).setup.leverage)
 }
 
 /**
- * Once an order is filled at its price, or at the market's; a share of that price. Infinity for one
- * that brings the account no nearer: its net position gets smaller, or an isolated one is closed. Of
- * isolated margin only what the order brings itself.
+ * The distance once the order is filled at its price, or at the market's; a share of that price.
+ * Infinity for an order that brings the account no nearer: its net position gets smaller, or an
+ * isolated position is closed. With isolated margin only the order's own margin counts.
  */
 function distanceAfter(basis: DistanceBasis, order: OrderIntent): number {
   const { spec, mode, held, behind, leverage, rules } = basis

@@ -37,7 +37,10 @@ import {
 import { isKilling, haltForKey } from '../state/trading-mode.ts'
 import { noteListed } from '../state/unlisted-orders.ts'
 
-/** For the first instrument that waits, or for all at once. Returns the grant where none waits. */
+/**
+ * One call serves the instrument that has waited longest, or all at once. Where none waits the
+ * grant goes back.
+ */
 export function sendCancel(core: Core): void {
   const waiting = instrumentsAwaitingCancel(core)
   const [first, ...others] = waiting
@@ -53,8 +56,8 @@ export function sendCancel(core: Core): void {
 
 /**
  * One call for all is better when more instruments wait than would lose orders without need: a stop
- * of ten takes one call. As soon as three of ten wait was worse: 4 % to 76 % more order-seconds
- * missing. What is halted would lose orders for good.
+ * of ten takes one call. Calling as soon as three of ten waited was worse: 4 % to 76 % more
+ * order-seconds were missing. Orders of a halted instrument would be lost for good.
  */
 function servesMost(core: Core, waiting: readonly InstrumentState[]): boolean {
   const others = [...core.instruments.values()].filter(
@@ -67,17 +70,14 @@ function servesMost(core: Core, waiting: readonly InstrumentState[]): boolean {
   return waiting.length > 1 && waiting.length > others.length
 }
 
-/** Orders of a halted strategy or instrument could not be placed again. */
+/** The exchange would cancel orders that cannot be placed again. */
 function hasHalted(core: Core, symbol: string): boolean {
   return [...totalsOf(core, symbol).orders.keys()].some((strategyId) =>
     restrictionsOn(core.book, symbol, strategyId).some(({ mode }) => mode === 'halted'),
   )
 }
 
-/**
- * Whether every order of the product type may be cancelled: for a kill always, for a stop that
- * leaves orders never.
- */
+/** A kill may cancel every order of the product type; a stop that leaves orders never. */
 function isOursAlone(core: Core): boolean {
   if (isKilling(core)) return true
   return core.settings.isExclusive && core.run.stop?.policy !== 'leave'
@@ -93,7 +93,7 @@ function cancelSymbol(core: Core, instrument: InstrumentState): void {
 
 /**
  * Cancels every order of the product type, ours or not. Instruments where something may rest are
- * resolved afterwards; on others nothing is placed until the call cannot arrive any more.
+ * resolved afterwards; on the others nothing is placed until the call cannot arrive any more.
  */
 export function cancelProduct(core: Core, cause: 'planned' | 'kill'): void {
   const symbols = [...core.instruments.keys()]
@@ -105,7 +105,7 @@ export function cancelProduct(core: Core, cause: 'planned' | 'kill'): void {
   send(core, cancelId, noteResolves(core, cancelId, resolves), cause)
 }
 
-/** Recorded durably before its first byte. */
+/** The record is durable before the first byte leaves. */
 function send(
   core: Core,
   cancelId: number,
@@ -158,8 +158,8 @@ export function isCancelDue(core: Core, { symbol, unwantedSince }: InstrumentSta
 }
 
 /**
- * Instruments that a stop or kill clears come first, then the longest waiting, so that none waits
- * for more calls than there are instruments.
+ * Instruments that a stop or kill clears come first, then those that have waited longest. So none
+ * waits for more calls than there are instruments.
  */
 function instrumentsAwaitingCancel(core: Core): readonly InstrumentState[] {
   return [...core.instruments.values()]
@@ -182,13 +182,13 @@ function isCommanded({ resolution }: InstrumentState): boolean {
   return resolution?.cause === 'command'
 }
 
-/** Our clock. */
+/** Unix ms, our clock. */
 function waitingSince(core: Core, instrument: InstrumentState): number {
   const [oldest = core.now] = instrument.unwantedSince.values()
   return instrument.resolution?.notBefore ?? oldest
 }
 
-/** Repeated where it failed, which does no harm. */
+/** A failed cancel-all is repeated, which does no harm. */
 export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchResult>): void {
   const cancel = closeCancel(core, cancelId)
   if (!cancel) return
@@ -213,18 +213,18 @@ export function answerCancel(core: Core, cancelId: number, answer: Answer<BatchR
   }
 }
 
-/** A 429 may have been carried out all the same. */
+/** The exchange may carry out a cancel-all that it answered with a 429. */
 function isPerhapsDone(answer: Answer<BatchResult>): boolean {
   if (answer.kind === 'accepted') return false
   return answer.kind === 'unknown' || (answer.class === 'retry' && !isClockRefused(answer))
 }
 
-/** The first refusal of the time in a row, which says the right one. */
+/** The first refusal of the time in a row says the right time. */
 function hasNewTime({ calls: { clockRefusals } }: Core): boolean {
   return clockRefusals.inRow === 1 && clockRefusals.aheadMs !== undefined
 }
 
-/** Until it cannot arrive any more, nothing is placed on its instruments. */
+/** Nothing is placed on its instruments until the call cannot arrive any more. */
 function noteLate(core: Core, cancel: OpenCancel): void {
   for (const symbol of cancel.symbols)
     noteUnansweredCancel(core, instrumentOf(core, symbol), cancel)
@@ -280,7 +280,8 @@ function recordListed(core: Core, items: readonly ListedOrder[]): void {
 }
 
 /**
- * One that could not be cancelled and identified may be on any instrument with a nameless order.
+ * An order that could not be cancelled, and that the answer does not identify, may be on any
+ * instrument with a nameless order.
  */
 function instrumentsOf(core: Core, items: readonly ListedOrder[]): ReadonlySet<string> {
   const instruments = new Set<string>()

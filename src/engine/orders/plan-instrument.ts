@@ -50,18 +50,18 @@ import {
 } from '../state/trading-mode.ts'
 
 export interface InstrumentPlan {
-  /** To place, if risk approves. */
+  /** They are placed if risk approves them. */
   candidates: OrderCandidate[]
   readonly unwanted: Set<Order>
   readonly stale: Set<Order>
-  /** They were refused, or prices are missing. */
+  /** So many wait because orders like them were refused, or because prices are missing. */
   waiting: number
-  /** A restriction takes some of these away. */
+  /** A restriction makes some of these orders unwanted. */
   isRestricted: boolean
 }
 
 /**
- * Compares each strategy's wishes with its open orders. A satisfied one is passed over until
+ * Compares each strategy's wishes with its open orders. A satisfied strategy is passed over until
  * something of the instrument changes.
  */
 export function planInstrument(core: Core, symbol: string): InstrumentPlan {
@@ -83,7 +83,7 @@ export function planInstrument(core: Core, symbol: string): InstrumentPlan {
     if (countParts(plan) === before) satisfied.add(id)
   }
   if (isUnchanged) noteSatisfied(core.changes, symbol, satisfied)
-  // Their strategies are not configured any more.
+  // These strategies are not configured any more.
   for (const [id, orders] of totalsOf(core, symbol).orders) {
     if (!strategies.has(id)) for (const order of orders) dismiss(order, plan)
   }
@@ -96,8 +96,8 @@ export function planInstrument(core: Core, symbol: string): InstrumentPlan {
 }
 
 /**
- * ORD2: neither after the idempotency window nor while fills that may be its own wait is an order
- * sent again. It is dropped, and so resolved.
+ * ORD2: an order is sent again neither after the idempotency window nor while fills wait that may
+ * be its own. It is dropped, and so resolved.
  */
 function dismissLateCopies(core: Core, symbol: string, plan: InstrumentPlan): void {
   if (!totalsOf(core, symbol).states.has('queued')) return
@@ -127,7 +127,7 @@ function planStrategy(
   planQuotes(core, symbol, strategy, plan)
   planTargets(core, symbol, strategy, plan)
   planPlaces(core, symbol, strategy, plan)
-  // A stop that leaves orders keeps these too.
+  // A stop that leaves orders also leaves these.
   if (!isTrading(core) || !mayBeRestricted(core)) return
   for (const order of restrictedOrders(core, { strategyId: strategy.id, symbol })) {
     plan.isRestricted = true
@@ -162,7 +162,7 @@ function planQuotes(
     bid,
     ask,
   })
-  // If its strategy must decide first, the ladder is planned again then.
+  // Where the strategy must decide first, its ladder is planned again after that.
   if (missing.length > 0 && !isQuoteHeld(core, id, symbol)) addCandidates(core, missing, plan)
   for (const order of extra) dismiss(order, plan)
 }
@@ -186,7 +186,7 @@ function planTargets(
   const mustFlatten = isClosedByDaemon(core, symbol, id)
   const purpose = mustFlatten ? 'flatten' : 'target'
   const exit = mustFlatten ? undefined : exitDueOn(core, id, symbol)
-  // A flatten or an exit is no wish of the strategy, and has its own reason.
+  // A flatten and an exit are no wishes of the strategy, and say their own reason.
   const tag = mustFlatten || exit ? undefined : core.book.targetTags.get(pairOf(id, symbol))
   if (!mustFlatten && !exit && isShown(core.book, id, symbol) && isUndecided(core, id, symbol))
     return
@@ -224,13 +224,13 @@ function planTargets(
   for (const order of staleTargetOrders(input)) plan.stale.add(order)
 }
 
-/** A limit of the account, or an exit of its own. */
+/** A limit of the account reduces the position, or an exit of the strategy's own. */
 function partOf(core: Core, symbol: string, id: StrategyId): StrategyReduction | undefined {
   if (isFlatteningAll(core, symbol, id)) return undefined
   return reductionOf(core, symbol, id) ?? exitDueOn(core, id, symbol)
 }
 
-/** Only the side of which a part is closed. */
+/** Only the side of which a part is closed counts. */
 function heldInPart(core: Core, symbol: string, id: StrategyId): Holding {
   const holding = holdingOf(core.book, id, symbol)
   const reduction = partOf(core, symbol, id)
@@ -238,7 +238,7 @@ function heldInPart(core: Core, symbol: string, id: StrategyId): Holding {
   return reduction.holdSide === 'long' ? { ...holding, shortLots: 0 } : { ...holding, longLots: 0 }
 }
 
-/** Those like orders just refused or not answered wait. */
+/** Orders like those just refused or not answered wait. */
 function addCandidates(
   core: Core,
   candidates: readonly OrderCandidate[],
@@ -257,8 +257,8 @@ function addCandidates(
 }
 
 /**
- * In a fast market the exchange may refuse a flatten's limit price; and where the configured grid
- * is refused, what only reduces has no price to name.
+ * In a fast market the exchange may refuse the limit price of a flatten. Where it refuses the
+ * configured grid, an order that only reduces has no price to name.
  */
 function mustNameNoPrice(
   core: Core,
@@ -279,7 +279,7 @@ function smallerOf(one: Holding, other: Holding): Holding {
   }
 }
 
-/** Limited by size, and by value at the present price. */
+/** The present price turns the limit by value into lots. */
 function orderLotsMax(core: Core, id: StrategyId, symbol: string): number {
   const bySize = core.settings.strategies.get(id)?.limits.get(symbol)?.orderSizeMax ?? 0
   const { lot } = specOf(core, symbol)
@@ -288,8 +288,9 @@ function orderLotsMax(core: Core, id: StrategyId, symbol: string): number {
 }
 
 /**
- * Zero during a flatten, what is kept during a partial close, else the target as far as exits let
- * it; undefined where there is none, and while the account does not trade.
+ * The target is zero during a flatten, and what is kept during a partial close; otherwise exits
+ * bound the strategy's own.
+ * @returns undefined without a target, and while the account does not trade
  */
 function targetOf(core: Core, id: StrategyId, symbol: string): number | undefined {
   if (killOf(core.book) === undefined && isFlattening(core, symbol, id)) {
@@ -320,7 +321,7 @@ function planPlaces(
   }
 }
 
-/** Orders placed by name too: by a kill, a flatten, and a stop that does not leave orders. */
+/** A kill, a flatten, and a stop that does not leave orders also take orders placed by name. */
 function isTakenAway(core: Core, symbol: string, id: StrategyId): boolean {
   const { stop } = core.run
   return (
@@ -330,7 +331,7 @@ function isTakenAway(core: Core, symbol: string, id: StrategyId): boolean {
   )
 }
 
-/** The key's next order waits for its last one's end. */
+/** The next order of a key waits until its last one has ended. */
 function hasOpenOrder({ book }: Core, { strategyId, key, symbol }: OrderIntent): boolean {
   const last = book.keys.get(pairKey(strategyId, key))
   return last !== undefined && (book.open.get(symbol)?.has(last.clientOid) ?? false)
@@ -342,14 +343,16 @@ function queueAgain(core: Core, order: Order, plan: InstrumentPlan): void {
   else addCandidates(core, [{ intent: intentOf(terms), again: terms.clientOid }], plan)
 }
 
-/** One that waits is dropped, a resting one cancelled; any other ends by itself. */
+/** A waiting order is dropped, a resting one cancelled; any other ends by itself. */
 function dismiss(order: Order, plan: InstrumentPlan): void {
   if (!canEnd(order)) return
   if (order.state === 'queued') plan.stale.add(order)
   else plan.unwanted.add(order)
 }
 
-/** If its strategy says so and the opening order names none. */
+/**
+ * An opening order without a stop of its own gets the one that its strategy keeps at the exchange.
+ */
 function withStopAtExchange(core: Core, candidate: OrderCandidate): OrderCandidate {
   const { intent, again } = candidate
   const { strategyId, symbol, action, lots, ticks, force, stopLossTicks } = intent
@@ -369,8 +372,8 @@ function withStopAtExchange(core: Core, candidate: OrderCandidate): OrderCandida
 }
 
 /**
- * Until something recorded changes, a new snapshot comes, or data become too old; independent of
- * other instruments and of time.
+ * These denials last until something recorded changes, a new snapshot comes, or data become too
+ * old. They depend neither on other instruments nor on time.
  */
 const LASTING_CODES: ReadonlySet<DenialCode> = new Set([
   'TRADING_REDUCING',
@@ -391,7 +394,6 @@ const LASTING_CODES: ReadonlySet<DenialCode> = new Set([
   'CLOSE_EXCEEDS_POSITION',
 ])
 
-/** Their basis is kept where these denials last. */
 export function noteLastingDenials(
   core: Core,
   symbol: string,
@@ -405,7 +407,7 @@ export function noteLastingDenials(
   noteDenied(core.changes, symbol, denialBasisOf(core, symbol))
 }
 
-/** They would be denied again, so the look can be saved. */
+/** The orders would be denied again, so the look can be saved. */
 export function isStillDenied(core: Core, symbol: string): boolean {
   const { denied: then, isChanged } = core.changes.looks.get(symbol) ?? {}
   if (then?.snapshot !== core.market.snapshots || isChanged || isHeldForNow(core)) return false
@@ -422,7 +424,7 @@ function denialBasisOf(core: Core, symbol: string) {
   }
 }
 
-/** No record restricts trading, and it may end at any time. */
+/** No record restricts trading here, and the restriction may end at any time. */
 function isHeldForNow(core: Core): boolean {
   const { run, disputes, readings } = core
   return (

@@ -59,10 +59,7 @@ import { halt, haltForKey, isFlattening, isKilling, isTrading } from '../state/t
 import { type ApprovedOrders, approveOrders } from './approve-orders.ts'
 import { type InstrumentPlan, noteLastingDenials, planInstrument } from './plan-instrument.ts'
 
-/**
- * A resolution, or a request for a batch; settled where nothing is to be done before something
- * changes.
- */
+/** Begins a resolution, or asks for what the plan needs. */
 export function scheduleInstrument(core: Core, instrument: InstrumentState): void {
   if (instrument.phase !== 'idle') wantNoBatch(instrument)
   if (instrument.displaced.length > 0) watchDisplaced(core, instrument)
@@ -98,7 +95,7 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
   if (isRunning) noteWhatIsLeft(core, instrument, plan, approved)
 }
 
-/** Says when the instrument has to be planned again, if that is not in each new moment. */
+/** What is left says whether the instrument is planned again before something of it changes. */
 function noteWhatIsLeft(
   core: Core,
   { symbol, displaced }: InstrumentState,
@@ -129,7 +126,7 @@ function askForBatch(
 
 /**
  * Plans the most urgent instrument again on what is known now (late binding), and sends its batch.
- * Returns the grant where nothing is wanted.
+ * Where nothing is wanted any more the grant goes back.
  */
 export function placeBatch(core: Core): void {
   for (const instrument of instrumentsAwaitingBatch(core).sort(byUrgency)) {
@@ -210,7 +207,7 @@ function describeTerms(batchId: number, terms: Order['terms']): Record<string, u
   }
 }
 
-/** One never sent has ended; one sent before may exist, and is unknown. */
+/** An order that was never sent has ended. One that was sent before may exist, and is unknown. */
 function dropStale(core: Core, symbol: string, orders: ReadonlySet<Order>): void {
   record(core, {
     kind: 'expire',
@@ -230,7 +227,9 @@ function namesOf(orders: Iterable<Order>): readonly ClientOid[] {
   return Array.from(orders, ({ terms }) => terms.clientOid)
 }
 
-/** For a kill, a stop, a flatten, a restriction or a withdrawal. */
+/**
+ * A kill, a stop, a flatten, a restriction and a withdrawal do not wait until a cancel-all is due.
+ */
 function mustCancel(core: Core, { unwanted, isRestricted }: InstrumentPlan): boolean {
   const { run, book } = core
   if (unwanted.size === 0) return false
@@ -243,7 +242,7 @@ function mustCancel(core: Core, { unwanted, isRestricted }: InstrumentPlan): boo
   )
 }
 
-/** Until the grant no order that could rest is placed: it would be cancelled at once. */
+/** Until the grant no order that could rest is placed: the cancel-all would take it at once. */
 function askForCancelWhenDue(core: Core, instrument: InstrumentState): void {
   // A stop that leaves orders keeps all of them.
   const isDue =
@@ -253,8 +252,8 @@ function askForCancelWhenDue(core: Core, instrument: InstrumentState): void {
 }
 
 /**
- * The market was beyond the price so long that the order must have been filled, and no fill came.
- * The exchange may have dropped it silently, which only a resolution can prove.
+ * The market was beyond the price for so long that the order must have been filled, and no fill
+ * came. The exchange may have dropped it silently, which only a resolution can prove.
  */
 function isCrossedTooLong(core: Core, instrument: InstrumentState): boolean {
   const { symbol, crossedSince } = instrument
@@ -266,9 +265,9 @@ function isCrossedTooLong(core: Core, instrument: InstrumentState): boolean {
 }
 
 /**
- * Our acceptance window counts from the batch's record, the exchange's from its signature. So it is
- * signed within a tenth of the window, or not sent. By default that is 3.5 of 35 s; the exchange
- * tolerates 30 s (A1).
+ * Our acceptance window counts from the record of a batch, the exchange's from its signature. So a
+ * batch is signed within a tenth of the window, or not sent. By default that is 3.5 of 35 s; the
+ * exchange tolerates 30 s (A1).
  */
 const SIGNED_WITHIN = 10
 
@@ -282,13 +281,12 @@ export function signedWithinMs({
 
 interface NamedOrder {
   readonly terms: OrderTerms
-  /** Sent before, with the same terms. */
+  /** It was sent before, with the same terms. */
   readonly isAgain: boolean
-  /** Our clock: not sent later. */
+  /** Unix ms, our clock: the order does not leave later. */
   readonly deadlineAt: number
 }
 
-/** The clientOid that it had, or a new one. */
 function nameOrder(core: Core, { intent, again }: ApprovedItem): NamedOrder | undefined {
   const { deadlineAt } = intent
   if (again === undefined) return { terms: toTerms(core, intent), isAgain: false, deadlineAt }
@@ -296,7 +294,7 @@ function nameOrder(core: Core, { intent, again }: ApprovedItem): NamedOrder | un
   return terms && { terms, isAgain: true, deadlineAt }
 }
 
-/** A key that had orders gets the next generation. */
+/** A key that had orders before gets the next generation. */
 function toTerms(core: Core, intent: OrderIntent): OrderTerms {
   const last = core.book.keys.get(pairKey(intent.strategyId, intent.key))
   const generation = last === undefined ? 0 : last.generation + 1
@@ -318,8 +316,8 @@ function toTerms(core: Core, intent: OrderIntent): OrderTerms {
 }
 
 /**
- * With its exact bytes, before it may be sent (ORD1): as long as prices (MKT1) and orders are
- * valid. The account's age is judged right before its first byte (MKT3).
+ * ORD1: the exact bytes are recorded before they may be sent. They are valid as long as prices
+ * (MKT1) and orders are; the account's age is judged right before the first byte (MKT3).
  */
 function recordBatch(
   core: Core,
@@ -363,7 +361,8 @@ function recordBatch(
 }
 
 /**
- * Every item gets an outcome, and the instrument may be planned again. No answer is an outcome too.
+ * Every item gets an outcome, and no answer is an outcome too. Then the instrument may be planned
+ * again.
  */
 export function answerBatch(core: Core, batchId: number, answer: Answer<BatchResult>): void {
   const batch = closeBatch(core, batchId)
@@ -423,7 +422,7 @@ function announceItem(core: Core, batchId: number, symbol: string, item: ItemOut
   })
 }
 
-/** A refused order is not placed again on the same prices: the strategy decides first. */
+/** A refused order is not placed again on the same prices: its strategy decides first. */
 function noteOutcomes(core: Core, items: readonly ItemOutcome[]): void {
   const answered = items.flatMap(({ clientOid, outcome, code, message }) => {
     const terms = core.book.orders.get(clientOid)?.terms
@@ -436,7 +435,7 @@ function noteOutcomes(core: Core, items: readonly ItemOutcome[]): void {
 }
 
 /**
- * Codes that say something of the account. These would only come again: refused keys, missing
+ * These codes say something of the account, and would only come again: refused keys, missing
  * permissions, the wrong position mode.
  */
 function judgeCodes(

@@ -14,13 +14,13 @@ import { endHalt, halt, marginModeOf } from '../state/trading-mode.ts'
 type Setting = Extract<ModeReason, 'positionMode' | 'marginMode' | 'leverage' | 'maintenance'>
 
 const AGREES = 'agrees'
-/** Two sides may say different things, in any order. */
+/** The two sides of a position may say different things, in any order. */
 const DIFFERS = 'differs'
 
 /**
- * Account settings in position rows, which somebody may have changed by hand. Two readings of
- * different answers that agree begin a restriction, or end it. A row without the setting
- * contradicts nothing.
+ * Position rows show account settings, which a person may have changed by hand. Two readings that
+ * agree, of different answers, begin a restriction or end it. A row without the setting contradicts
+ * nothing.
  */
 export function checkSetup(
   core: Core,
@@ -44,7 +44,7 @@ export function checkSetup(
     setting: 'marginMode',
     path: 'account.marginMode',
     wanted: marginMode,
-    // With the position the wrong margin mode is gone.
+    // When the position is gone, so is the wrong margin mode.
     said: rows.length === 0 && !isSilent ? [marginMode] : modes,
   })
   compareTiers(core, instrument, reading)
@@ -69,8 +69,8 @@ function noteRefusedMode({ setup }: InstrumentState, mode: MarginMode | undefine
 }
 
 /**
- * The margin mode that a batch names. The position may have another one than its rows say: what
- * closes it then names the two modes in turn, until the exchange takes one.
+ * The position may have another margin mode than its rows say. Batches that only close it then name
+ * the two modes in turn, until the exchange takes one.
  */
 export function noteModeSent(
   core: Core,
@@ -86,12 +86,12 @@ export function noteModeSent(
   return named
 }
 
-/** Near the end of a tier the exchange may have looked at another price: a share of the value. */
+/** A share of the value. Near the end of a tier the exchange may have looked at another price. */
 const TIER_SLACK = 0.02
 
 /**
- * A stated rate above the configured one would let the steps before a liquidation come too late;
- * one below, early, as an operator may want.
+ * With a stated rate above the configured one, the steps before a liquidation would come too late.
+ * An operator may want a rate below it.
  */
 function compareTiers(core: Core, instrument: InstrumentState, reading: PositionReading): void {
   const { symbol, rows } = reading
@@ -121,10 +121,10 @@ function compareTiers(core: Core, instrument: InstrumentState, reading: Position
   })
 }
 
-/** A rate is a number of few digits. */
+/** Rates have few digits. */
 const RATE_ROUNDING = 1e-9
 
-/** Two sides of a position may differ. */
+/** The two sides of a position may differ. */
 function saidBy<Value extends string>(
   rows: readonly PositionRow[],
   read: (row: PositionRow) => Value | undefined,
@@ -142,7 +142,7 @@ interface SettingComparison {
   readonly path: string
   readonly wanted: string
   readonly said: readonly string[]
-  /** Advice. Absent: set it back at the exchange, or change the path. */
+  /** Without it the advice is to set the setting back, or to change the path. */
   readonly remedy?: string
 }
 
@@ -191,7 +191,9 @@ function adviseOn(
   return `the exchange is the simulator inside the daemon, and its account keeps what it began with: make ${simulated}${path} equal to that and restart, or begin anew with another state.directory`
 }
 
-/** Without a configured leverage a change is logged, and then known. */
+/**
+ * A leverage that is not configured is known from the first reading on; a change of it is logged.
+ */
 function noteLeverage(
   core: Core,
   instrument: InstrumentState,

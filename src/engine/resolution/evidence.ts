@@ -21,9 +21,9 @@ import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 import { noteAdopted } from '../state/unlisted-orders.ts'
 
 /**
- * Nameless orders that could have made the symbol's orphans, older ones first. Two orders that a
- * fill fits alike have the same terms, or come from different batches, so totals are exact in any
- * case.
+ * Finds nameless orders that could have made the symbol's orphans, older ones first. Two orders
+ * that a fill fits alike have the same terms, or come from different batches, so totals are exact
+ * in any case.
  */
 function matchOrphans(core: Core, symbol: string): ReadonlyMap<Order, OrderId> {
   const matches = new Map<Order, OrderId>()
@@ -44,14 +44,14 @@ function matchOrphans(core: Core, symbol: string): ReadonlyMap<Order, OrderId> {
   return matches
 }
 
-/** Decimal numbers of many digits: shorter is smaller. */
+/** OrderIds are decimal numbers of many digits: the shorter one is smaller. */
 function byNumber(left: string, right: string): number {
   return left.length - right.length || (left < right ? -1 : Number(left > right))
 }
 
 /**
- * Keyed by unknown order, orderIds that look like its own but cannot be: more of them than orders,
- * or more lots than it has.
+ * Finds orderIds that look like an unknown order's own and cannot be: there are more of them than
+ * orders, or they have more lots than it.
  */
 function findContradictions(
   core: Core,
@@ -81,8 +81,8 @@ function findContradictions(
 }
 
 /**
- * With all fills to their end known: done, absent, or quarantined where fills contradict each
- * other.
+ * All fills to the end of these orders are known, so each is done or absent, or quarantined where
+ * its fills contradict each other.
  */
 export function settleByEvidence(
   core: Core,
@@ -119,8 +119,8 @@ export function settleByEvidence(
   })
 }
 
-// Fills of orderIds that no answer has named. They wait while an order of ours may own them, since
-// an answer is often later than the first fill; then they are foreign. Until then nothing that
+// An answer is often later than the first fill. So fills of an orderId that no answer has named
+// wait while an order of ours may own them; then they are foreign. While they wait nothing that
 // opens is placed on their instrument (RSK4).
 
 /** A halted instrument places nothing anyway. */
@@ -128,15 +128,15 @@ export function isOwned({ book }: Core, symbol: string): boolean {
   return !hasUnownedFills(book, symbol) || isHaltedItself(book, symbol)
 }
 
-/** No order of ours can have made it. */
+/** No order of ours can have made the fill. */
 export function isForeign(core: Core, fill: Fill): boolean {
   if (core.book.byOrderId.has(fill.orderId)) return false
   return isOfOthers(fill) || !mayBeOurs(core, [fill], core.now)
 }
 
 /**
- * Gives waiting fills to the only order that could have made them; those that none can have made
- * are foreign. Runs after every event, since answers and resolutions end the wait.
+ * Gives waiting fills to the only order that could have made them; fills that none can have made
+ * are foreign. This runs after every event, since answers and resolutions end the wait.
  */
 export function judgeUnownedFills(core: Core): void {
   if (core.book.orphans.size === 0) return
@@ -159,7 +159,7 @@ export function judgeUnownedFills(core: Core): void {
   disown(core, foreign)
 }
 
-/** A quarantined order may have any size filled, until a release. */
+/** Until its release a quarantined order may have been filled to any size. */
 function ownersOf(core: Core, fills: readonly Fill[]): readonly Order[] {
   const { positionMode } = core.settings
   return namelessOrders(core.book, fills[0]?.symbol ?? '').filter((order) => {
@@ -169,8 +169,8 @@ function ownersOf(core: Core, fills: readonly Fill[]): readonly Order[] {
 }
 
 /**
- * For a while dates decide nothing: the clocks may have been set.
- * @param since Unix ms, our clock, when they were first seen
+ * For a while dates decide nothing, since the clocks may have been set.
+ * @param since Unix ms, our clock, when the fills were first seen
  */
 function mayBeOurs(core: Core, fills: readonly Fill[], since: number): boolean {
   if (ownersOf(core, fills).length > 0) return true
@@ -207,25 +207,26 @@ function logUnexplained(
 }
 
 /**
- * Before the fill is recorded: after a crash in between, the next run would know it and trade on.
+ * Halts before the fill is recorded: after a crash in between, the next run would know the fill and
+ * trade on.
  */
 export function haltForForeign(core: Core, fill: Fill): void {
   const { symbol, orderId, fillKind } = fill
   const isEarlier = isFromBefore(core, fill)
-  // A contract that is delivered is over as agreed.
+  // A delivered contract is over as agreed.
   if (fillKind === 'delivery') return
   if (core.settings.foreignFills !== 'halt' && !isEarlier) return noteAdopted(core, fill)
   if (isOwnExitByHand(core, fill)) return
   const what = describeForeign(core, fill)
   if (isOfOthers(fill)) {
-    // Nobody is to adopt what the exchange closes by itself.
+    // What the exchange closes by itself leaves nothing to adopt.
     const after = isAnnounced(fill)
       ? 'what it closed is not held any more'
       : 'the position was adopted'
     const reason = `a fill that is not ours: ${what}; ${after}; ${RELEASE_HINT}`
     return halt(core, symbol, 'foreignFills', reason)
   }
-  // The first orderId is named.
+  // The halt names the first orderId.
   if (restrictionOf(core.book, symbol, 'foreignFills') !== undefined) return
   const other = 'another program trades this account through the API'
   const older = `, or this state is an older copy and the fills are its own: then run \`intentd repair --from-exchange\``
@@ -235,15 +236,15 @@ export function haltForForeign(core: Core, fill: Fill): void {
 }
 
 /**
- * A person set it with an order by hand, and knows that it closes. A strategy whose position goes
- * with it does not know: that halts.
+ * A person set the exit with an order by hand, and knows that it closes. A strategy whose position
+ * goes with it does not know that, so it is halted.
  */
 function isOwnExitByHand(core: Core, fill: Fill): boolean {
   const exit = findFilledExit(core.book, fill)
   return exit?.strategyId === MANUAL && othersClosedBy(core, fill).length === 0
 }
 
-/** Those besides `manual` that hold on the side that the exchange closes. */
+/** Other owners than `manual` hold on the side that the exchange closes. */
 function othersClosedBy({ book }: Core, fill: Fill): readonly string[] {
   const side = sideClosedBy(book, fill)
   if (side === undefined) return []
@@ -255,14 +256,14 @@ function othersClosedBy({ book }: Core, fill: Fill): readonly string[] {
 }
 
 /**
- * Through the API from before this run: another program's, or of a run that this older copy does
- * not know. Nothing is traded on it before an operator has looked.
+ * The fill came through the API before this run: another program made it, or a run that this older
+ * copy does not know. Nothing is traded on it before an operator has looked.
  */
 function isFromBefore({ run, clock }: Core, fill: Fill): boolean {
   return !isOfOthers(fill) && fill.filledAt < run.startedAt + (clock.offsetMs ?? 0)
 }
 
-/** Their changes belong to no strategy. A fill whose source says so does already. */
+/** What these fills change belongs to no strategy. A fill whose source says so needs no record. */
 export function disown(core: Core, fills: Iterable<Fill>): void {
   for (const [symbol, ofSymbol] of Map.groupBy(fills, (fill) => fill.symbol)) {
     const orderIds = [...new Set(ofSymbol.map(({ orderId }) => orderId))].filter((orderId) =>
@@ -272,7 +273,6 @@ export function disown(core: Core, fills: Iterable<Fill>): void {
   }
 }
 
-/** Words for what the system did to a position. */
 const DEEDS: Readonly<Record<Exclude<FillKind, 'trade' | 'system'>, string>> = {
   liquidation: 'a liquidation',
   partialLiquidation: 'a partial liquidation, to bring the margin back',
@@ -286,12 +286,12 @@ const DEEDS: Readonly<Record<Exclude<FillKind, 'trade' | 'system'>, string>> = {
 /** An average price has hundredths of a tick. */
 const TICK_DECIMALS = 2
 
-/** {@link announceSystemFills} says it, so it is not a stranger's fill as well. */
+/** {@link announceSystemFills} logs these, so they are not logged as foreign fills too. */
 export function isAnnounced({ fillKind = 'trade' }: Fill): boolean {
   return fillKind !== 'trade' && fillKind !== 'system'
 }
 
-/** Once for all fills of a reading by which one thing was done to one instrument. */
+/** One line stands for all fills of a reading by which one thing was done to one instrument. */
 export function announceSystemFills(core: Core, fills: readonly Fill[]): void {
   const deeds = fills.filter(isAnnounced)
   if (deeds.length === 0) return
@@ -311,7 +311,7 @@ function announceDeed(core: Core, fills: readonly [Fill, ...Fill[]]): void {
   announce(core, 'info', 'fill.exit', { ...deed, set, clientOid, strategy })
 }
 
-/** `net` is left out where a part is not known. */
+/** `net` is left out while a part of it is not known. */
 function sumUp(core: Core, fills: readonly Fill[]) {
   const spec = specOf(core, fills[0]?.symbol ?? '')
   const lots = fills.reduce((sum, fill) => sum + fill.lots, 0)
@@ -340,7 +340,6 @@ function sumOf(fills: readonly Fill[], of: (fill: Fill) => Decimal): Decimal {
   return fills.reduce((sum, fill) => sum.plus(of(fill)), ZERO)
 }
 
-/** Described by its kind, by what we set, or as far as known. */
 function describeForeign(core: Core, fill: Fill): string {
   const { fillKind = 'trade', source, systemWord, symbol } = fill
   if (fillKind !== 'trade' && fillKind !== 'system') return DEEDS[fillKind]
@@ -357,7 +356,7 @@ function describeForeign(core: Core, fill: Fill): string {
   return source === 'SYS' ? `${what}, by the exchange, which does not say why` : what
 }
 
-/** `open long, source API` in hedge mode; one-way fills do not say whether they opened. */
+/** `open long, source API` in hedge mode; fills in one-way mode do not say whether they opened. */
 function describeTrade({ settings }: Core, { side, tradeSide, source }: Fill): string {
   if (settings.positionMode === 'one_way_mode') return `${side}, source ${source}`
   return `${tradeSide} ${side === 'buy' ? 'long' : 'short'}, source ${source}`

@@ -33,14 +33,14 @@ import { startResolution } from './resolution.ts'
 /** The clocks are known far better than this. */
 const SKEW_MS = 60_000
 
-/** A step is 5 ms of work; a list covers a day of a hundred thousand orders, twenty times. */
+/** A step is 5 ms of work. The maximum covers a day of a hundred thousand orders, twenty times. */
 const NAMES_A_STEP = 2000
 const NAMES_MAX = 2_000_000
 
-/** As `deriveClientOid` makes them. */
+/** `deriveClientOid` makes such names. */
 const NAME = /^t[a-z2-7]{26}-[0-9a-z]+$/
 
-/** Sent for the first time, after their outcomes were recorded. */
+/** Judges orders sent for the first time, after their outcomes were recorded. */
 export function judgeNames(core: Core, symbol: string, items: readonly ItemOutcome[]): void {
   const first = items.flatMap((item) => {
     const order = core.book.orders.get(item.clientOid)
@@ -80,18 +80,18 @@ export function judgeSuspected(core: Core): void {
   }
 }
 
-/** An earlier request of the strategy on the instrument made a duplicate that was not found. */
+/** An earlier request of the strategy on the instrument was called a duplicate and not found. */
 function isSecond(core: Core, order: Order): boolean {
   const since = core.names.suspectedWishes.get(wishOf(order))
   return since !== undefined && since < order.firstSentAt
 }
 
-/** The exchange cancels a post-only order that would take, and a taker's rest. */
+/** The exchange cancels a post-only order that would take, and what is left of a taker. */
 function hadToRest({ terms }: Order): boolean {
   return terms.ticks !== undefined && terms.force === 'gtc'
 }
 
-/** @param names a cancel-all has listed them: they rested until now */
+/** @param names they rested until a cancel-all listed them */
 function forgetListed(core: Core, names: readonly string[]): void {
   for (const name of names as readonly ClientOid[]) {
     if (!core.names.suspected.has(name)) continue
@@ -101,7 +101,7 @@ function forgetListed(core: Core, names: readonly string[]): void {
   }
 }
 
-/** Something on the way doubled this order's whole request, and perhaps the next. */
+/** Something on the way doubled this order's whole request, and perhaps the next one. */
 function noteFound(core: Core, order: Order): void {
   const { symbol } = order.terms
   const { suspected, suspectedWishes } = own(core.names)
@@ -115,7 +115,7 @@ function noteFound(core: Core, order: Order): void {
   }
 }
 
-/** A cancel-all may have been carried out unlisted: what it cancelled is never listed. */
+/** A cancel-all was perhaps carried out without a list. What it cancelled is never listed. */
 export function noteUnlisted(core: Core, { symbols, requestAt }: OpenCancel): void {
   for (const symbol of symbols) own(core.names).unlistedAt.set(symbol, requestAt)
   for (const clientOid of core.names.suspected) {
@@ -139,7 +139,10 @@ function refuseDuplicate(core: Core, { terms }: Order): void {
   refuse(core, `${clientOid} was sent for the first time, and the exchange calls it a duplicate`)
 }
 
-/** Before outcomes are recorded: waiting fills may be older than the order's first request. */
+/**
+ * Waiting fills may be older than the first request of the order, so this comes before outcomes are
+ * recorded.
+ */
 export function judgeFills(core: Core, items: readonly ItemOutcome[]): void {
   for (const { clientOid, orderId } of items) {
     const order = core.book.orders.get(clientOid)
@@ -159,7 +162,8 @@ function isDuplicate(item: ItemOutcome): boolean {
 }
 
 /**
- * The lost part before a repair may have used a strategy's key, but no ordinals: they are skipped.
+ * The part lost before a repair may have used a strategy's key. Ordinals of ladders and targets
+ * were skipped.
  */
 function isExcused({ book }: Core, { terms }: Order): boolean {
   return terms.purpose === 'place' && book.recordsLostAt > 0
@@ -169,7 +173,7 @@ function wishOf({ terms: { strategyId, symbol } }: Order): string {
   return pairOf(strategyId, symbol)
 }
 
-/** Unknown ones are looked up, and nothing is placed meanwhile. */
+/** Names that the book does not know are looked up, and nothing is placed meanwhile. */
 export function noteListedNames(core: Core, names: readonly string[]): void {
   forgetListed(core, names)
   const { orders } = core.book
@@ -196,7 +200,9 @@ export function listResting(core: Core): void {
   }
 }
 
-/** Names of every ladder and target, some a step, the nearest first. */
+/**
+ * Derives the names of every ladder and target, the nearest ordinals first and only some in a step.
+ */
 export function searchNames(core: Core): void {
   const { search } = core.names
   if (search === undefined) return
@@ -231,7 +237,7 @@ function nameOf({ settings: { salt } }: Core, next: NextKey): string {
   return deriveClientOid({ salt, ...next })
 }
 
-/** The next ordinals: names from there on were never sent. */
+/** Names from the next ordinals on were never sent. */
 function listWishes({ book, settings }: Core): readonly (readonly [string, string, number])[] {
   const pairs = [...settings.strategies.values()].flatMap(({ id, symbols }) =>
     symbols.map((symbol) => pairOf(id, symbol)),
@@ -242,7 +248,7 @@ function listWishes({ book, settings }: Core): readonly (readonly [string, strin
   ])
 }
 
-/** Waiting orders by name, and the next generation of those sent. */
+/** The names of waiting orders, and of the next generation of sent ones. */
 function listNextKeys({ book }: Core): readonly NextKey[] {
   if (book.recordsLostAt > 0) return []
   const waiting = [...book.places.values()].map(({ strategyId, key }) => pairOf(strategyId, key))
@@ -263,7 +269,7 @@ function refuseListed(core: Core, name: string): void {
   )
 }
 
-/** Recorded first: the next start refuses the state too. */
+/** The halt is recorded first, so the next start refuses the state too. */
 function refuse(core: Core, proof: string): void {
   const names = own(core.names)
   names.search = undefined

@@ -39,7 +39,7 @@ import { noteFundingShown } from '../state/unseen-funding.ts'
 
 /** A position and its fills may become visible this far apart, by the exchange's clock. */
 const POSITION_SKEW_MS = 500
-/** Clocks are known no better: the time in an answer may lie this far from its call. */
+/** The time in an answer may lie this far from its call, since the clocks are known no better. */
 const ANSWER_SKEW_MS = 2000
 /** An older reading is not compared. */
 const RECENT_MS = 60_000
@@ -48,13 +48,14 @@ const RECENT_MS = 60_000
  * hold. Meanwhile nothing adds risk, since the position counts as not read.
  */
 const MISMATCH_MS_MIN = 10_000
-/** More than the exchange could make in a minute. */
+/** The exchange could not make more fills in a minute. */
 const RECENT_FILLS_MAX = 5000
 
 /**
- * A reading is about one moment of the exchange's clock: it waits until fills up to then are known,
- * and is compared with the book of then. A difference seen twice that has lasted is believed, and
- * the position adopted; at a start and a stop twice is enough, since nothing is traded.
+ * A reading is about one moment of the exchange's clock. It waits until the fills up to that moment
+ * are known, and is compared with the book of that moment. A difference that was seen twice and has
+ * lasted is believed, and the position adopted; at a start and a stop twice is enough, since
+ * nothing is traded.
  */
 export function takePosition(core: Core, reading: PositionReading): void {
   const instrument = instrumentOf(core, reading.symbol)
@@ -85,8 +86,8 @@ export function takePosition(core: Core, reading: PositionReading): void {
 }
 
 /**
- * Only an agreeing reading, asked for after the last fill, lets an opening order serve as an exit
- * (RSK4).
+ * RSK4: an opening order may serve as an exit only after a reading that agrees and was asked for
+ * after the last fill.
  */
 function noteConfirmed(
   core: Core,
@@ -134,8 +135,8 @@ function toCounters(rows: readonly PositionRow[]): PendingReading['counters'] {
 }
 
 /**
- * While a reading may have to be compared with them.
- * @param heardAt Unix ms, exchange clock; a later date of a fill is wrong
+ * They are kept while a reading may have to be compared with them.
+ * @param heardAt Unix ms, exchange clock; a fill with a later date has a wrong date
  */
 export function noteRecentFills(core: Core, fills: readonly Fill[], heardAt: number): void {
   for (const [symbol, news] of Map.groupBy(fills, (fill) => fill.symbol)) {
@@ -152,7 +153,7 @@ export function noteRecentFills(core: Core, fills: readonly Fill[], heardAt: num
   }
 }
 
-/** Waits until fills are known beyond the reading's moment. */
+/** Waits until fills are known beyond the moment of the reading. */
 export function comparePosition(core: Core, instrument: InstrumentState): void {
   const position = own(instrument.position)
   const reading = position.pending
@@ -192,9 +193,9 @@ export function comparePosition(core: Core, instrument: InstrumentState): void {
 }
 
 /**
- * A start may trust a reading before the newest fills are readable if this run's fills explain it;
- * it is compared again later. An answer without data counts only where no open order could have
- * been filled.
+ * A start may trust a reading before the newest fills are readable, if the fills of this run
+ * explain it; it is compared again later. An answer without data counts only where no open order
+ * could have been filled.
  */
 function isEnoughForStart(
   { readings, book }: Core,
@@ -205,7 +206,7 @@ function isEnoughForStart(
   return !isSilent || (book.open.get(symbol)?.size ?? 0) === 0
 }
 
-/** When first seen; the next reading may explain it. */
+/** The difference is new, and the next reading may explain it. */
 function logUnexplained(
   core: Core,
   { symbol }: InstrumentState,
@@ -222,7 +223,7 @@ function logUnexplained(
   })
 }
 
-/** At any moment that the reading may be about. */
+/** The reading may be about any moment within the skew. */
 function agrees(
   core: Core,
   instrument: InstrumentState,
@@ -237,7 +238,10 @@ function agrees(
   return same(known, holding)
 }
 
-/** From a moment of the exchange's clock until now, by the fills; the newest first. */
+/**
+ * Everything that was held from a moment of the exchange's clock until now, by the fills; the
+ * newest first.
+ */
 function holdingsSince(
   core: Core,
   instrument: InstrumentState,
@@ -317,8 +321,8 @@ function adopt(
 }
 
 /**
- * The position is again what fills explain, and nothing was traded since: the exchange answered
- * wrongly. What strategies lost is theirs again, so that none orders it a second time.
+ * The position is again what the fills explain, and nothing was traded since: the exchange answered
+ * wrongly. Strategies get back what they lost, so that none orders it a second time.
  */
 function giveBack(core: Core, { symbol, position }: InstrumentState, holding: Holding): void {
   const { writtenOff, movedAt } = position
@@ -328,7 +332,7 @@ function giveBack(core: Core, { symbol, position }: InstrumentState, holding: Ho
     assign(core, { symbol, strategyId, holding: lost, reason, by: 'intentd' })
 }
 
-/** At the price that the account has paid. */
+/** The strategy takes the position over at the price that the account has paid. */
 export function assign(
   core: Core,
   assigned: Omit<AssignedRecord, 'kind' | 'at' | 'longTicks' | 'shortTicks'>,
@@ -354,7 +358,7 @@ export function assign(
   })
 }
 
-/** Undefined where neither fills nor exchange say it. */
+/** A price that neither fills nor the exchange say is left out. */
 export function pricesOf(
   book: Book,
   symbol: string,
@@ -398,8 +402,8 @@ const FUNDING_SHARE_MAX = 0.01
 
 /**
  * The counter begins at zero with each position, so it counts only where the reading agrees with
- * the book, and the position was not closed since.
- * @param wentThrough everything held from the reading's moment until now, by the fills
+ * the book and the position was not closed since.
+ * @param wentThrough everything held from the moment of the reading until now, by the fills
  */
 function noteFunding(
   core: Core,
@@ -412,7 +416,7 @@ function noteFunding(
     const counter = lotsOn(holding, holdSide) > 0 ? counters[holdSide] : ''
     const before = core.book.fundingCounters.get(pairOf(symbol, holdSide)) ?? ''
     if (counter === before) continue
-    // Nothing was paid yet, or the row does not say: never a new zero.
+    // Nothing was paid yet, or the row does not say: that is no new zero.
     if (counter === '' && lotsOn(holding, holdSide) > 0) continue
     if (counter !== '' && wentThrough.some((held) => lotsOn(held, holdSide) === 0)) continue
     const change =
@@ -421,7 +425,7 @@ function noteFunding(
         : decimal(counter)
             .minus(decimal(before || '0'))
             .toString()
-    // A counter that begins at zero, or the same amount written otherwise.
+    // A counter that begins at zero, or the same amount written otherwise, is no payment.
     if (counter !== '' && decimal(change).eq(ZERO)) continue
     if (counter !== '' && !isCredible(core, { symbol, holdSide, counter, change, requestedAt }))
       continue
@@ -434,8 +438,8 @@ function noteFunding(
 }
 
 /**
- * These fills may end a position: what a waiting reading of before shows of its funding counts
- * first.
+ * These fills may end a position, so the funding that an earlier reading shows, and that still
+ * waits, counts first.
  */
 export function noteFundingBefore(core: Core, fills: readonly Fill[]): void {
   for (const [symbol, news] of Map.groupBy(fills, (fill) => fill.symbol)) {
@@ -457,8 +461,8 @@ interface StatedFunding {
 }
 
 /**
- * One wrong counter must not become a loss or a peak (MON1): an unusually large payment counts once
- * two readings agree.
+ * MON1: one wrong counter must not become a loss or a peak, so an unusually large payment counts
+ * only once two readings agree.
  */
 function isCredible(
   core: Core,
@@ -480,7 +484,7 @@ function isCredible(
   return false
 }
 
-/** The price by our own fills; 0 where they do not tell. */
+/** The price by our own fills; 0 where they do not tell it. */
 function entryPriceOf(core: Core, symbol: string, holdSide: HoldSide): number {
   const ticks = core.book.entries.get(symbol)?.[`${holdSide}Ticks`] ?? 0
   return floatOnGrid(specOf(core, symbol).tick, ticks)

@@ -36,15 +36,18 @@ import { hasUnreadableRows, refusalOfInstrument } from './unreadable.ts'
 
 /** Two reads of the fills must agree before an order is called absent. */
 const READS_APART_MS = 500
-/** Before repeating a failed cancel-all; doubles up to the maximum while refused. */
+/**
+ * A failed cancel-all waits so long; while it is refused twice as long each time, up to the
+ * maximum.
+ */
 const CANCEL_REPEAT_MS = 1000
 const CANCEL_REPEAT_MS_MAX = 60_000
-/** For a kill or a stop, where the exchange does not know the instrument any more. */
+/** The maximum of a kill or a stop where the exchange does not know the instrument any more. */
 const URGENT_REPEAT_MS_MAX = 30_000
-/** Beyond its own waits, a resolution halts the instrument after this time, and goes on (ORD4). */
+/** ORD4: a resolution that takes so long beyond its own waits halts the instrument, and goes on. */
 const PATIENCE_MS = 60_000
 
-/** Come with ordinary trading. */
+/** These come with ordinary trading. */
 const ROUTINE_CAUSES: ReadonlySet<ResolutionCause> = new Set([
   'unwanted',
   'command',
@@ -108,7 +111,7 @@ export function startResolution(
   advanceResolution(core, instrument)
 }
 
-/** Unix ms, exchange clock: until when lost orders can be accepted. */
+/** @returns Unix ms, exchange clock: orders lost by a repair can be accepted until then */
 function lostOrdersUntil({ book, settings, clock, run }: Core): number {
   if (book.recordsLostAt === 0) return 0
   // They left before this run began, whatever the clock said at the repair.
@@ -119,20 +122,22 @@ function lostOrdersUntil({ book, settings, clock, run }: Core): number {
   )
 }
 
-/** Not where orders are unknown, or a cancel-all for all has passed, and nothing can rest. */
+/**
+ * No cancel-all is needed where orders are unknown, or one for all has passed, and nothing can
+ * rest.
+ */
 function needsCancel(core: Core, instrument: InstrumentState, cause: ResolutionCause): boolean {
   const { symbol } = instrument
   if (cause !== 'unknown' && cause !== 'cancelledAlong') return true
   if (cause === 'cancelledAlong' ? hasResting(core, symbol) : core.book.cancels.has(symbol))
     return true
-  // At a start, it also cancels what rests.
+  // At a start the cancel-all also takes what rests.
   if (isStarting(core, instrument) && cancelsAtStart(core, symbol)) return true
   return [...openOrdersOf(core.book, symbol)].some(
     ({ state, terms }) => state === 'unknown' && canRest(terms),
   )
 }
 
-/** `onRestart` wants it cancelled. */
 export function cancelsAtStart(core: Core, symbol: string): boolean {
   return core.settings.onRestart === 'cancel' && hasResting(core, symbol)
 }
@@ -161,7 +166,8 @@ function haltIfTooLong(core: Core, { symbol }: InstrumentState, resolution: Reso
     hasUnreadableRows(core, symbol) ||
     restrictionOf(core.book, ACCOUNT, 'refused') !== undefined
   ) {
-    // Halted with a reason already, and cannot end before its release.
+    // The instrument is halted with a reason already, and the resolution cannot end before the
+    // release.
     own(resolution).patientUntil = core.now + PATIENCE_MS
     return
   }
@@ -196,7 +202,7 @@ function waitsInSilence(core: Core, symbol: string, resolution: Resolution): boo
   return false
 }
 
-/** The refusal for good of a read or call that a resolution waits for. */
+/** The exchange has refused for good a read or a call that the resolution waits for. */
 function refusalOf(
   { readings }: Core,
   symbol: string,
@@ -214,13 +220,12 @@ export function postponeResolutionDeadline({ resolution }: InstrumentState, slep
   if (resolution) own(resolution).patientUntil += sleptMs
 }
 
-/** Judged by the clocks as known now, since either may have been set. */
+/** Either clock may have been set, so what is known of them now decides. */
 function isPastAcceptanceDeadline(core: Core, { acceptanceDeadlineAt }: Resolution): boolean {
   if (acceptanceDeadlineAt === 0) return true
   return clockUnsynchronised(core) === undefined && exchangeNow(core) >= acceptanceDeadlineAt
 }
 
-/** Fills and position must show the rest. */
 export function noteCancelled(instrument: InstrumentState, now: number): void {
   if (instrument.resolution?.stage !== 'cancelling') return
   const resolution = own(instrument.resolution)
@@ -229,13 +234,11 @@ export function noteCancelled(instrument: InstrumentState, now: number): void {
 }
 
 export interface CancelFailure {
-  /** The exchange's words if it would refuse it again. */
+  /** Present if the exchange would refuse it again; in its own words. */
   readonly refusal: string | undefined
-  /** No pause is needed. */
   readonly isAtOnce: boolean
 }
 
-/** Repeated after a pause. */
 export function repeatCancel(
   core: Core,
   instrument: InstrumentState,
@@ -250,8 +253,8 @@ export function repeatCancel(
 }
 
 /**
- * How much longer a refused cancel-all waits; a kill or stop only where the exchange does not know
- * the instrument any more, and a cancel-all can do nothing.
+ * A refused cancel-all waits so much longer. For a kill or a stop it does so only where the
+ * exchange does not know the instrument any more, since a cancel-all can do nothing there.
  */
 function refusedPauseMs(core: Core, instrument: InstrumentState, { refusals }: Resolution): number {
   if (refusals === 0) return 0
@@ -268,12 +271,14 @@ function isKnown(core: Core, instrument: InstrumentState): boolean {
 }
 
 /**
- * A cancel-all for all is about to leave, or the exchange may have cancelled by itself: the
- * instrument is resolved. True where its resolution has waited for this call.
+ * A cancel-all for all is about to leave, or the exchange may have cancelled by itself, so the
+ * instrument is resolved.
+ * @returns whether its resolution has waited for this call
  */
 export function closeBehindCancel(core: Core, instrument: InstrumentState): boolean {
   if (instrument.phase === 'idle') startResolution(core, instrument, 'cancelledAlong')
-  // Resolved after its batch's answer: the book holds the cancel-all.
+  // Its batch is out: the book holds the cancel-all, and the instrument is resolved after the
+  // answer.
   if (!instrument.resolution) return false
   const resolution = own(instrument.resolution)
   if (!resolution.cancels && hasResting(core, instrument.symbol)) {
@@ -294,8 +299,8 @@ const UNPROVED = {
 
 /**
  * The exchange closed a position by itself and may have cancelled orders silently, so every
- * instrument where something may rest is resolved. Recorded before the fills that show it: after a
- * crash in between, the next run would trust the resting orders.
+ * instrument where something may rest is resolved. This is recorded before the fills that show it:
+ * after a crash in between, the next run would trust the resting orders.
  */
 export function distrustResting(core: Core): void {
   const instruments = [...core.instruments.values()].filter(
@@ -315,8 +320,8 @@ export function distrustResting(core: Core): void {
 }
 
 /**
- * No cancel-all can arrive any more, and enough was read late enough to know each order's fate (A2,
- * A5).
+ * No cancel-all can arrive any more, and enough was read late enough to know the fate of each order
+ * (A2, A5).
  */
 function isProved(core: Core, instrument: InstrumentState, resolution: Resolution): boolean {
   if (core.now < instrument.lateCancelUntil || isUnderCancel(core, instrument.symbol)) return false
@@ -341,7 +346,8 @@ function concernedOrders(
 }
 
 /**
- * Unix ms, our clock: readings asked for later show every fill of the orders in question (A2, A4).
+ * @returns Unix ms, our clock: readings asked for later show every fill of the concerned orders
+ * (A2, A4)
  */
 function readableFrom(core: Core, instrument: InstrumentState, resolution: Resolution): number {
   const { fillVisibilityMs, matchingLagMs } = core.settings.execution
@@ -357,7 +363,7 @@ function askForReadings(core: Core, instrument: InstrumentState, resolution: Res
   if (!resolution.positionRead) askForPositionSoon(core, instrument.symbol)
 }
 
-/** If asked for late enough (`requestedAt`: our clock). */
+/** @param requestedAt Unix ms, our clock; too early a reading proves nothing */
 export function noteFillsForResolution(
   core: Core,
   instrument: InstrumentState,
@@ -382,7 +388,6 @@ export function notePositionForResolution(
   if (requestedAt >= readableFrom(core, instrument, resolution)) own(resolution).positionRead = true
 }
 
-/** Each order is settled, displaced ones are to be placed again, and the instrument is idle. */
 function finishResolution(core: Core, instrument: InstrumentState, resolution: Resolution): void {
   const { symbol } = instrument
   const why = resolution.cancels ? 'cancelled' : 'not accepted in time'
@@ -399,7 +404,7 @@ function finishResolution(core: Core, instrument: InstrumentState, resolution: R
   const ended = orders.flatMap(({ clientOid }) => core.book.orders.get(clientOid)?.terms ?? [])
   expectDisplaced(instrument, ended, resolution.provedAt)
   leaveResolving(instrument)
-  // Where the beginning was a warning, the end is worth an info.
+  // If the beginning was logged as a warning, the end is logged too.
   announce(core, isRoutine(resolution.cause) ? 'debug' : 'info', 'instrument.resolved', {
     symbol,
     settled: orders.length,

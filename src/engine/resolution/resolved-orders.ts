@@ -49,8 +49,9 @@ import { ordersOf } from '../state/changes.ts'
 const REPLACEMENT_TTL_MS = 60_000
 
 /**
- * ORD8: a `place` that a cancel-all took along, or that never arrived, is still wanted as far as
- * not filled: the next generation of its key. Ladders and targets are planned again anyway.
+ * ORD8: a `place` that a cancel-all took along, or that never arrived, is still wanted as far as it
+ * was not filled. It is replaced by the next generation of its key. Ladders and targets are planned
+ * again anyway.
  */
 export function withReplacement(
   core: Core,
@@ -81,8 +82,8 @@ export function withReplacement(
 }
 
 /**
- * It cannot rest and is still wanted, while the exchange remembers the clientOid: should the proof
- * of absence be wrong, it is a duplicate and no second order.
+ * An order that cannot rest is sent again under its clientOid while the exchange remembers it:
+ * should the proof of absence be wrong, that is a duplicate and no second order.
  */
 function isSentAgain(core: Core, order: Order): boolean {
   return (
@@ -90,7 +91,7 @@ function isSentAgain(core: Core, order: Order): boolean {
   )
 }
 
-/** Fills that revealed an order's orderId: the book gives them to it only when it is settled. */
+/** The book gives an order the fills that revealed its orderId only when it is settled. */
 export function foundFills(core: Core, orders: readonly SettledOrder[]): FoundFills {
   const ended = orders.filter(({ state }) => state !== 'quarantined')
   return new Map(
@@ -105,7 +106,7 @@ function foundLots(found: FoundFills, { clientOid }: SettledOrder): number {
   return (found.get(clientOid) ?? []).reduce((sum, fill) => sum + fill.lots, 0)
 }
 
-/** It would be sent now exactly as before. */
+/** The order would be sent now exactly as before. */
 function isStillWanted(core: Core, { terms }: Order): boolean {
   if (core.run.phase === 'stopping' || core.run.phase === 'stopped') return false
   if (core.book.withdrawn.has(terms.clientOid)) return false
@@ -115,9 +116,9 @@ function isStillWanted(core: Core, { terms }: Order): boolean {
 }
 
 /**
- * An order whose fills contradict each other counts as open, and its instrument is halted. After an
- * operator's release a resolution proves that nothing rests; then it ends with the fills that fit,
- * and those beyond belong to no strategy.
+ * An order whose fills contradict each other counts as open, and its instrument is halted. After a
+ * release a resolution proves that nothing rests; then the order ends with the fills that fit, and
+ * those beyond belong to no strategy.
  */
 export function haltOnContradiction(
   core: Core,
@@ -135,7 +136,7 @@ export function haltOnContradiction(
   }
 }
 
-/** A crash may have come before their halt, or during a release. */
+/** A crash may have come before the halt of these orders, or during a release. */
 export function haltQuarantined(core: Core): void {
   for (const symbol of core.instruments.keys()) {
     if (hasOrder(core, symbol, 'quarantined') && !isHaltedItself(core.book, symbol)) {
@@ -149,7 +150,7 @@ export function haltQuarantined(core: Core): void {
   }
 }
 
-/** After a release: fills that could belong to no order of ours are foreign. */
+/** After a release, fills that could belong to no order of ours are foreign. */
 export function disownLeftOrphans(core: Core, symbol: string): void {
   const orderIds = [...core.book.orphans]
     .filter(([, [first]]) => first?.symbol === symbol)
@@ -160,8 +161,8 @@ export function disownLeftOrphans(core: Core, symbol: string): void {
 }
 
 /**
- * Still wanted, they must rest again soon (ORD8). `provedAt`: Unix ms, our clock, of the
- * cancel-all's answer.
+ * ORD8: those still wanted must rest again soon.
+ * @param provedAt Unix ms, our clock, of the answer to the cancel-all
  */
 export function expectDisplaced(
   instrument: InstrumentState,
@@ -177,14 +178,17 @@ export function expectDisplaced(
   noteDisplaced(instrument, [...instrument.displaced, ...displaced])
 }
 
-/** Stays the same when an order is placed again. */
+/** The name stays the same when an order is placed again. */
 function nameOf({ strategyId, purpose, key, action, ticks, lots }: OrderTerms): string {
   return purpose === 'place'
     ? `${strategyId}|${key}`
     : [strategyId, tradesAs(action), ticks, lots].join('|')
 }
 
-/** Ends the wait of those that rest again or are not wanted; logs when it takes too long. */
+/**
+ * The wait ends for orders that rest again or are not wanted any more. One that takes too long is
+ * logged.
+ */
 export function watchDisplaced(core: Core, instrument: InstrumentState): void {
   const [first] = instrument.displaced
   if (!first || isStarting(core, instrument)) return
@@ -200,7 +204,7 @@ export function watchDisplaced(core: Core, instrument: InstrumentState): void {
   announce(core, wasLate ? 'info' : 'debug', 'orders.restored', fields)
 }
 
-/** Each once. */
+/** Each order is logged once. */
 function logLate(core: Core, instrument: InstrumentState): void {
   const { displacedWithinMs } = core.settings.execution
   const late = instrument.displaced.filter(
@@ -221,7 +225,6 @@ function logLate(core: Core, instrument: InstrumentState): void {
   })
 }
 
-/** Still wanted, not resting again, not filled. */
 function isMissing(core: Core, terms: OrderTerms): boolean {
   const { book } = core
   if (isFlattening(core, terms.symbol, terms.strategyId) || isHeldFromReturn(core, terms))
@@ -232,7 +235,7 @@ function isMissing(core: Core, terms: OrderTerms): boolean {
   if (old?.filledLots === terms.lots) return false
   const side = tradesAs(terms.action)
   const levels = book.quotes.get(pairKey(terms.strategyId, terms.symbol)) ?? []
-  // Orders of a restricted ladder may be smaller than their rungs.
+  // Orders of a restricted ladder may be smaller than their levels.
   const mayBeCut = isRestricted(core, terms)
   const isWanted = levels.some(
     ({ ticks, lots, ...level }) =>
@@ -243,7 +246,7 @@ function isMissing(core: Core, terms: OrderTerms): boolean {
   return isWanted && !isRungPlaced(core, terms, mayBeCut)
 }
 
-/** True also while it is on its way. */
+/** An order that is on its way counts as placed. */
 function isRungPlaced(core: Core, terms: OrderTerms, mayBeCut: boolean): boolean {
   for (const { terms: other, state } of ordersOf(core, terms.strategyId, terms.symbol)) {
     const isRung =

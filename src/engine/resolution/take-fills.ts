@@ -32,11 +32,11 @@ import { findFilledExit, moneyOf } from '../book/apply-fill.ts'
 import { figureSettingsOf } from '../state/disputes.ts'
 import { inMarginCoin } from '../state/own-figure.ts'
 
-/** Each new fill enters the book once, and orders proved to be over are settled. */
+/** Each new fill enters the book once, and orders that are proved to be over are settled. */
 export function takeFills(core: Core, reading: FillsReading): void {
   takeUnreadableFills(core, reading)
   const fills = reading.fills.filter(
-    // An older one may be a trade that the book has forgotten since this read began.
+    // An older fill may be a trade that the book has forgotten since this read began.
     (fill) =>
       fill.filledAt >= core.book.tradesSinceAt &&
       !knowsFill(core.book, fill) &&
@@ -56,7 +56,7 @@ export function takeFills(core: Core, reading: FillsReading): void {
 
 const NOBODY: ReadonlySet<StrategyId> = new Set()
 
-/** @returns whose fills they are */
+/** @returns the owners of the fills */
 function takeNewFills(
   core: Core,
   reading: FillsReading,
@@ -93,7 +93,7 @@ function takeNewFills(
   return owners
 }
 
-/** The exchange's number of decimals for money. */
+/** The exchange states money with so many decimals. */
 const MONEY_DECIMALS = 8
 
 function recordUnseen(
@@ -106,8 +106,8 @@ function recordUnseen(
 }
 
 /**
- * Waits for a reading after the last fill: the end of a flatten, or an exit that another strategy
- * holds against (RSK4).
+ * A flatten may have ended, or an exit waits that another strategy holds against (RSK4): both need
+ * a reading after the last fill.
  */
 function isProofAwaited(core: Core, symbol: string): boolean {
   const account = accountHoldingOf(core.book, symbol)
@@ -140,7 +140,7 @@ function tradersOf({ settings }: Core, symbol: string): StrategyId[] {
     .map(({ id }) => id)
 }
 
-/** @returns whose it is */
+/** @returns the owner */
 function logFill(core: Core, fill: Fill, foreign: boolean): StrategyId | undefined {
   const clientOid = core.book.byOrderId.get(fill.orderId)
   const order = clientOid === undefined ? undefined : core.book.orders.get(clientOid)
@@ -179,7 +179,10 @@ function logFill(core: Core, fill: Fill, foreign: boolean): StrategyId | undefin
   return order?.terms.strategyId
 }
 
-/** Too many fills came while others wait, so their allocation is given up. */
+/**
+ * Too many fills came while others wait, so the wait is given up: the allocation of what waits is
+ * not known.
+ */
 function haltOnUnsettled(core: Core, fills: readonly Fill[]): void {
   for (const [symbol, of] of Map.groupBy(fills, (fill) => fill.symbol)) {
     const kept = countUnsettled(core.book, symbol)
@@ -207,16 +210,14 @@ function settleTakers(core: Core, readableAt: number): void {
   }
 }
 
-/**
- * Unix ms, our clock: accepted by then. An earlier run's time may be wrong, but was before this
- * run.
- */
+/** @returns Unix ms, our clock. An earlier run's time may be wrong, but was before this run */
 function acceptedBy({ run: { startedAt }, now }: Core, { acceptedAt }: Order): number {
   return acceptedAt > now ? startedAt : Math.max(acceptedAt, startedAt)
 }
 
 /**
- * Waiting fills have an owner now, or belong to no strategy: those concerned are asked to decide.
+ * Fills that waited have an owner now, or belong to no strategy. The strategies concerned are asked
+ * to decide.
  */
 export function settleWaitingFills(core: Core): void {
   judgeUnownedFills(core)
@@ -245,14 +246,15 @@ export function settleWaitingFills(core: Core): void {
 /** Fees are small: a price within an hour is better than none. */
 const FEE_PRICE_AGE_MAX_MS = 3_600_000
 /**
- * A fee above this share of what was traded is not believed, nor a profit further from our count:
- * exchanges take less than a hundredth, and two ways of averaging differ by less.
+ * A fee above this share of what was traded is not believed, nor a profit further from our own
+ * count: exchanges take less than a hundredth, and two ways of averaging differ by less.
  */
 const MONEY_SHARE_MAX = 0.05
 /**
- * Adds what the exchange left out and we know: the price of a fee in another coin, a missing or
- * impossible profit (MON1), an impossible price, and the exit of ours that a system close was.
- * Unknown parts are said (MON2). The record holds the results, so that a restart counts the same.
+ * Fills are completed by what the exchange left out and we know: the price of a fee in another
+ * coin, a missing or impossible profit (MON1), an impossible price, and the exit of ours that a
+ * system close was. Unknown parts are logged (MON2). The record holds the results, so that a
+ * restart counts the same.
  * @returns the fills as recorded
  */
 function recordFills(
@@ -281,8 +283,8 @@ function recordFills(
 }
 
 /**
- * No fill is worse than its order's limit (MON1). If the exchange says so, the worst possible price
- * is taken, since our own figure follows from it.
+ * MON1: no fill is worse than the limit of its order. If the exchange says so, the worst possible
+ * price is taken, since our own figure follows from it.
  */
 function atPossiblePrice(core: Core, fill: Fill): Fill {
   const clientOid = core.book.byOrderId.get(fill.orderId)
@@ -297,7 +299,7 @@ function atPossiblePrice(core: Core, fill: Fill): Fill {
   return { ...fill, ticks: limit }
 }
 
-/** An ordinary close by the system may be our exit. */
+/** An ordinary close by the system may be an exit of ours. */
 function withExit(core: Core, fill: Fill): Fill {
   const found = core.book.byOrderId.has(fill.orderId) ? undefined : findFilledExit(core.book, fill)
   if (!found) return fill
@@ -320,7 +322,10 @@ function withPrices(core: Core, fill: Fill): Fill {
   return { ...fill, otherFees }
 }
 
-/** Margin coin: its own ticker, held inside bid and ask, else the configuration. */
+/**
+ * Margin coin. The last price counts as far as bid and ask allow; without a ticker the configured
+ * one.
+ */
 function priceOf(core: Core, coin: string, marginCoin: string): string | undefined {
   const symbols = [`${coin}${marginCoin}`, ...(marginCoin === 'USDC' ? [`${coin}PERP`] : [])]
   for (const { bid, ask, last, ageMs } of symbols.map((symbol) => marketOf(core, symbol))) {
@@ -330,7 +335,7 @@ function priceOf(core: Core, coin: string, marginCoin: string): string | undefin
   return core.settings.feeCoins?.get(coin)
 }
 
-/** The profit by our own count; undefined where unknown. */
+/** By our own count; undefined while it is not known. */
 function ownProfitOf(core: Core, fill: Fill): number | undefined {
   const side = closedSide(core.book, fill)
   // The document: 0 or empty when it opened.
@@ -345,8 +350,8 @@ function ownProfitOf(core: Core, fill: Fill): number | undefined {
 }
 
 /**
- * Judged by our own count (MON1). System closes are booked as stated: a liquidation costs more than
- * its price tells.
+ * MON1: our own count judges it. System closes are booked as stated, since a liquidation costs more
+ * than its price tells.
  */
 function isProfitCredible(core: Core, fill: Fill): boolean {
   if (fill.profit === undefined || (fill.fillKind ?? 'trade') !== 'trade') return true
@@ -358,7 +363,7 @@ function isProfitCredible(core: Core, fill: Fill): boolean {
   return Math.abs(Number(fill.profit) - ours) <= tolerance
 }
 
-/** Our own count, where the stated one is missing or impossible. */
+/** Our own count takes the place of a missing or impossible profit. */
 function withProfit(core: Core, fill: Fill): Fill {
   if (fill.profit !== undefined && isProfitCredible(core, fill)) return fill
   const ours = ownProfitOf(core, fill)
@@ -371,7 +376,7 @@ function withProfit(core: Core, fill: Fill): Fill {
   return { ...fill, profit, isProfitOurs: true }
 }
 
-/** A fee that no exchange takes is not known (MON1). */
+/** MON1: a fee that no exchange takes is not known. */
 function withFee(core: Core, fill: Fill): Fill {
   const { fee, ...rest } = fill
   if (fee === undefined || Math.abs(Number(fee)) <= MONEY_SHARE_MAX * notionalOf(core, fill))
@@ -384,14 +389,14 @@ function announceIncredible(core: Core, { symbol, tradeId, orderId }: Fill, stat
   announce(core, 'warn', 'fill.incredible', { symbol, tradeId, orderId, stated })
 }
 
-/** In the margin coin. */
+/** Margin coin. */
 function notionalOf(core: Core, { symbol, ticks, lots }: Fill): number {
   const { tick, lot } = specOf(core, symbol)
   const price = floatOnGrid(tick, ticks)
   return inMarginCoin(core, symbol, price * floatOnGrid(lot, lots), price)
 }
 
-/** Undefined for a fill that only opens. */
+/** @returns undefined for a fill that only opens */
 function closedSide(book: Book, { symbol, side, tradeSide }: Fill): 'long' | 'short' | undefined {
   if (book.positionMode === 'hedge_mode') {
     if (tradeSide === 'open') return undefined
@@ -402,7 +407,7 @@ function closedSide(book: Book, { symbol, side, tradeSide }: Fill): 'long' | 'sh
   return side === 'buy' && shortLots > 0 ? 'short' : undefined
 }
 
-/** Each uncounted coin's first amount, and every fill without fee or profit. */
+/** Logs the first amount of each uncounted coin, and every fill without fee or profit. */
 function announceUnknown(core: Core, fill: Fill): void {
   const { symbol, tradeId, orderId, otherFees = [] } = fill
   const missing = [

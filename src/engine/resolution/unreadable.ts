@@ -26,11 +26,11 @@ import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
  * because ever more fills would make all readings slow.
  */
 const READ_AGAIN_MS_MAX = 15 * 60_000
-/** More between two answers does not count: the machine slept, or the exchange was away. */
+/** More time between two answers does not count: the machine slept, or the exchange was away. */
 const GAP_MS_MAX = 60_000
 
 /**
- * A stop, a flatten and a kill wait so long for readable answers, before they say what is not
+ * A stop, a flatten and a kill wait so long for readable answers before they say what is not
  * proved.
  */
 export const UNREADABLE_PATIENCE_MS = 10_000
@@ -67,7 +67,7 @@ export function notePositionReadable(core: Core, symbol: string): void {
   noteRead(core, positionOf(symbol))
 }
 
-/** Nothing could be read, so it restricts nothing by itself. */
+/** Nothing of the answer could be read, so it restricts nothing by itself. */
 function noteUnreadableAnswer(core: Core, what: string): void {
   const { wholes } = core.readings
   if (!wholes.has(what)) noteUnreadable(core, 'wholes', what, core.now)
@@ -83,27 +83,27 @@ export function isReadingAgain({ readings }: Core): boolean {
   return [...readings.unreadable].some(([row, { isHalted }]) => row.startsWith(FILL) && !isHalted)
 }
 
-/** Readings prove nothing about it. */
+/** Readings prove nothing about such an instrument. */
 export function hasUnreadableRows({ book, readings }: Core, symbol: string): boolean {
   if (isHaltedForUnreadable(book, symbol)) return true
   if (readings.unreadable.size === 0) return false
   return [...readings.unreadable.values()].some((note) => concerns(note, symbol) && !note.isHalted)
 }
 
-/** Also when no answer about it could be read at all. */
+/** Perhaps no answer about the instrument could be read at all. */
 export function isUnreadable(core: Core, symbol: string): boolean {
   const { wholes } = core.readings
   return hasUnreadableRows(core, symbol) || wholes.has('fills') || wholes.has(positionOf(symbol))
 }
 
-/** The cancel-all was answered, and only unreadable readings are missing. */
+/** The cancel-all was answered, and only readable readings are missing. */
 export function isHeldUpByRows(core: Core, { symbol, resolution }: InstrumentState): boolean {
   return resolution?.stage === 'settling' && isUnreadable(core, symbol)
 }
 
 /**
- * The exchange does not know the instrument, while it answers for the account. Undefined where it
- * does, or may yet tell.
+ * The exchange does not know the instrument, while it answers for the account.
+ * @returns undefined where it knows it, or may yet tell
  */
 export function refusalOfInstrument(
   { readings }: Core,
@@ -116,12 +116,11 @@ export function refusalOfInstrument(
   return failure?.isRemoved === true && isOver && isAccountRead ? failure.reason : undefined
 }
 
-/** Nothing can be proved about these just now. */
 export function unreadableSymbols(core: Core): readonly string[] {
   return [...core.instruments.keys()].filter((symbol) => isUnreadable(core, symbol))
 }
 
-/** A start does not wait for it. */
+/** A start does not wait for such an instrument. */
 export function isHaltedForUnreadable(book: Book, symbol: string): boolean {
   return restrictionOf(book, symbol, 'unreadable') !== undefined
 }
@@ -164,7 +163,10 @@ function noteRead(core: Core, row: string): void {
   announce(core, 'info', 'rows.readable', { scope, row, afterMs: core.now - since })
 }
 
-/** An answer that came whole; a read that fails all the same was answered with something that cannot be read. */
+/**
+ * With this status the answer came whole: a read that failed all the same got something that cannot
+ * be read.
+ */
 const HTTP_OK = 200
 
 export function hearOfFailure(
