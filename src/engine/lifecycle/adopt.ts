@@ -15,7 +15,8 @@ import { forgetReduction } from '../state/trading-mode.ts'
 export type AdoptCommand = Extract<EngineCommand, { kind: 'adopt' }>
 
 /**
- * Undefined: possible. Every fill must have its order, and the position be read since the last one.
+ * Every fill must have its order, and the position must have been read since the last one.
+ * @returns undefined where nothing stands against it
  */
 export function objectToAdoption(
   core: Core,
@@ -46,8 +47,8 @@ export function objectToAdoption(
 }
 
 /**
- * Beyond `positionMax` it is handed over all the same, or only a flatten could close it; orders
- * that add are denied.
+ * A position beyond `positionMax` is handed over all the same, or only a flatten could close it.
+ * Orders that add are denied then.
  */
 export function describeBeyondLimit(
   { book, settings }: Pick<Core, 'book' | 'settings'>,
@@ -66,7 +67,6 @@ export function describeBeyondLimit(
   return `${strategyId} holds ${sides.join(' and ')} of ${symbol} with it, beyond its risk.positionMax of ${sizeOf(max)}: it can only reduce that until it is within`
 }
 
-/** In one-way mode both sides are netted. */
 function holdingAfter(book: Book, symbol: string, strategyId: string): Holding {
   const held = holdingOf(book, strategyId, symbol)
   const taken = unclaimedHolding(book, symbol)
@@ -79,7 +79,6 @@ function holdingAfter(book: Book, symbol: string, strategyId: string): Holding {
   }
 }
 
-/** To one of the strategies that trade the instrument. */
 export function adoptUnclaimed(core: Core, command: AdoptCommand): void {
   const { symbol, strategyId, reason, by } = command
   const why = objectToAdoption(core, command)
@@ -91,14 +90,14 @@ export function adoptUnclaimed(core: Core, command: AdoptCommand): void {
     { symbol, strategyId, holding: unclaimedHolding(core.book, symbol), reason, by },
     beyondLimit,
   )
-  // Wishes were decided while it did not hold this.
+  // Wishes were decided while the strategy did not hold this.
   holdAllWishes(core)
 }
 
 /**
- * A flatten of account or instrument also closes what no strategy holds: strategies on the other
+ * A flatten of account or instrument also closes what no strategy holds. Strategies on the other
  * side take it over first, which closes both without an order; the first that trades the instrument
- * takes the rest. Comes before planning.
+ * takes the rest. This comes before planning.
  */
 export function adoptForFlatten(core: Core): void {
   const { book, run, instruments, reductions } = core
@@ -111,7 +110,6 @@ export function adoptForFlatten(core: Core): void {
       assign(core, { symbol, strategyId, holding, reason: order.reason, by: order.by })
     }
     if (reductions.get(symbol)?.adopts !== true) continue
-    // Strategies decided without this, and only a part is to be closed.
     // Strategies decided while they did not hold this, and only a part of it is to be closed.
     forgetReduction(core, symbol)
     holdAllWishes(core)
@@ -131,7 +129,7 @@ function flattenOf(
   )
 }
 
-/** Enough for an order, or against strategies. */
+/** There is enough for an order, or something to close against strategies. */
 export function hasClosableUnclaimed(core: Pick<Core, 'book' | 'settings'>, scope: Scope): boolean {
   if (scope !== ACCOUNT) return core.settings.instruments.has(scope) && hasClosableRest(core, scope)
   return [...core.settings.instruments.keys()].some((symbol) => hasClosableRest(core, symbol))
@@ -153,7 +151,7 @@ function hasClosableRest(
   )
 }
 
-/** Both can go only in one-way mode. */
+/** Only in one-way mode can the two close each other. */
 function opposing(
   book: Book,
   traders: readonly StrategyId[],

@@ -26,7 +26,7 @@ import { forgetWishesOn } from '../state/run-state.ts'
 import { isSilent } from '../state/silence.ts'
 import { isTrading } from '../state/trading-mode.ts'
 
-/** Ends the membership of those that nothing holds back any more. */
+/** The membership ends where nothing holds the instrument back any more. */
 export function advanceLeavings(core: Core): void {
   if (!isTrading(core)) return
   for (const [pair, leaving] of Array.from(core.book.leavings)) {
@@ -41,7 +41,7 @@ interface LeavingMember {
   readonly symbol: string
 }
 
-/** In words. */
+/** @returns a reason in words */
 export function whyNotGone(core: Core, { strategyId, symbol }: LeavingMember): string | undefined {
   const { book, settings } = core
   const policy = leavingOf(book, strategyId, symbol)?.policy
@@ -54,7 +54,7 @@ export function whyNotGone(core: Core, { strategyId, symbol }: LeavingMember): s
   return isReadFor(settings, strategyId, symbol) ? whyNotQuiet(core, symbol) : undefined
 }
 
-/** Nothing may be open or unknown when it is read no more. */
+/** Nothing may be open or unknown on an instrument that is read no more. */
 function whyNotQuiet(core: Core, symbol: string): string | undefined {
   const { book, disputes, readings } = core
   const { phase, position, lateCancelUntil } = instrumentOf(core, symbol)

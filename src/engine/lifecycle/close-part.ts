@@ -26,7 +26,7 @@ export type CloseCommand = Extract<EngineCommand, { kind: 'close' }>
 
 interface ClosePlan extends HandPlan {
   readonly keeps: readonly KeptLots[]
-  /** Its key was used before. */
+  /** The key was used before. */
   readonly isRepeated?: true
 }
 
@@ -56,7 +56,6 @@ function isWhole({ scope, share }: Pick<CloseCommand, 'scope' | 'share'>): boole
   return share >= 1 && scope !== strategyScope(MANUAL)
 }
 
-/** Changes nothing. */
 export function judgeClose(core: Core, command: CloseCommand): ClosePlan {
   const { scope, share, key, isKeyUsed } = command
   const code = isWhole(command) ? 'flatten' : 'close'
@@ -96,7 +95,10 @@ export function judgeClose(core: Core, command: CloseCommand): ClosePlan {
   return { keeps, detail, holds: { scope, mode: MODE_REASONS[code].mode } }
 }
 
-/** All of whom it closes, and of others in the scope what may add risk. */
+/**
+ * All orders of strategies whose part is closed are withdrawn, and of others in the scope those
+ * that may add risk.
+ */
 function describeWithdrawn(
   core: Core,
   command: CloseCommand,
@@ -126,13 +128,16 @@ interface StrategyShare {
 }
 
 interface StrategyPart {
-  /** Undefined: less than an order. */
+  /** Undefined where the part is too small for an order. */
   readonly kept: KeptLots | undefined
-  /** Names what is closed, what stays, and why it is not exactly the share. */
+  /** Says what is closed, what stays, and why that is not exactly the share. */
   readonly text: string
 }
 
-/** Whole lots, rounded down. Undefined: nothing is held. */
+/**
+ * Whole lots, rounded down.
+ * @returns undefined if nothing is held
+ */
 function partOf(
   { book, settings }: Core,
   { id, symbol, share }: StrategyShare,
@@ -195,7 +200,7 @@ function toPercent(share: number): string {
 /** A share such as 0.07 is not exact: 0.07 of 100 lots are 7. */
 const ROUNDING = 1e-6
 
-/** A close under way is not taken back. */
+/** A close that is under way is not taken back. */
 function lesserOf(kept: KeptLots, before: readonly KeptLots[]): KeptLots {
   const { strategyId, symbol } = kept
   const known = before.find((one) => one.strategyId === strategyId && one.symbol === symbol)
@@ -204,7 +209,7 @@ function lesserOf(kept: KeptLots, before: readonly KeptLots[]): KeptLots {
   return { ...kept, longLots: least('longLots'), shortLots: least('shortLots') }
 }
 
-/** Ends what is closed and proved by a reading. */
+/** A close ends when a reading has proved it. */
 export function advanceCloses(core: Core): void {
   if (!core.run.start.isOver || core.run.phase !== 'running') return
   for (const restriction of Array.from(core.book.restrictions.values())) {
@@ -222,7 +227,7 @@ function endClose(core: Core, restriction: Restriction): void {
   record(core, { kind: 'restricted', ...rest, scope, at: core.now }, true)
 }
 
-/** Nothing is to be closed or on its way; also where nobody trades it now. */
+/** Nothing is left to close or on its way. What no strategy trades any more is never closed. */
 function isDone(core: Core, { strategyId, symbol, ...kept }: KeptLots): boolean {
   const { book, settings } = core
   const instrument = core.instruments.get(symbol)
@@ -240,7 +245,7 @@ function isDone(core: Core, { strategyId, symbol, ...kept }: KeptLots): boolean 
   )
 }
 
-/** A person names an instrument, an owner or a scope. */
+/** A person names an instrument, a strategy or a scope. */
 export function scopeNamed(
   { strategies }: Pick<Core['settings'], 'strategies'>,
   named: string,

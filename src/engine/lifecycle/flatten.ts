@@ -21,9 +21,9 @@ import { expirePlaces } from '../strategies/take-decision.ts'
 import type { EngineCommand } from '../event.ts'
 
 /**
- * Cancels orders, aims at zero, also for what strategies take over (`adopt.ts`), and lets nothing
- * else leave until a release. A restriction, so it survives a restart; a flattening stop does the
- * same without one.
+ * A flatten cancels orders, aims at zero, also for what strategies take over (`adopt.ts`), and lets
+ * nothing else leave until a release. It is a restriction, so it survives a restart; a flattening
+ * stop does the same without one.
  */
 export function startFlatten(
   core: Core,
@@ -33,13 +33,13 @@ export function startFlatten(
   expirePlaces(core)
 }
 
-/** Then logged as not done, and whenever its age has doubled. */
+/** After so long a flatten is logged as not done, and again whenever its age has doubled. */
 const PATIENCE_MS = 15_000
 const PATIENCE_MS_MAX = 600_000
 
 /**
- * Logs the end (nothing held or resting, or only what no strategy here closes), and that it takes
- * long.
+ * Logs that a flatten takes long, and its end: nothing is held or resting, or only what no strategy
+ * here closes.
  */
 export function advanceFlatten(core: Core): void {
   for (const { scope, code, at } of core.book.restrictions.values()) {
@@ -70,7 +70,7 @@ function isProved(core: Core, scope: Scope): boolean {
   return core.run.start.isOver && unreadIn(core, scope).length === 0
 }
 
-/** Not read since the last fill, or not in agreement. */
+/** Their positions were not read since the last fill, or do not agree. */
 function unreadIn(core: Core, scope: Scope): readonly string[] {
   const { instruments, book, settings } = core
   return [...instruments.values()].flatMap(({ symbol, position }) => {
@@ -95,20 +95,26 @@ function announceSlow(core: Core, scope: Scope, sinceMs: number): void {
   })
 }
 
-/** Somebody must close by hand what no strategy here can. */
+/** A person must close by hand what no strategy here can. */
 function announceEnd(core: Core, scope: Scope, stillHeld: Readonly<Record<string, string>>): void {
   if (Object.keys(stillHeld).length === 0) return announce(core, 'warn', 'flatten.done', { scope })
   announce(core, 'error', 'flatten.left', { scope, stillHeld })
 }
 
-/** All that the account holds, and whose; of a strategy, what no flatten closes. */
+/**
+ * Everything that the account holds, with its owners; for the scope of a strategy what no flatten
+ * closes.
+ */
 function describeLeft(core: Core, scope: Scope): Record<string, string> {
   const positions = Object.entries(describeOwned(core))
   const ofAccount = positions.filter(([symbol]) => scope === ACCOUNT || scope === symbol)
   return ofAccount.length > 0 ? Object.fromEntries(ofAccount) : describeUnclosable(core, scope)
 }
 
-/** Not configured, or not on that instrument any more: `trend-btc BTCUSDT` is `long 0.02`. */
+/**
+ * Its strategy is not configured, or not on that instrument any more. `trend-btc BTCUSDT` is `long
+ * 0.02`.
+ */
 export function describeUnclosable(
   { book, settings }: Pick<Core, 'book' | 'settings'>,
   scope: Scope,
@@ -149,7 +155,7 @@ export function isOpen(core: Pick<Core, 'book' | 'settings'>, scope: Scope): boo
   return holdsAnything(core, scope) || openOrdersIn(core, scope).length > 0
 }
 
-/** We cannot cancel those on instruments that are not configured any more. */
+/** Orders on instruments that are not configured any more cannot be cancelled. */
 function openOrdersIn(
   { book, settings }: Pick<Core, 'book' | 'settings'>,
   scope: Scope,
@@ -162,8 +168,8 @@ function openOrdersIn(
 }
 
 /**
- * Without lots too small for an order, or not in the account because lots of no strategy stand
- * against them. What no strategy holds counts, except in the scope of one.
+ * Lots too small for an order do not count, nor those that are not in the account because lots of
+ * no strategy stand against them. What no strategy holds counts, except in the scope of one.
  */
 export function holdsAnything(
   core: Pick<Core, 'book' | 'settings'>,
@@ -184,7 +190,7 @@ function isToClose(
   return Math.max(longLots, shortLots) >= (settings.instruments.get(symbol)?.lotsMin ?? 1)
 }
 
-/** No other flatten closes it. */
+/** Only what no other flatten closes is left open. */
 export function describeLeftOpen(
   core: Pick<Core, 'book' | 'settings'>,
   scope: Scope,
@@ -221,7 +227,9 @@ function describeHeld(
   return Object.fromEntries([...described, ...unclaimed])
 }
 
-/** Keyed by symbol: `long 0.02`. Waiting fills may be a strategy's. */
+/**
+ * By symbol: `long 0.02`. Fills that wait may be a strategy's, so such an instrument is left out.
+ */
 export function describeUnclaimed(
   { book, settings }: Pick<Core, 'book' | 'settings'>,
   scope: Scope,
@@ -240,7 +248,7 @@ export function describeUnclaimed(
   return Object.fromEntries(described)
 }
 
-/** Keyed by symbol: `long 0.02, of trend-btc`. */
+/** By symbol: `long 0.02, of trend-btc`. */
 export function describeOwned({ book }: Pick<Core, 'book'>): Record<string, string> {
   const held = [...book.account].filter(([, holding]) => !isFlat(holding))
   return Object.fromEntries(
@@ -262,7 +270,7 @@ function ownersOf(book: Book, symbol: string): readonly string[] {
   return [...strategies, ...waiting, ...unclaimed]
 }
 
-/** In lots only where the lot size was never configured. */
+/** Sizes are in lots only where the lot size was never configured. */
 export function describeSides(
   book: Book,
   symbol: string,

@@ -18,7 +18,6 @@ import { capitalOf } from '../book/book.ts'
 import { equityOf } from '../state/losses.ts'
 import { marginCoinOf, showAmount } from '../state/own-figure.ts'
 
-/** Changes nothing. */
 export function planByHand(core: Core, command: HandCommand): HandPlan {
   switch (command.kind) {
     case 'order':
@@ -65,11 +64,10 @@ export function obeyByHand(core: Core, command: HandCommand): void {
 }
 
 export interface DepositPlan extends HandPlan {
-  /** Absent: it enters nothing. */
+  /** Absent where nothing is entered. */
   readonly deposit?: Deposit
 }
 
-/** Changes nothing. */
 function planDeposit(core: Core, command: DepositCommand): DepositPlan {
   const { book } = core
   const known = [...book.deposits.values()].find(({ key }) => key === command.key)
@@ -131,7 +129,10 @@ function toDeposit(
   }
 }
 
-/** It counts for the same moment, so that the statement of that time is right too. */
+/**
+ * The correction counts for the moment of the wrong entry, so that the statement of that time is
+ * right too.
+ */
 function toCorrection(
   core: Core,
   { id, reason, by, key }: Extract<DepositCommand, { kind: 'correctDeposit' }>,
@@ -158,7 +159,7 @@ function toCorrection(
   }
 }
 
-/** The account must be worth something afterwards, else limits count from nothing. */
+/** The account must be worth something afterwards, or limits would count from nothing. */
 function objectToAmount(core: Core, { amount, coin, isCapital }: Deposit): string | undefined {
   if (decimal(amount).eq(ZERO)) return 'an amount of zero moves nothing'
   const equity = equityOf(core)

@@ -30,13 +30,12 @@ import { halt } from '../state/trading-mode.ts'
 
 /** The second comparison confirms a difference of the fills. */
 const DIFFERENCES_TO_BELIEVE = 2
-/** Fills are compared once a minute. */
 const MINUTE_MS = 60_000
 
 /**
- * Compares figures with two witnesses (MON1): unrealised profit, ours with the exchange's, at each
- * reading; and once a minute, and so at each change of day, the book with an independent count of
- * its fills.
+ * MON1: figures are compared with a second witness. At each reading that is our unrealised profit
+ * with the exchange's; once a minute, and so at each change of day, the book with an independent
+ * count of its fills.
  * @returns the instruments whose profit was compared
  */
 export function judgeDisputes(core: Core, event: EngineEvent): readonly string[] {
@@ -73,15 +72,15 @@ function isOpen(core: Core, symbol: string): boolean {
   return disputeOf(core, 'unrealised', symbol) !== undefined || isAwaited(core, symbol)
 }
 
-/** Prices alone prove nothing while the account is not heard of. */
+/** Prices alone prove nothing while no reading of the account comes. */
 function isFresh({ losses, now, settings }: Core, symbol: string): boolean {
   const { requestedAt } = losses.statements.get(symbol) ?? { requestedAt: Number.NEGATIVE_INFINITY }
   return now - requestedAt <= settings.limits.accountAgeMaxMs
 }
 
 /**
- * Only while reading and fills are about one moment: otherwise a profit could count as realised and
- * as unrealised.
+ * Reading and fills must be about one moment, or a profit could count as realised and as
+ * unrealised.
  */
 function compareProfit(core: Core, symbol: string): void {
   const statement = comparableStatement(core, symbol)
@@ -129,10 +128,10 @@ interface ProfitComparison {
   readonly answeredAt: number
 }
 
-/** So many tolerances are logged at once. */
+/** A difference of so many tolerances is logged at once. */
 const LARGE = 5
 
-/** Between two figures of the profit, margin coin. */
+/** Margin coin. */
 function toleranceOf(core: Core, symbol: string, held: Holding, price: number): number {
   const { toleranceRatio, toleranceMin } = figureSettingsOf(core)
   const notional = notionalAt(core, symbol, { held, price })
@@ -168,7 +167,6 @@ function inWords(core: Core, amount: number): string {
   return Number.isNaN(amount) ? 'not known' : showAmount(core, amount)
 }
 
-/** Strategies whose losses are limited. */
 function limitedOn({ settings }: Core, symbol: string): readonly StrategySettings[] {
   const { losses, strategies } = settings
   if (!losses) return []
@@ -186,8 +184,8 @@ interface StrategyMoment {
 }
 
 /**
- * The second figure is its own entries at the exchange's mark price, or the index where strategies
- * hold against each other and no mark is stated.
+ * The second figure of a strategy is its own entries at the exchange's mark price, or at the index
+ * where strategies hold against each other and no mark is stated.
  */
 function noteStrategy(
   core: Core,
@@ -200,8 +198,8 @@ function noteStrategy(
   const ours = unrealisedOfStrategy(core, id, symbol, price.price)
   const theirs = unrealisedOfStrategy(core, id, symbol, markPrice)
   const tolerance = toleranceOf(core, symbol, held, price.price)
-  // Lots that strategies hold against each other cancel out of the account's figure, which agrees at
-  // any price.
+  // Lots that strategies hold against each other cancel out of the account's figure, so it agrees
+  // at any price.
   const ofItself = judgeTrust(core, `${id} on ${symbol}`, {
     ours,
     theirs,

@@ -21,8 +21,8 @@ import { exchangeNow } from '../state/market-state.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 
 /**
- * Called at each snapshot, whether or not strategies are asked, and when fills were read. Plans
- * follow: `exitDueOn`, `boundTarget`.
+ * Exits are judged at each snapshot, whether or not strategies are asked, and when fills were read.
+ * Plans follow from their state (`exitDueOn`, `boundTarget`).
  */
 export function judgeExits(core: Core, event: EngineEvent): void {
   if (event.kind !== 'snapshotTaken' && event.kind !== 'fillsRead') return

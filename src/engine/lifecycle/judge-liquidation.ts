@@ -25,7 +25,7 @@ import { expirePlaces } from '../strategies/take-decision.ts'
 import { startFlatten } from './flatten.ts'
 import { holdOnce } from './judge-losses.ts'
 
-/** Author of a flatten before a liquidation. */
+/** The author of a flatten before a liquidation. */
 const BY = 'liquidation steps'
 
 /**
@@ -92,7 +92,7 @@ function judge(
     confirmNear(core, { symbol, step: 'flatten' }, false)
 }
 
-/** Everything is far, nothing was said or asked before: nothing below would change. */
+/** Everything is far, and nothing was logged or asked for before, so nothing below would change. */
 function isQuiet(
   { liquidation: { warned, awaited, alone }, reductions }: Core,
   distances: readonly LiquidationDistance[],
@@ -104,14 +104,14 @@ function isQuiet(
 }
 
 /**
- * A reading of which one figure alone is within the step, or of which none is known, neither
- * confirms it nor makes an earlier reading forgotten.
+ * If one figure alone is within the step, or none is known, a reading neither confirms the step nor
+ * takes an earlier confirmation back.
  */
 function mayBeWithin({ nearest }: LiquidationDistance, step: number): boolean {
   return !(nearest > step)
 }
 
-/** Closes as much as leads beyond the step again. */
+/** As much is closed as leads beyond the step again. */
 function reducePart(core: Core, near: LiquidationDistance, step: number): void {
   const { symbol, holdSide } = near
   const lots = lotsToClose(core, symbol, { holdSide, share: step * REARMED })
@@ -123,10 +123,10 @@ function reducePart(core: Core, near: LiquidationDistance, step: number): void {
   expirePlaces(core)
 }
 
-/** Both witnesses agree on at least this: nothing is restricted for one of them. */
+/** Both witnesses say at least this distance: one of them alone restricts nothing. */
 function farthestOf(core: Core, distance: LiquidationDistance): number {
   const { symbol, ours, stated, trust, ratioTrust } = distance
-  // If only rows state the margin mode, our figure follows from their margin and is no second one.
+  // If only rows state the margin mode, our figure follows from their margin, and is no second one.
   const isOwn = marginModeOf(core, symbol) === core.settings.marginMode
   if (!isOwn && trust !== 'agreed') return Number.POSITIVE_INFINITY
   switch (trust) {
@@ -149,8 +149,8 @@ function farthestOf(core: Core, distance: LiquidationDistance): number {
 }
 
 /**
- * As for limits on losses: both figures agree, or have differed so long that ours counts, at prices
- * in their band.
+ * Limits on losses trust the profit in the same way: both figures agree, or they have differed so
+ * long that ours counts, at prices in their band.
  */
 function isProfitTrusted(core: Core, symbol: string): boolean {
   const trust = core.losses.worths.get(symbol)?.trust

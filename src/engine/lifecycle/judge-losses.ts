@@ -21,9 +21,8 @@ import { startFlatten } from './flatten.ts'
 const BY = 'loss limits'
 
 /**
- * Whenever an instrument's profit was compared. Nothing is judged while a part of the net profit is
- * unknown.
- * @param symbols compared in this step
+ * Nothing is judged while a part of the net profit is unknown.
+ * @param symbols their profit was compared in this step
  */
 export function judgeLosses(core: Core, event: EngineEvent, symbols: readonly string[]): void {
   const { losses, capital } = core.settings
@@ -67,7 +66,7 @@ function judge(
   judgeWorse(core, scope, measured, limits)
 }
 
-/** A loss by all figures may warn and reduce; a flatten waits for two readings. */
+/** All figures together may warn and reduce; a flatten waits for two readings. */
 function judgeDrawdown(
   core: Core,
   scope: Scope,
@@ -90,7 +89,7 @@ function judgeDrawdown(
   if (isAwaited) for (const symbol of heldIn(core, scope)) askForPositionAgain(core, symbol)
 }
 
-/** While figures differ the worse one reduces, for as long: one better reading does not end it. */
+/** While figures differ the worse one reduces, and one better reading does not end that. */
 function judgeWorse(
   core: Core,
   scope: Scope,
@@ -108,7 +107,7 @@ function judgeWorse(
   holdForDispute(core, scope, reason)
 }
 
-/** For the account a share, else an amount. */
+/** A share of the account's equity, else an amount. */
 export function showFall(core: Pick<Core, 'settings'>, scope: Scope, fallen: number): string {
   return scope === ACCOUNT ? `${(fallen * 100).toFixed(2)} %` : showAmount(core, fallen)
 }

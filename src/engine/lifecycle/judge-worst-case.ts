@@ -19,7 +19,7 @@ import {
 import { expirePlaces } from '../strategies/take-decision.ts'
 import { holdOnce } from './judge-losses.ts'
 
-/** Warned again after so much less was used. */
+/** The warning comes again after the use fell to this share of it. */
 const REARMED = 0.9
 
 /**
@@ -64,8 +64,8 @@ function warn(core: Core, worst: WorstCase | undefined): void {
 }
 
 /**
- * While the account is held for its worst case: says what is closed, and ends it at the warning's
- * share.
+ * While the account is held for its worst case, says what is closed, and ends the hold at the share
+ * of the warning.
  */
 function reduce(core: Core, { worst, usedAtMost, equity, held }: BelievedWorstCase): void {
   if (worst.used <= WORST_CASE_WARN) {

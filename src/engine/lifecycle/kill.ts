@@ -47,16 +47,21 @@ import { expirePlaces } from '../strategies/take-decision.ts'
  */
 type KillPhase = KillState['phase']
 
-/** In a row; the first is late enough for the slowest fill (A2). */
+/**
+ * So many readings in a row must see the same; the first is late enough for the slowest fill (A2).
+ */
 const ROUNDS = 2
-/** After the acceptance deadline: cancel-alls of every instrument, one a second, and readings. */
+/**
+ * Counted from the acceptance deadline: cancel-alls of every instrument, one a second, and
+ * readings.
+ */
 const PATIENCE_MS = 60_000
-/** Said again after twice as long each time. */
+/** It is logged again after twice as long each time. */
 const SAID_AGAIN_MS_MAX = 16 * PATIENCE_MS
 
 /**
- * Nothing leaves, and everything that rests is cancelled. A second kill only drops a release that
- * waits for the proof.
+ * Nothing leaves any more, and everything that rests is cancelled. A second kill only drops a
+ * release that waits for the proof.
  */
 export function startKill(core: Core, { reason, by }: KillCommand): void {
   if (core.run.phase === 'stopped') return
@@ -73,7 +78,7 @@ function dropRelease(core: Core): void {
   announce(core, 'warn', 'kill.releaseDropped', { reason, by })
 }
 
-/** A restart begins it again. */
+/** A restart begins the kill again. */
 export function beginKill(core: Core): void {
   const { phase, flatBeforeStop, stop } = core.run
   beginKilling(core.run, {
@@ -131,7 +136,7 @@ export function isCutting({ run: { kill } }: Core): boolean {
   return kill?.phase === 'cutting'
 }
 
-/** An instrument whose batch is out is resolved after its answer. */
+/** An instrument whose batch is out is resolved after the answer. */
 export function cancelEverything(core: Core): void {
   cancelProduct(core, 'kill')
   if (core.run.kill) own(core.run.kill).phase = 'draining'
@@ -180,7 +185,7 @@ function nextPhase(core: Core, kill: KillState): KillPhase {
         ? 'clearing'
         : prove(core, kill)
     case 'clean':
-      // A later order is cancelled, and everything is proved again.
+      // An order that turns up later is cancelled, and everything is proved again.
       return hasOrdersToEnd(core) ? 'clearing' : 'clean'
     default:
       return unreachable(kill.phase)
@@ -188,15 +193,15 @@ function nextPhase(core: Core, kill: KillState): KillPhase {
 }
 
 /**
- * A call is on the wire, or an instrument is not idle. A stop goes on without one that cannot be
- * read; a kill may not: it would get no second cancel-all, and the readings that end its resolution
- * would count as the proof.
+ * A call is on the wire, or an instrument is not idle. A stop goes on without an unreadable
+ * instrument; a kill may not: the instrument would get no second cancel-all, and the readings that
+ * end its resolution would count as the proof.
  */
 function isUnsettled(core: Core): boolean {
   return isBusy(core) || knownInstruments(core).some(({ phase }) => phase !== 'idle')
 }
 
-/** Known to the exchange: nothing else can be proved. */
+/** Only an instrument that the exchange knows can be proved. */
 function knownInstruments(core: Core): readonly InstrumentState[] {
   return [...core.instruments.values()].filter(
     (one) => refusalOfInstrument(core, one) === undefined,
@@ -207,7 +212,10 @@ function hasOrdersLeft(core: Core): boolean {
   return knownInstruments(core).some(({ symbol }) => hasOrdersToEnd(core, symbol))
 }
 
-/** Unknown to the exchange, though something of ours may be left; with what it says. */
+/**
+ * The exchange does not know them any more, though something of ours may be left. The values are
+ * its words.
+ */
 function removedInstruments(core: Core): ReadonlyMap<string, string> {
   const removed = [...core.instruments.values()].flatMap((one) => {
     const reason = refusalOfInstrument(core, one)
@@ -216,14 +224,14 @@ function removedInstruments(core: Core): ReadonlyMap<string, string> {
   return new Map(removed)
 }
 
-/** Unknown then, it had no second cancel-all. */
+/** An instrument that was unknown then had no second cancel-all. */
 function isKnownAgain(core: Core, { leftOut }: KillState): boolean {
   return leftOut.length > 0 && knownInstruments(core).some(({ symbol }) => leftOut.includes(symbol))
 }
 
 /**
- * Not known when the others got their second cancel-all, or when the proof begins. An idle one gets
- * its own.
+ * These were not known when the others got their second cancel-all, or when the proof begins. An
+ * idle one gets its own.
  */
 function listLeftOut(core: Core, { leftOut }: KillState, phase: KillPhase): readonly string[] {
   if (phase !== 'confirming' && phase !== 'proving' && phase !== 'clean') return []
@@ -234,7 +242,7 @@ function listLeftOut(core: Core, { leftOut }: KillState, phase: KillPhase): read
   return [...new Set([...leftOut, ...unknown.map(({ symbol }) => symbol)])]
 }
 
-/** None while a kill only waits. */
+/** A kill that only waits names none. */
 function unprovedByKill(core: Core): readonly InstrumentState[] {
   const { kill } = core.run
   if (!kill || kill.phase === 'clean') return []
@@ -271,7 +279,7 @@ function enter(core: Core, kill: KillState, phase: KillPhase): void {
   emit(core, { kind: 'killState', state: 'clean' })
 }
 
-/** No order that ever left can be accepted any more (A1), by certain clocks. */
+/** A1: no order that ever left can be accepted any more, and the clocks are certain. */
 function isPastAcceptance(core: Core): boolean {
   let sentAt = 0
   for (const { lastSentAt } of core.book.orders.values()) sentAt = Math.max(sentAt, lastSentAt)
@@ -280,7 +288,7 @@ function isPastAcceptance(core: Core): boolean {
   return clockUnsynchronised(core) === undefined && exchangeNow(core) >= acceptableUntil
 }
 
-/** As the grids read them, twice in a row the same. */
+/** The grids read the account; two readings in a row must see the same. */
 function prove(core: Core, kill: KillState): KillPhase {
   if (kill.rounds >= ROUNDS) return removedInstruments(core).size > 0 ? 'proving' : 'clean'
   const isRead = knownInstruments(core).every(({ position }) => position.agreedAt >= kill.roundAt)
@@ -332,11 +340,11 @@ function logIfLate(core: Core, kill: KillState): void {
 export interface RunEnding {
   readonly kind: 'kill' | StopPolicy
   /**
-   * `closing`: a flattening stop has not closed everything · `killing`: it waits for a kill's
-   * proof.
+   * `closing`: a flattening stop has not closed everything · `killing`: the stop waits for the
+   * proof of a kill.
    */
   readonly phase: KillState['phase'] | StopState['phase'] | 'closing' | 'killing'
-  /** Keyed by symbol, why it cannot be proved yet; empty: it takes its time. */
+  /** By symbol, why it cannot be proved yet; an empty text where it only takes time. */
   readonly unproved: ReadonlyMap<string, string>
 }
 

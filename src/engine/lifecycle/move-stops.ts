@@ -39,19 +39,18 @@ import { tradingStateOf } from '../state/trading-mode.ts'
  * The journal has the requested level before the call leaves, and afterwards the listed one.
  */
 
-/** Between two lists of an instrument: while something is expected, and otherwise. */
+/** Pauses between two lists of an instrument, while something is expected and otherwise. */
 const EXPECTED_MS = 1000
 const USUAL_MS = 30_000
 /** A stop that was set is listed by then, or reported missing. */
 const MISSING_MS_MAX = 10_000
-/** The second applies after a move that was not accepted. */
+/** The second pause follows a move that was not accepted. */
 const MOVE_MS = 5000
 const REFUSED_MS = 30_000
-/** A smaller step than this share of the distance to the strategy's own level is left out. */
+/** A step smaller than this share of the distance to the strategy's own level is not made. */
 const STEP_SHARE = 0.1
 const CALL_MS_MAX = 5000
 
-/** At each snapshot. */
 export function moveStops(core: Core): void {
   if (core.run.phase !== 'running') return
   for (const symbol of core.instruments.keys()) {
@@ -61,7 +60,7 @@ export function moveStops(core: Core): void {
   }
 }
 
-/** @returns whether the list is not to be relied on now */
+/** @returns whether the list cannot be relied on now */
 function listWhenDue(core: Core, symbol: string): boolean {
   const watch = keptWatchOf(core, symbol)
   if (watch.isListing || watch.move) return true
@@ -115,7 +114,7 @@ function takeListedExits(core: Core, { symbol, ...listed }: ListedExits): void {
   })
 }
 
-/** Said once until it works again. */
+/** The failure is logged once until a list comes again. */
 function noteUnlistedExits(core: Core, symbol: string, reason: string): void {
   const watch = core.keptExits?.get(symbol)
   if (!watch) return
@@ -157,7 +156,7 @@ interface KeptSide {
   readonly kept: KeptExits
 }
 
-/** Not while an exit is due, and never where the price has been already. */
+/** The stop is not moved while an exit is due, and never to where the price has been already. */
 function wantedLevel(
   core: Core,
   { symbol, side, kept }: KeptSide,
@@ -202,14 +201,17 @@ function sendMove(
   emit(core, { kind: 'sendCall', call })
 }
 
-/** Trading has been restricted since. Asked before its first byte. */
+/** Trading may have been restricted since; this is asked right before the first byte. */
 export function isMoveHeldBack(core: Core, callId: number): boolean {
   const symbol = symbolOfMove(core, callId)
   const move = symbol === undefined ? undefined : keptWatchOf(core, symbol).move
   return symbol !== undefined && move !== undefined && !mayMove(core, symbol, move.strategyId)
 }
 
-/** A new list then says where it stands. @returns whether the call has moved a stop */
+/**
+ * After the answer a new list says where the stop is.
+ * @returns whether the call has moved a stop
+ */
 export function takeMoveAnswer(core: Core, callId: number, answer: Answer<unknown>): boolean {
   const symbol = symbolOfMove(core, callId)
   if (symbol === undefined) return false

@@ -3,24 +3,23 @@ import { type Core, record } from '../state/core.ts'
 import { knownThrough, tradesNeededSince } from '../state/readings.ts'
 import { notePruned } from '../state/run-state.ts'
 
-/** A checkpoint then has few rows to delete. */
+/** With this pause a checkpoint has few rows to delete. */
 const PRUNE_EVERY_MS = 5000
 /**
- * Three rows an order, and one transaction an event: some 15 ms. More go later, at twice the pace
- * at which the exchange takes orders.
+ * Three rows an order, in the one transaction of an event, take some 15 ms. While more wait they go
+ * sooner, at twice the pace at which the exchange takes orders.
  */
 const ORDERS_PRUNED_MAX = 100
 const PRUNE_MANY_EVERY_MS = 200
-/** Then it is always pruned: a second of 250 orders is 800 rows. */
+/** With more orders the pause is always short: a second of 250 orders is 800 rows. */
 const MANY_ORDERS = 5000
-/** The time up to which fills are known is recorded this often. */
 const FILLS_NOTED_EVERY_MS = 3_600_000
-/** Last fills become readable within seconds. */
+/** The last fills of an order become readable within seconds. */
 const ORDERS_KEPT_MS = 300_000
 
 /**
- * Ended orders, and trades that are never read again. Used keys go with their orders: the journal
- * has them.
+ * Drops ended orders, and trades that are never read again. Used keys go with their orders, since
+ * the journal has them.
  */
 export function pruneBook(core: Core): void {
   const { prunedAt } = core.run
@@ -47,7 +46,7 @@ export function pruneBook(core: Core): void {
   })
 }
 
-/** Trades and calls are in the order in which they came. */
+/** Trades and calls are kept in the order in which they came. */
 function hasSomethingOld(
   { ended, trades, callKeys }: Book,
   { ordersBefore, tradesBefore }: { ordersBefore: number; tradesBefore: number },

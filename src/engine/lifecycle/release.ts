@@ -19,11 +19,13 @@ import { unclaimedHolding } from '../book/allocation.ts'
 
 const OF_DRAWDOWN = ['drawdown', 'drawdownFlatten'] as const
 
-/** A release's effect on a drawdown's peaks, or why it is refused; amounts are written out. */
+/**
+ * What a release does to the peaks of a drawdown, or why it is refused. Amounts are written out.
+ */
 export interface PeakRelease {
-  /** All steps but a `kept` last one count from now. */
+  /** All steps count from now, except a last step that is `kept`. */
   readonly peak: 'kept' | 'new'
-  /** Equity of the account, else net profit: the earlier peak, and now. */
+  /** The earlier peak, and now: equity of the account, else net profit. */
   readonly from: string
   readonly to: string
   /** Below the peak of the last step. */
@@ -32,14 +34,14 @@ export interface PeakRelease {
   readonly limits: string
   /** The used share of the last step: `69.1 %`. */
   readonly lastUsed?: string
-  /** At or below this level the last step would close everything again at once. */
+  /** Present if the last step would close everything again at once, at or below this level. */
   readonly closesBelow?: string
 }
 
 /**
  * The last step of a drawdown keeps its peak unless a new one is asked for, so that releases cannot
- * lower it in silence. Refused before the cool-down is over, where that step would fire at once,
- * and where a strategy would order what the account holds.
+ * lower it in silence. A release is refused before the cool-down is over, where that step would
+ * fire at once, and where a strategy would order what the account holds.
  */
 export function releaseScope(core: Core, order: ReleaseCommand): void {
   const { scope, reason, by } = order
@@ -65,7 +67,7 @@ export function releaseScope(core: Core, order: ReleaseCommand): void {
   endRestrictions(core, { scope, reason, by, ...(peak && { peak }) })
 }
 
-/** Also ends its flatten; what that leaves open is logged. */
+/** The flatten of the scope ends too, and what that leaves open is logged. */
 function endRestrictions(core: Core, order: ScopeRelease): void {
   const { scope, by } = order
   const isFlattened = restrictionOf(core.book, scope, 'flatten') !== undefined
@@ -93,8 +95,8 @@ function isHeld({ book }: Core, scope: Scope): boolean {
 }
 
 /**
- * Changes nothing. Undefined: no drawdown is released, or its worth is unknown; then the first
- * reading judges the last step.
+ * @returns undefined if no drawdown is released, or its worth is unknown; then the first reading
+ * judges the last step
  */
 export function planPeakRelease(core: Core, order: ReleaseCommand): PeakRelease | undefined {
   const { scope, newPeak = false } = order
@@ -134,7 +136,7 @@ function lastLevel(scope: Scope, peak: number, limit: number): number {
   return scope === ACCOUNT ? peak * (1 - limit) : peak - limit
 }
 
-/** With the equity or net profit at which the step is reached. */
+/** @returns the peak, and the equity or net profit at which the step is reached */
 export function levelOfStep(
   core: Pick<Core, 'settings' | 'book'>,
   { scope, peak: earlier, lastPeak }: UsedLoss,
@@ -152,7 +154,7 @@ function coolDownLeftMs(
 ): number {
   const held = OF_DRAWDOWN.map((code) => restrictionOf(book, scope, code))
   const newest = Math.max(...held.map((restriction) => restriction?.at ?? Number.NEGATIVE_INFINITY))
-  // The clock was ahead, so it was before this run.
+  // If the clock was ahead, it was before this run.
   const reachedAt = newest > now ? Math.min(newest, run.startedAt) : newest
   return reachedAt + (losses?.coolDownMs ?? 0) - now
 }
@@ -160,8 +162,8 @@ function coolDownLeftMs(
 type ReleaseBasis = Pick<Core, 'book' | 'settings'>
 
 /**
- * Keyed by symbol, in words: lots of no strategy count in no target. Undefined: none, or the
- * command allows it, or the release would end nothing.
+ * No target counts the lots of no strategy, so a strategy would order them again.
+ * @returns a reason by symbol; undefined if the command allows it, or the release would end nothing
  */
 export function findOrderedAgain(
   core: ReleaseBasis,
@@ -190,7 +192,7 @@ interface PossibleWish {
   readonly left: Holding
 }
 
-/** A target beyond what the strategy has, on the side of unclaimed lots. */
+/** The target is beyond what the strategy has, on the side of unclaimed lots. */
 function describeWish(
   { book }: ReleaseBasis,
   { id, symbol, left }: PossibleWish,

@@ -44,19 +44,18 @@ import { beginKill } from './kill.ts'
  * says.
  */
 
-/** A start waits for these readings. */
 const READ_AGAIN_MS = 500
 const PROGRESS_LOGGED_EVERY_MS = 2000
 
 /**
- * If the last record is this far in the future, our clock was set back: the journal's deadlines
- * mean nothing.
+ * If the last record is this far in the future, our clock was set back, and the deadlines in the
+ * journal mean nothing.
  */
 const SET_BACK_MS = 1000
 
 /**
- * Once the exchange's clock is measured: records the boot first, marks what was on the wire as
- * unknown, and reads the account.
+ * The exchange's clock has been measured. The boot is recorded first; then what was on the wire is
+ * unknown, and the account is read.
  */
 export function startRun(core: Core): void {
   const { settings, book } = core
@@ -138,7 +137,7 @@ function markInFlightUnknown(core: Core): void {
   })
 }
 
-/** How long they have waited is unknown, so strategies decide again. */
+/** How long these have waited is unknown, so strategies decide again. */
 function dropWaiting(core: Core): void {
   const reason = 'our clock was set back since it was decided'
   dropPlaces(core, reason)
@@ -173,7 +172,9 @@ function countFound(core: Core): Record<string, unknown> {
   }
 }
 
-/** Fills first, since no position is proved without them, then positions in the order of need. */
+/**
+ * Fills come first, since no position is proved without them; then positions in the order of need.
+ */
 function askForAccount(core: Core): void {
   noteStart(core.run, { askedAt: core.now })
   askForFills(core)
@@ -184,7 +185,7 @@ function askForAccount(core: Core): void {
   }
 }
 
-/** Position or open orders, which count in the limits of all; then traded; then the rest. */
+/** What is held or open counts in the limits of all, so it comes first; then what is traded. */
 function inOrderOfNeed({ instruments, book, settings }: Core): readonly InstrumentState[] {
   const traded = new Set([...settings.strategies.values()].flatMap(({ symbols }) => symbols))
   const needOf = ({ symbol }: InstrumentState): number => {
@@ -195,8 +196,8 @@ function inOrderOfNeed({ instruments, book, settings }: Core): readonly Instrume
 }
 
 /**
- * The position was read late enough and agrees. Neither one halted for unreadable rows is waited
- * for (MKT4), nor by a kill one that cannot be read.
+ * The position was read late enough and agrees. An instrument halted for unreadable rows is not
+ * waited for (MKT4), nor by a kill one that cannot be read.
  */
 function isAccountedFor(core: Core, { symbol, position, start }: InstrumentState): boolean {
   const isRead = position.agreedAt > 0 && position.agreedAt >= start.readSince
@@ -230,7 +231,7 @@ function areLossesKnown(core: Core): boolean {
   )
 }
 
-/** Not traded yet. */
+/** @returns symbols that are not traded yet */
 export function unprovedOf({ instruments }: Pick<Core, 'instruments'>): readonly string[] {
   return [...instruments.values()].flatMap((instrument) =>
     isProved(instrument) ? [] : instrument.symbol,
@@ -238,8 +239,8 @@ export function unprovedOf({ instruments }: Pick<Core, 'instruments'>): readonly
 }
 
 /**
- * Each instrument was resolved, and this run's cancels stand in the book, so nothing depends on
- * what the last run cancelled without a record. A halted one is resolved when released.
+ * Each instrument was resolved, and this run's cancel-alls stand in the book, so nothing depends on
+ * what the last run cancelled without a record. A halted instrument is resolved when released.
  */
 export function isRetreatSettled({ settings, run, instruments, book, now }: Core): boolean {
   if (settings.hasRetreated !== true || !run.start.isOver || killOf(book) !== undefined)
@@ -262,13 +263,12 @@ function advanceInstrument(core: Core, instrument: InstrumentState): void {
   }
 }
 
-/** Where orders rest and `onRestart` says cancel; unknown orders are resolved without this. */
 function resolve(core: Core, instrument: InstrumentState): void {
   if (instrument.phase === 'idle' && needsResolution(core, instrument.symbol))
     startResolution(core, instrument, 'restart')
 }
 
-/** It has ended, or the instrument is halted (ORD4). */
+/** A halt ends the wait too (ORD4). */
 function isResolved({ book }: Core, { phase, symbol }: InstrumentState): boolean {
   return phase === 'idle' || isHaltedItself(book, symbol)
 }
@@ -320,7 +320,10 @@ function endStart(core: Core, wasRunning: boolean): void {
   announce(core, 'info', 'recovery.ended', { instruments: core.instruments.size, tookMs })
 }
 
-/** Without unknown orders: `onRestart` says so, or the last run may have sent a cancel-all. */
+/**
+ * Unknown orders are resolved without this: `onRestart` says cancel, or the last run may have sent
+ * a cancel-all.
+ */
 function needsResolution(core: Core, symbol: string): boolean {
   const { book, settings } = core
   return settings.hasRetreated === true || book.cancels.has(symbol) || cancelsAtStart(core, symbol)

@@ -37,11 +37,10 @@ import { describeOwned, holdsAnything } from './flatten.ts'
 type StopPhase = StopState['phase']
 
 /**
- * After the last call. An earlier reading might agree with a moment between two fills, and an
- * embedded market may still move.
+ * Counted from the last call. An earlier reading might agree with a moment between two fills, and
+ * an embedded market may still move.
  */
 const READABLE_AFTER_MS = 1500
-/** Final readings are asked for again. */
 const READ_AGAIN_MS = 500
 
 /** A flattening stop keeps this part of `stopTimeoutMs` for cancel-alls and readings. */
@@ -59,7 +58,7 @@ export function askForStop(core: Core, policy: StopPolicy): void {
   expirePlaces(core)
 }
 
-/** When everything is closed, or only the time for the proof is left. */
+/** The stop begins when everything is closed, or when only the time for the proof is left. */
 export function stopWhenFlat(core: Core): void {
   const { phase, flatBeforeStop } = core.run
   if (flatBeforeStop === undefined || phase === 'stopping' || phase === 'stopped') return
@@ -72,7 +71,7 @@ export function stopWhenFlat(core: Core): void {
   if (isOver || isAllClosed) startStop(core, 'flatten', askedAt)
 }
 
-/** The rest to close is on instruments that cannot be read, and that has lasted. */
+/** What is left to close is on instruments that could not be read for a while. */
 function isInVain(core: Core, askedAt: number): boolean {
   if (core.now - askedAt < UNREADABLE_PATIENCE_MS || isBusy(core)) return false
   const unread = new Set(unreadableSymbols(core))
@@ -84,7 +83,7 @@ function isInVain(core: Core, askedAt: number): boolean {
   )
 }
 
-/** `stopTimeoutMs` counts from `startedAt`: Unix ms, our clock. */
+/** @param startedAt Unix ms, our clock: `stopTimeoutMs` counts from it */
 export function startStop(core: Core, policy: StopPolicy, startedAt = core.now): void {
   if (core.run.phase === 'stopping' || core.run.phase === 'stopped') return
   recordAllStates(core)
@@ -103,7 +102,7 @@ export function startStop(core: Core, policy: StopPolicy, startedAt = core.now):
   if (!core.run.flatBeforeStop) announce(core, 'info', 'daemon.stopping', { policy })
 }
 
-/** Keyed by symbol: resolutions that cancel, without one that goes on. */
+/** By symbol: the resolutions that cancel, without one that goes on. */
 function countCancels({ instruments }: Core): ReadonlyMap<string, number> {
   return new Map(
     [...instruments.values()].map(({ symbol, cancelResolutions, resolution }) => [
@@ -137,8 +136,8 @@ export function postponeStopDeadlines({ run }: Core, sleptMs: number): void {
 }
 
 /**
- * A call is on the wire, or an instrument is placing or being resolved. An unreadable one holds
- * nothing up once its cancel-all was answered: what was open there stays unproved.
+ * A call is on the wire, or an instrument is placing or being resolved. An unreadable instrument
+ * holds nothing up once its cancel-all was answered: what was open there stays unproved.
  */
 export function isBusy(core: Core): boolean {
   const isRefused = (symbol: string): boolean =>
@@ -147,7 +146,7 @@ export function isBusy(core: Core): boolean {
   return [...core.instruments.values()].some((one) => one.phase !== 'idle' && !isHeldUp(core, one))
 }
 
-/** Nothing more can be proved of it, so the stop does not wait. */
+/** Nothing more can be proved of the instrument, so the stop does not wait for it. */
 function isHeldUp(core: Core, one: InstrumentState): boolean {
   return isHeldUpByRows(core, one) || refusalOfInstrument(core, one) !== undefined
 }
@@ -174,7 +173,8 @@ function enter(core: Core, stop: StopState, phase: StopPhase): void {
         cancelResolutions > (stop.cancelledBefore.get(symbol) ?? 0),
     )
   }
-  // Unreadable ones lack a second cancel-all, even if they become readable before the proof begins.
+  // Unreadable instruments lack a second cancel-all, even if they become readable before the proof
+  // begins.
   if (phase === 'confirming' || phase === 'proving') {
     const isLeftOut = [...core.instruments.values()].some((one) => isHeldUp(core, one))
     if (phase === 'confirming') state.isConfirmedInPart = false
@@ -192,14 +192,13 @@ function resolveAll(core: Core, isConcerned: (instrument: InstrumentState) => bo
   }
 }
 
-/** Except those in quarantine, which wait for an operator. */
+/** Orders in quarantine wait for an operator. */
 export function hasOrdersToEnd(core: Core, of?: string): boolean {
   return (of === undefined ? [...core.instruments.keys()] : [of]).some((symbol) =>
     [...openOrdersOf(core.book, symbol)].some(({ state }) => state !== 'quarantined'),
   )
 }
 
-/** Without instruments whose cancel-all was answered and of which nothing more can be proved. */
 function hasOrdersToCancel(core: Core): boolean {
   return [...core.instruments.values()].some(
     (one) => !isHeldUp(core, one) && hasOrdersToEnd(core, one.symbol),
@@ -210,14 +209,17 @@ function hasAnyOpenOrder(core: Core, symbol: string): boolean {
   return (core.book.open.get(symbol)?.size ?? 0) > 0
 }
 
-/** Earlier readings than the last call or resolution prove nothing. */
+/** Readings from before the last call or resolution prove nothing. */
 function beginProof(core: Core, stop: StopState): void {
   const state = own(stop)
   state.wasBusy = false
   state.provingAt = core.now
 }
 
-/** Every position was read late enough and agrees, and no earlier fill can appear (A2). */
+/**
+ * Every position must have been read late enough and agree, and no earlier fill may appear any more
+ * (A2).
+ */
 function prove(core: Core, stop: StopState): void {
   const readableAt = stop.provingAt + READABLE_AFTER_MS
   const unproved = unprovedInstruments(core, stop)
@@ -239,7 +241,6 @@ function prove(core: Core, stop: StopState): void {
   if (core.now >= stop.provingAt + core.settings.execution.fillVisibilityMs) askForFills(core)
 }
 
-/** So far as the stop can name them. */
 export function unprovedByStop(core: Core): readonly InstrumentState[] {
   const { stop, phase } = core.run
   if (stop && phase === 'stopping' && stop.phase === 'proving')
@@ -253,7 +254,8 @@ export function unprovedByStop(core: Core): readonly InstrumentState[] {
 }
 
 /**
- * Positions not read late enough or not in agreement, or orders of which nothing could be proved.
+ * Their positions were not read late enough, or do not agree, or nothing could be proved of their
+ * orders.
  */
 function unprovedInstruments(core: Core, stop: StopState): readonly InstrumentState[] {
   const readableAt = stop.provingAt + READABLE_AFTER_MS
@@ -269,7 +271,7 @@ export function mayRest(core: Core, { symbol }: InstrumentState): boolean {
   return hasAnyOpenOrder(core, symbol) || !isFlat(accountHoldingOf(core.book, symbol))
 }
 
-/** Somebody must close by hand what a flattening stop could not. */
+/** A person must close by hand what a flattening stop could not. */
 function finish(core: Core, clean: boolean): void {
   const { stop } = core.run
   const unprovedOnes = clean || !stop ? [] : unprovedInstruments(core, stop)

@@ -10,7 +10,7 @@ import { startFlatten } from './flatten.ts'
 
 const FAILURES_MAX = 10
 
-/** Too many in a row halt the strategy until a release (STR1). */
+/** STR1: too many failed decisions in a row halt the strategy until a release. */
 export function takeDecisionFailure(
   core: Core,
   { strategyId, reason, isPaused = false }: DecisionFailure,
@@ -34,14 +34,14 @@ interface DecisionFailure {
   readonly isPaused?: boolean
 }
 
-/** Failed outside of a decision: halted until a release (STR1). */
+/** STR1: a strategy that fails outside of a decision is halted until a release. */
 export function haltStrategy(core: Core, { strategyId, reason, by }: HaltCommand): void {
   if (!core.settings.strategies.has(strategyId) || hasFailed(core, strategyId)) return
   hold(core, strategyId, { reason, by })
   endOrders(core, strategyId, reason)
 }
 
-/** With exits of its own its positions may be closed. */
+/** A strategy with exits of its own only reduces, so that they can close. */
 function hold(
   core: Core,
   strategyId: StrategyId,
@@ -61,7 +61,7 @@ function policyOf({ settings }: Core, strategyId: StrategyId): FailurePolicy | u
   return settings.strategies.get(strategyId)?.onFailure
 }
 
-/** `onFailure`. A release ends its flatten too. */
+/** A release ends the flatten of `onFailure` too. */
 function endOrders(core: Core, strategyId: StrategyId, reason: string): void {
   const policy = policyOf(core, strategyId)
   if (policy === 'leave') return

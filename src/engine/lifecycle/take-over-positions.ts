@@ -4,7 +4,7 @@ import type { ModeReason } from '../../domain/trading-mode.ts'
 import { accountHoldingOf } from '../book/book.ts'
 import { beginStep, type Core, record } from '../state/core.ts'
 
-/** Read while nothing of ours rested. */
+/** They were read while nothing of ours rested. */
 export interface ExchangePositions {
   readonly holdings: ReadonlyMap<string, Holding>
   /** Unix ms, exchange clock: no reading is older. */
@@ -13,8 +13,8 @@ export interface ExchangePositions {
 
 /**
  * Lets an older copy go on: open orders are unknown, names that the lost run may have given are
- * skipped, and positions are the exchange's. The lost run's fills are not read: what they made
- * stays unknown. The account is halted until a release. Nothing else may run on the core.
+ * skipped, and positions are the exchange's. The fills of the lost run are not read, so what they
+ * made stays unknown. The account is halted until a release. Nothing else may run on the core.
  */
 export function takeOverPositions(
   core: Core,
@@ -40,7 +40,7 @@ export function takeOverPositions(
     if (holding.longLots === was.longLots && holding.shortLots === was.shortLots) continue
     record(core, { kind: 'adopt', at, symbol, holding, was })
   }
-  // The positions include their fills now; the account itself is halted.
+  // The positions include the fills that these halts were for; the account itself is halted.
   const explained = [...core.book.restrictions.values()].filter(({ code }) => EXPLAINED.has(code))
   for (const { scope, code } of explained)
     record(core, { kind: 'released', at, scope, code, reason: repaired.reason, by: 'repair' })

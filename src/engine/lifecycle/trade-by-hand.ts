@@ -18,19 +18,19 @@ import { dropPlace, takeDecision } from '../strategies/take-decision.ts'
 export type OrderCommand = Extract<EngineCommand, { kind: 'order' }>
 export type CancelCommand = Extract<EngineCommand, { kind: 'cancel' }>
 
-/** Says in words what a command by hand would do, or why it does nothing. */
+/** What a command by hand would do, or why it does nothing, in words. */
 export interface HandPlan {
   readonly refusal?: string
   readonly detail?: string
-  /** The same, without what depends on the moment. */
+  /** The detail without what depends on the moment. */
   readonly change?: string
-  /** This stays until a release; absent: nothing does. */
+  /** This stays until a release. */
   readonly holds?: Pick<Restriction, 'scope' | 'mode'>
-  /** Afterwards; absent: unknown, or it stays as it is. */
+  /** The worst case afterwards; absent where it is unknown or stays as it is. */
   readonly worst?: WorstCase
 }
 
-/** Later it is dropped: the person saw other prices. */
+/** A later order is dropped, since the person saw other prices. */
 const HAND_ORDER_MS = 30_000
 
 interface JudgedOrder extends HandPlan {
@@ -38,7 +38,7 @@ interface JudgedOrder extends HandPlan {
   readonly denial?: Denial
 }
 
-/** Runs every check that the order meets on its way, and changes nothing. */
+/** The order meets every check of its way, and nothing changes. */
 export function judgeOrder(core: Core, command: OrderCommand): JudgedOrder {
   const refusal = objectToTrade(core, command.symbol)
   if (refusal !== undefined) return { refusal }
@@ -198,13 +198,14 @@ function describeOrder(
 interface CancelPlan extends HandPlan {
   readonly orders: readonly Order[]
   readonly places: readonly OrderIntent[]
-  /** Its key was used before. */
+  /** The key was used before. */
   readonly isRepeated?: true
 }
 
 /**
- * Orders by name: those of an instrument or an owner, or the one with this clientOid, orderId or
- * key. A ladder or a target would be placed again, so its orders are named and stay.
+ * Orders placed by name are withdrawn: all of an instrument or a strategy, or the one with this
+ * clientOid, orderId or key. A ladder or a target would be placed again, so its orders are named
+ * and stay.
  */
 export function judgeCancel(
   core: Core,
@@ -257,7 +258,6 @@ function describeLeft(rungs: readonly Order[]): readonly string[] {
   )
 }
 
-/** As if their strategies had withdrawn them. */
 export function cancelByHand(core: Core, command: CancelCommand): void {
   const { what, reason, by, key } = command
   const { orders, places, refusal, detail, isRepeated } = judgeCancel(core, command)
