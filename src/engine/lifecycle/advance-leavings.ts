@@ -26,7 +26,6 @@ import { forgetWishesOn } from '../state/run-state.ts'
 import { isSilent } from '../state/silence.ts'
 import { isTrading } from '../state/trading-mode.ts'
 
-/** The membership ends where nothing holds the instrument back any more. */
 export function advanceLeavings(core: Core): void {
   if (!isTrading(core)) return
   for (const [pair, leaving] of Array.from(core.book.leavings)) {
@@ -41,7 +40,6 @@ interface LeavingMember {
   readonly symbol: string
 }
 
-/** @returns a reason in words */
 export function whyNotGone(core: Core, { strategyId, symbol }: LeavingMember): string | undefined {
   const { book, settings } = core
   const policy = leavingOf(book, strategyId, symbol)?.policy

@@ -26,7 +26,6 @@ export type CloseCommand = Extract<EngineCommand, { kind: 'close' }>
 
 interface ClosePlan extends HandPlan {
   readonly keeps: readonly KeptLots[]
-  /** The key was used before. */
   readonly isRepeated?: true
 }
 
@@ -130,7 +129,6 @@ interface StrategyShare {
 interface StrategyPart {
   /** Undefined where the part is too small for an order. */
   readonly kept: KeptLots | undefined
-  /** Says what is closed, what stays, and why that is not exactly the share. */
   readonly text: string
 }
 

@@ -21,9 +21,9 @@ import { expirePlaces } from '../strategies/take-decision.ts'
 import type { EngineCommand } from '../event.ts'
 
 /**
- * A flatten cancels orders, aims at zero, also for what strategies take over (`adopt.ts`), and lets
- * nothing else leave until a release. It is a restriction, so it survives a restart; a flattening
- * stop does the same without one.
+ * Lets nothing leave until a release but what leads to zero, also for what strategies take over
+ * (`adopt.ts`). It is a restriction, so it survives a restart; a flattening stop does the same
+ * without one.
  */
 export function startFlatten(
   core: Core,
@@ -37,10 +37,7 @@ export function startFlatten(
 const PATIENCE_MS = 15_000
 const PATIENCE_MS_MAX = 600_000
 
-/**
- * Logs that a flatten takes long, and its end: nothing is held or resting, or only what no strategy
- * here closes.
- */
+/** A flatten has ended when nothing is held or rests, or only what no strategy here closes. */
 export function advanceFlatten(core: Core): void {
   for (const { scope, code, at } of core.book.restrictions.values()) {
     if (code !== 'flatten') continue
@@ -63,14 +60,13 @@ export function advanceFlatten(core: Core): void {
 }
 
 /**
- * The book can be believed: the start is over, every fill has an owner, and each position was read
- * after the last fill and agrees.
+ * The book can be believed once the start is over, every fill has an owner, and each position was
+ * read after the last fill and agrees.
  */
 function isProved(core: Core, scope: Scope): boolean {
   return core.run.start.isOver && unreadIn(core, scope).length === 0
 }
 
-/** Their positions were not read since the last fill, or do not agree. */
 function unreadIn(core: Core, scope: Scope): readonly string[] {
   const { instruments, book, settings } = core
   return [...instruments.values()].flatMap(({ symbol, position }) => {
@@ -138,7 +134,6 @@ function isBound({ strategies }: Core['settings'], strategyId: string, symbol: s
   return strategies.get(strategyId as StrategyId)?.symbols.includes(symbol) ?? false
 }
 
-/** Keyed by strategy and instrument. */
 export function describeDropped(
   core: Pick<Core, 'book' | 'settings'>,
   lifted: readonly Restriction[],
@@ -150,7 +145,6 @@ export function describeDropped(
   >
 }
 
-/** Something is held, or an order could be filled. */
 export function isOpen(core: Pick<Core, 'book' | 'settings'>, scope: Scope): boolean {
   return holdsAnything(core, scope) || openOrdersIn(core, scope).length > 0
 }
@@ -190,7 +184,6 @@ function isToClose(
   return Math.max(longLots, shortLots) >= (settings.instruments.get(symbol)?.lotsMin ?? 1)
 }
 
-/** Only what no other flatten closes is left open. */
 export function describeLeftOpen(
   core: Pick<Core, 'book' | 'settings'>,
   scope: Scope,

@@ -28,7 +28,6 @@ import {
 } from '../state/own-figure.ts'
 import { halt } from '../state/trading-mode.ts'
 
-/** The second comparison confirms a difference of the fills. */
 const DIFFERENCES_TO_BELIEVE = 2
 const MINUTE_MS = 60_000
 

@@ -25,7 +25,6 @@ import { expirePlaces } from '../strategies/take-decision.ts'
 import { startFlatten } from './flatten.ts'
 import { holdOnce } from './judge-losses.ts'
 
-/** The author of a flatten before a liquidation. */
 const BY = 'liquidation steps'
 
 /**
@@ -111,7 +110,6 @@ function mayBeWithin({ nearest }: LiquidationDistance, step: number): boolean {
   return !(nearest > step)
 }
 
-/** As much is closed as leads beyond the step again. */
 function reducePart(core: Core, near: LiquidationDistance, step: number): void {
   const { symbol, holdSide } = near
   const lots = lotsToClose(core, symbol, { holdSide, share: step * REARMED })

@@ -59,10 +59,7 @@ const PATIENCE_MS = 60_000
 /** It is logged again after twice as long each time. */
 const SAID_AGAIN_MS_MAX = 16 * PATIENCE_MS
 
-/**
- * Nothing leaves any more, and everything that rests is cancelled. A second kill only drops a
- * release that waits for the proof.
- */
+/** A second kill only drops a release that waits for the proof. */
 export function startKill(core: Core, { reason, by }: KillCommand): void {
   if (core.run.phase === 'stopped') return
   if (killOf(core.book) !== undefined) return dropRelease(core)
@@ -142,7 +139,6 @@ export function cancelEverything(core: Core): void {
   if (core.run.kill) own(core.run.kill).phase = 'draining'
 }
 
-/** Time in which the process stood still does not count. */
 export function postponeKillDeadlines({ run: { kill } }: Core, sleptMs: number): void {
   if (!kill) return
   const state = own(kill)
@@ -193,9 +189,8 @@ function nextPhase(core: Core, kill: KillState): KillPhase {
 }
 
 /**
- * A call is on the wire, or an instrument is not idle. A stop goes on without an unreadable
- * instrument; a kill may not: the instrument would get no second cancel-all, and the readings that
- * end its resolution would count as the proof.
+ * A stop goes on without an unreadable instrument. A kill may not: the instrument would get no
+ * second cancel-all, and the readings that end its resolution would count as the proof.
  */
 function isUnsettled(core: Core): boolean {
   return isBusy(core) || knownInstruments(core).some(({ phase }) => phase !== 'idle')
@@ -212,10 +207,7 @@ function hasOrdersLeft(core: Core): boolean {
   return knownInstruments(core).some(({ symbol }) => hasOrdersToEnd(core, symbol))
 }
 
-/**
- * The exchange does not know them any more, though something of ours may be left. The values are
- * its words.
- */
+/** The values are the words of the exchange. */
 function removedInstruments(core: Core): ReadonlyMap<string, string> {
   const removed = [...core.instruments.values()].flatMap((one) => {
     const reason = refusalOfInstrument(core, one)
@@ -224,7 +216,6 @@ function removedInstruments(core: Core): ReadonlyMap<string, string> {
   return new Map(removed)
 }
 
-/** An instrument that was unknown then had no second cancel-all. */
 function isKnownAgain(core: Core, { leftOut }: KillState): boolean {
   return leftOut.length > 0 && knownInstruments(core).some(({ symbol }) => leftOut.includes(symbol))
 }
@@ -242,7 +233,6 @@ function listLeftOut(core: Core, { leftOut }: KillState, phase: KillPhase): read
   return [...new Set([...leftOut, ...unknown.map(({ symbol }) => symbol)])]
 }
 
-/** A kill that only waits names none. */
 function unprovedByKill(core: Core): readonly InstrumentState[] {
   const { kill } = core.run
   if (!kill || kill.phase === 'clean') return []
@@ -288,7 +278,6 @@ function isPastAcceptance(core: Core): boolean {
   return clockUnsynchronised(core) === undefined && exchangeNow(core) >= acceptableUntil
 }
 
-/** The grids read the account; two readings in a row must see the same. */
 function prove(core: Core, kill: KillState): KillPhase {
   if (kill.rounds >= ROUNDS) return removedInstruments(core).size > 0 ? 'proving' : 'clean'
   const isRead = knownInstruments(core).every(({ position }) => position.agreedAt >= kill.roundAt)
@@ -301,7 +290,7 @@ function prove(core: Core, kill: KillState): KillPhase {
   return state.rounds >= ROUNDS && removedInstruments(core).size === 0 ? 'clean' : 'proving'
 }
 
-/** Everything was cancelled, and the proof waits for unreadable answers or a removed instrument. */
+/** Only unreadable answers or a removed instrument hold the proof up. */
 function isInVain(core: Core, { phase, roundAt, rounds }: KillState): boolean {
   if (phase === 'proving' && rounds >= ROUNDS) return true
   if (phase !== 'clearing' && phase !== 'confirming' && phase !== 'proving') return false

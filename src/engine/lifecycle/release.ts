@@ -67,7 +67,6 @@ export function releaseScope(core: Core, order: ReleaseCommand): void {
   endRestrictions(core, { scope, reason, by, ...(peak && { peak }) })
 }
 
-/** The flatten of the scope ends too, and what that leaves open is logged. */
 function endRestrictions(core: Core, order: ScopeRelease): void {
   const { scope, by } = order
   const isFlattened = restrictionOf(core.book, scope, 'flatten') !== undefined
@@ -192,7 +191,6 @@ interface PossibleWish {
   readonly left: Holding
 }
 
-/** The target is beyond what the strategy has, on the side of unclaimed lots. */
 function describeWish(
   { book }: ReleaseBasis,
   { id, symbol, left }: PossibleWish,

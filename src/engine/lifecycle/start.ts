@@ -185,7 +185,7 @@ function askForAccount(core: Core): void {
   }
 }
 
-/** What is held or open counts in the limits of all, so it comes first; then what is traded. */
+/** What is held or open counts in the limits of all, so it comes first. */
 function inOrderOfNeed({ instruments, book, settings }: Core): readonly InstrumentState[] {
   const traded = new Set([...settings.strategies.values()].flatMap(({ symbols }) => symbols))
   const needOf = ({ symbol }: InstrumentState): number => {

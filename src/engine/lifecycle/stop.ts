@@ -46,7 +46,6 @@ const READ_AGAIN_MS = 500
 /** A flattening stop keeps this part of `stopTimeoutMs` for cancel-alls and readings. */
 const PROOF_MS = 10_000
 
-/** A flattening stop closes everything first. */
 export function askForStop(core: Core, policy: StopPolicy): void {
   const { phase, flatBeforeStop } = core.run
   if (phase === 'stopping' || phase === 'stopped') return
@@ -58,7 +57,6 @@ export function askForStop(core: Core, policy: StopPolicy): void {
   expirePlaces(core)
 }
 
-/** The stop begins when everything is closed, or when only the time for the proof is left. */
 export function stopWhenFlat(core: Core): void {
   const { phase, flatBeforeStop } = core.run
   if (flatBeforeStop === undefined || phase === 'stopping' || phase === 'stopped') return
@@ -71,7 +69,6 @@ export function stopWhenFlat(core: Core): void {
   if (isOver || isAllClosed) startStop(core, 'flatten', askedAt)
 }
 
-/** What is left to close is on instruments that could not be read for a while. */
 function isInVain(core: Core, askedAt: number): boolean {
   if (core.now - askedAt < UNREADABLE_PATIENCE_MS || isBusy(core)) return false
   const unread = new Set(unreadableSymbols(core))
@@ -102,7 +99,6 @@ export function startStop(core: Core, policy: StopPolicy, startedAt = core.now):
   if (!core.run.flatBeforeStop) announce(core, 'info', 'daemon.stopping', { policy })
 }
 
-/** By symbol: the resolutions that cancel, without one that goes on. */
 function countCancels({ instruments }: Core): ReadonlyMap<string, number> {
   return new Map(
     [...instruments.values()].map(({ symbol, cancelResolutions, resolution }) => [
@@ -128,7 +124,6 @@ export function advanceStop(core: Core): void {
   prove(core, stop)
 }
 
-/** Time in which the process stood still does not count. */
 export function postponeStopDeadlines({ run }: Core, sleptMs: number): void {
   const { stop, flatBeforeStop: flat } = run
   if (stop) own(stop).startedAt += sleptMs
@@ -209,7 +204,6 @@ function hasAnyOpenOrder(core: Core, symbol: string): boolean {
   return (core.book.open.get(symbol)?.size ?? 0) > 0
 }
 
-/** Readings from before the last call or resolution prove nothing. */
 function beginProof(core: Core, stop: StopState): void {
   const state = own(stop)
   state.wasBusy = false
@@ -266,7 +260,6 @@ function unprovedInstruments(core: Core, stop: StopState): readonly InstrumentSt
   )
 }
 
-/** Something of ours may be left. */
 export function mayRest(core: Core, { symbol }: InstrumentState): boolean {
   return hasAnyOpenOrder(core, symbol) || !isFlat(accountHoldingOf(core.book, symbol))
 }

@@ -38,7 +38,6 @@ interface JudgedOrder extends HandPlan {
   readonly denial?: Denial
 }
 
-/** The order meets every check of its way, and nothing changes. */
 export function judgeOrder(core: Core, command: OrderCommand): JudgedOrder {
   const refusal = objectToTrade(core, command.symbol)
   if (refusal !== undefined) return { refusal }
@@ -198,7 +197,6 @@ function describeOrder(
 interface CancelPlan extends HandPlan {
   readonly orders: readonly Order[]
   readonly places: readonly OrderIntent[]
-  /** The key was used before. */
   readonly isRepeated?: true
 }
 

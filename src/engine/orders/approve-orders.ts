@@ -40,7 +40,6 @@ export interface ApprovedOrders {
 
 interface ApprovedSoFar {
   readonly approved: readonly string[]
-  /** Best prices of approved and of resting orders. */
   readonly resting: { buyTicks: number; sellTicks: number }
 }
 
@@ -102,8 +101,7 @@ function byUrgency(left: OrderCandidate, right: OrderCandidate): number {
 }
 
 /**
- * All contexts share the account's exposure and the resting prices, so what is approved for one
- * strategy counts for the next.
+ * The contexts share exposure and resting prices, so what is approved for one counts for the next.
  */
 function createRiskContexts(
   core: Core,
@@ -253,7 +251,6 @@ function openingContextOf(
   }
 }
 
-/** What the distance to a liquidation follows from, besides the order. */
 interface DistanceBasis {
   readonly spec: Instrument
   readonly mode: PositionMode
@@ -267,7 +264,6 @@ interface DistanceBasis {
   readonly ask: number
 }
 
-/** @returns undefined while a part is not known */
 function distanceBasisOf(core: Core, symbol: string): DistanceBasis | undefined {
   const rules = rulesOf(core, symbol)
   const held = accountHoldingOf(core.book, symbol)
@@ -282,15 +278,15 @@ function distanceBasisOf(core: Core, symbol: string): DistanceBasis | undefined 
   return { spec, mode, held, legs, behind, leverage, rules, bid, ask }
 }
 
-/** The configured leverage, or the one that rows state; NaN while it is not known. */
+/** NaN while neither the configuration nor a row says it. */
 function leverageOf(core: Core, { symbol, leverage }: Instrument): number {
   return leverage ?? Number(instrumentOf(core, symbol).setup.leverage)
 }
 
 /**
- * The distance once the order is filled at its price, or at the market's; a share of that price.
- * Infinity for an order that brings the account no nearer: its net position gets smaller, or an
- * isolated position is closed. With isolated margin only the order's own margin counts.
+ * A share of the price at which the order is filled. Infinity for an order that brings the account
+ * no nearer: its net position gets smaller, or an isolated position is closed. With isolated margin
+ * only the order's own margin counts.
  */
 function distanceAfter(basis: DistanceBasis, order: OrderIntent): number {
   const { spec, mode, held, behind, leverage, rules } = basis

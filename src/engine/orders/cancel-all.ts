@@ -55,9 +55,8 @@ export function sendCancel(core: Core): void {
 }
 
 /**
- * One call for all is better when more instruments wait than would lose orders without need: a stop
- * of ten takes one call. Calling as soon as three of ten waited was worse: 4 % to 76 % more
- * order-seconds were missing. Orders of a halted instrument would be lost for good.
+ * One call for all is better when more instruments wait than would lose orders without need
+ * (docs/mechanisms.md has the measurements). Orders of a halted instrument would be lost for good.
  */
 function servesMost(core: Core, waiting: readonly InstrumentState[]): boolean {
   const others = [...core.instruments.values()].filter(
@@ -70,7 +69,6 @@ function servesMost(core: Core, waiting: readonly InstrumentState[]): boolean {
   return waiting.length > 1 && waiting.length > others.length
 }
 
-/** The exchange would cancel orders that cannot be placed again. */
 function hasHalted(core: Core, symbol: string): boolean {
   return [...totalsOf(core, symbol).orders.keys()].some((strategyId) =>
     restrictionsOn(core.book, symbol, strategyId).some(({ mode }) => mode === 'halted'),
@@ -92,8 +90,8 @@ function cancelSymbol(core: Core, instrument: InstrumentState): void {
 }
 
 /**
- * Cancels every order of the product type, ours or not. Instruments where something may rest are
- * resolved afterwards; on the others nothing is placed until the call cannot arrive any more.
+ * Other programs' orders go too. Instruments where something may rest are resolved afterwards; on
+ * the others nothing is placed until the call cannot arrive any more.
  */
 export function cancelProduct(core: Core, cause: 'planned' | 'kill'): void {
   const symbols = [...core.instruments.keys()]
@@ -131,18 +129,7 @@ function send(
  * A cancel-all also takes the wanted orders, which are missing until fills are readable. So it is
  * due once the unwanted have rested, added up, as long as the wanted (at least one) would be
  * missing, or one has rested for `unwantedMsMax`.
- *
- * Order-seconds unwanted + missing, and cancel-alls, of ladders on recorded prices (`npm run
- * bench:cancels`, sums over 2 and 10 instruments, candles and ticks, account shared):
- *
- *                        that model      this rule       2 s for all     10 s for all
- *     recentre          11,266  223     10,552  228      9,763  233     16,721  190
- *     shared            23,950  195     24,670  194     20,885  232     25,801  190
- *     follow            23,907  303     23,431  308     32,007  632     25,209  387
- *
- * A model that weighed notional, distance and places in the queue does no better. One tolerance of
- * 2 s is better for ladders built anew, and a third worse, at twice the calls, where single rungs
- * are unwanted.
+ * docs/mechanisms.md has the measurements.
  */
 export function isCancelDue(core: Core, { symbol, unwantedSince }: InstrumentState): boolean {
   const { unwantedMsMax, fillVisibilityMs } = core.settings.execution
@@ -158,8 +145,8 @@ export function isCancelDue(core: Core, { symbol, unwantedSince }: InstrumentSta
 }
 
 /**
- * Instruments that a stop or kill clears come first, then those that have waited longest. So none
- * waits for more calls than there are instruments.
+ * What a stop or kill clears comes first, then what has waited longest, so none waits for more
+ * calls than there are instruments.
  */
 function instrumentsAwaitingCancel(core: Core): readonly InstrumentState[] {
   return [...core.instruments.values()]
@@ -224,7 +211,6 @@ function hasNewTime({ calls: { clockRefusals } }: Core): boolean {
   return clockRefusals.inRow === 1 && clockRefusals.aheadMs !== undefined
 }
 
-/** Nothing is placed on its instruments until the call cannot arrive any more. */
 function noteLate(core: Core, cancel: OpenCancel): void {
   for (const symbol of cancel.symbols)
     noteUnansweredCancel(core, instrumentOf(core, symbol), cancel)

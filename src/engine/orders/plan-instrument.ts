@@ -50,20 +50,16 @@ import {
 } from '../state/trading-mode.ts'
 
 export interface InstrumentPlan {
-  /** They are placed if risk approves them. */
   candidates: OrderCandidate[]
   readonly unwanted: Set<Order>
   readonly stale: Set<Order>
-  /** So many wait because orders like them were refused, or because prices are missing. */
+  /** Orders like them were refused, or prices are missing. */
   waiting: number
   /** A restriction makes some of these orders unwanted. */
   isRestricted: boolean
 }
 
-/**
- * Compares each strategy's wishes with its open orders. A satisfied strategy is passed over until
- * something of the instrument changes.
- */
+/** A satisfied strategy is passed over until something of the instrument changes. */
 export function planInstrument(core: Core, symbol: string): InstrumentPlan {
   const plan: InstrumentPlan = {
     candidates: [],
@@ -224,13 +220,12 @@ function planTargets(
   for (const order of staleTargetOrders(input)) plan.stale.add(order)
 }
 
-/** A limit of the account reduces the position, or an exit of the strategy's own. */
 function partOf(core: Core, symbol: string, id: StrategyId): StrategyReduction | undefined {
   if (isFlatteningAll(core, symbol, id)) return undefined
   return reductionOf(core, symbol, id) ?? exitDueOn(core, id, symbol)
 }
 
-/** Only the side of which a part is closed counts. */
+/** While a part is closed, only its side counts. */
 function heldInPart(core: Core, symbol: string, id: StrategyId): Holding {
   const holding = holdingOf(core.book, id, symbol)
   const reduction = partOf(core, symbol, id)
@@ -279,7 +274,6 @@ function smallerOf(one: Holding, other: Holding): Holding {
   }
 }
 
-/** The present price turns the limit by value into lots. */
 function orderLotsMax(core: Core, id: StrategyId, symbol: string): number {
   const bySize = core.settings.strategies.get(id)?.limits.get(symbol)?.orderSizeMax ?? 0
   const { lot } = specOf(core, symbol)
@@ -407,7 +401,6 @@ export function noteLastingDenials(
   noteDenied(core.changes, symbol, denialBasisOf(core, symbol))
 }
 
-/** The orders would be denied again, so the look can be saved. */
 export function isStillDenied(core: Core, symbol: string): boolean {
   const { denied: then, isChanged } = core.changes.looks.get(symbol) ?? {}
   if (then?.snapshot !== core.market.snapshots || isChanged || isHeldForNow(core)) return false

@@ -59,7 +59,6 @@ import { halt, haltForKey, isFlattening, isKilling, isTrading } from '../state/t
 import { type ApprovedOrders, approveOrders } from './approve-orders.ts'
 import { type InstrumentPlan, noteLastingDenials, planInstrument } from './plan-instrument.ts'
 
-/** Begins a resolution, or asks for what the plan needs. */
 export function scheduleInstrument(core: Core, instrument: InstrumentState): void {
   if (instrument.phase !== 'idle') wantNoBatch(instrument)
   if (instrument.displaced.length > 0) watchDisplaced(core, instrument)
@@ -95,7 +94,6 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
   if (isRunning) noteWhatIsLeft(core, instrument, plan, approved)
 }
 
-/** What is left says whether the instrument is planned again before something of it changes. */
 function noteWhatIsLeft(
   core: Core,
   { symbol, displaced }: InstrumentState,
@@ -125,8 +123,8 @@ function askForBatch(
 }
 
 /**
- * Plans the most urgent instrument again on what is known now (late binding), and sends its batch.
- * Where nothing is wanted any more the grant goes back.
+ * The most urgent instrument is planned again on what is known now (late binding). Where nothing is
+ * wanted any more the grant goes back.
  */
 export function placeBatch(core: Core): void {
   for (const instrument of instrumentsAwaitingBatch(core).sort(byUrgency)) {
@@ -281,7 +279,6 @@ export function signedWithinMs({
 
 interface NamedOrder {
   readonly terms: OrderTerms
-  /** It was sent before, with the same terms. */
   readonly isAgain: boolean
   /** Unix ms, our clock: the order does not leave later. */
   readonly deadlineAt: number

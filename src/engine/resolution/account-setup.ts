@@ -59,7 +59,6 @@ export function checkSetup(
   })
 }
 
-/** The exchange has just refused a batch for the mode that it named. */
 export function noteModeRefused(instrument: InstrumentState): void {
   noteRefusedMode(instrument, instrument.setup.sentMode)
 }
@@ -90,8 +89,8 @@ export function noteModeSent(
 const TIER_SLACK = 0.02
 
 /**
- * With a stated rate above the configured one, the steps before a liquidation would come too late.
- * An operator may want a rate below it.
+ * A stated rate above the configured one would let the steps before a liquidation come too late. An
+ * operator may want one below it.
  */
 function compareTiers(core: Core, instrument: InstrumentState, reading: PositionReading): void {
   const { symbol, rows } = reading
@@ -124,7 +123,6 @@ function compareTiers(core: Core, instrument: InstrumentState, reading: Position
 /** Rates have few digits. */
 const RATE_ROUNDING = 1e-9
 
-/** The two sides of a position may differ. */
 function saidBy<Value extends string>(
   rows: readonly PositionRow[],
   read: (row: PositionRow) => Value | undefined,
@@ -142,7 +140,6 @@ interface SettingComparison {
   readonly path: string
   readonly wanted: string
   readonly said: readonly string[]
-  /** Without it the advice is to set the setting back, or to change the path. */
   readonly remedy?: string
 }
 

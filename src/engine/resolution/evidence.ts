@@ -21,9 +21,8 @@ import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 import { noteAdopted } from '../state/unlisted-orders.ts'
 
 /**
- * Finds nameless orders that could have made the symbol's orphans, older ones first. Two orders
- * that a fill fits alike have the same terms, or come from different batches, so totals are exact
- * in any case.
+ * Older orders come first. Two orders that a fill fits alike have the same terms, or come from
+ * different batches, so totals are exact in any case.
  */
 function matchOrphans(core: Core, symbol: string): ReadonlyMap<Order, OrderId> {
   const matches = new Map<Order, OrderId>()
@@ -119,24 +118,22 @@ export function settleByEvidence(
   })
 }
 
-// An answer is often later than the first fill. So fills of an orderId that no answer has named
-// wait while an order of ours may own them; then they are foreign. While they wait nothing that
-// opens is placed on their instrument (RSK4).
+// An answer is often later than the first fill, so a fill waits while an order of ours may own it
+// (RSK4).
 
 /** A halted instrument places nothing anyway. */
 export function isOwned({ book }: Core, symbol: string): boolean {
   return !hasUnownedFills(book, symbol) || isHaltedItself(book, symbol)
 }
 
-/** No order of ours can have made the fill. */
 export function isForeign(core: Core, fill: Fill): boolean {
   if (core.book.byOrderId.has(fill.orderId)) return false
   return isOfOthers(fill) || !mayBeOurs(core, [fill], core.now)
 }
 
 /**
- * Gives waiting fills to the only order that could have made them; fills that none can have made
- * are foreign. This runs after every event, since answers and resolutions end the wait.
+ * The only order that could have made a fill gets it; a fill that none can have made is foreign.
+ * This runs after every event, since answers and resolutions end the wait.
  */
 export function judgeUnownedFills(core: Core): void {
   if (core.book.orphans.size === 0) return
@@ -244,7 +241,6 @@ function isOwnExitByHand(core: Core, fill: Fill): boolean {
   return exit?.strategyId === MANUAL && othersClosedBy(core, fill).length === 0
 }
 
-/** Other owners than `manual` hold on the side that the exchange closes. */
 function othersClosedBy({ book }: Core, fill: Fill): readonly string[] {
   const side = sideClosedBy(book, fill)
   if (side === undefined) return []
@@ -256,14 +252,14 @@ function othersClosedBy({ book }: Core, fill: Fill): readonly string[] {
 }
 
 /**
- * The fill came through the API before this run: another program made it, or a run that this older
- * copy does not know. Nothing is traded on it before an operator has looked.
+ * Another program made it before this run, or a run that this older copy does not know. Nothing is
+ * traded on it before an operator has looked.
  */
 function isFromBefore({ run, clock }: Core, fill: Fill): boolean {
   return !isOfOthers(fill) && fill.filledAt < run.startedAt + (clock.offsetMs ?? 0)
 }
 
-/** What these fills change belongs to no strategy. A fill whose source says so needs no record. */
+/** A fill whose source says that it is foreign needs no record. */
 export function disown(core: Core, fills: Iterable<Fill>): void {
   for (const [symbol, ofSymbol] of Map.groupBy(fills, (fill) => fill.symbol)) {
     const orderIds = [...new Set(ofSymbol.map(({ orderId }) => orderId))].filter((orderId) =>
@@ -311,7 +307,6 @@ function announceDeed(core: Core, fills: readonly [Fill, ...Fill[]]): void {
   announce(core, 'info', 'fill.exit', { ...deed, set, clientOid, strategy })
 }
 
-/** `net` is left out while a part of it is not known. */
 function sumUp(core: Core, fills: readonly Fill[]) {
   const spec = specOf(core, fills[0]?.symbol ?? '')
   const lots = fills.reduce((sum, fill) => sum + fill.lots, 0)

@@ -124,7 +124,6 @@ export function noteUnlisted(core: Core, { symbols, requestAt }: OpenCancel): vo
   }
 }
 
-/** Such a cancel-all has left since the order did. */
 function isUnlisted({ names }: Core, { terms, firstSentAt }: Order): boolean {
   return (names.unlistedAt.get(terms.symbol) ?? 0) >= firstSentAt
 }
@@ -248,7 +247,6 @@ function listWishes({ book, settings }: Core): readonly (readonly [string, strin
   ])
 }
 
-/** The names of waiting orders, and of the next generation of sent ones. */
 function listNextKeys({ book }: Core): readonly NextKey[] {
   if (book.recordsLostAt > 0) return []
   const waiting = [...book.places.values()].map(({ strategyId, key }) => pairOf(strategyId, key))

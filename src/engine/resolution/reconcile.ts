@@ -52,10 +52,10 @@ const MISMATCH_MS_MIN = 10_000
 const RECENT_FILLS_MAX = 5000
 
 /**
- * A reading is about one moment of the exchange's clock. It waits until the fills up to that moment
- * are known, and is compared with the book of that moment. A difference that was seen twice and has
- * lasted is believed, and the position adopted; at a start and a stop twice is enough, since
- * nothing is traded.
+ * A reading waits until the fills up to its moment of the exchange's clock are known, and is
+ * compared with the book of that moment. A difference that was seen twice and has lasted is
+ * believed, and the position adopted; at a start and a stop twice is enough, since nothing is
+ * traded.
  */
 export function takePosition(core: Core, reading: PositionReading): void {
   const instrument = instrumentOf(core, reading.symbol)
@@ -153,7 +153,6 @@ export function noteRecentFills(core: Core, fills: readonly Fill[], heardAt: num
   }
 }
 
-/** Waits until fills are known beyond the moment of the reading. */
 export function comparePosition(core: Core, instrument: InstrumentState): void {
   const position = own(instrument.position)
   const reading = position.pending
@@ -206,7 +205,6 @@ function isEnoughForStart(
   return !isSilent || (book.open.get(symbol)?.size ?? 0) === 0
 }
 
-/** The difference is new, and the next reading may explain it. */
 function logUnexplained(
   core: Core,
   { symbol }: InstrumentState,
@@ -238,10 +236,7 @@ function agrees(
   return same(known, holding)
 }
 
-/**
- * Everything that was held from a moment of the exchange's clock until now, by the fills; the
- * newest first.
- */
+/** The newest comes first. */
 function holdingsSince(
   core: Core,
   instrument: InstrumentState,
@@ -321,8 +316,8 @@ function adopt(
 }
 
 /**
- * The position is again what the fills explain, and nothing was traded since: the exchange answered
- * wrongly. Strategies get back what they lost, so that none orders it a second time.
+ * The position is again what the fills explain, with nothing traded since, so the exchange answered
+ * wrongly. Strategies get back what they lost, or one would order it a second time.
  */
 function giveBack(core: Core, { symbol, position }: InstrumentState, holding: Holding): void {
   const { writtenOff, movedAt } = position
@@ -484,7 +479,7 @@ function isCredible(
   return false
 }
 
-/** The price by our own fills; 0 where they do not tell it. */
+/** 0 where our own fills do not tell it. */
 function entryPriceOf(core: Core, symbol: string, holdSide: HoldSide): number {
   const ticks = core.book.entries.get(symbol)?.[`${holdSide}Ticks`] ?? 0
   return floatOnGrid(specOf(core, symbol).tick, ticks)

@@ -44,10 +44,12 @@ const CANCEL_REPEAT_MS = 1000
 const CANCEL_REPEAT_MS_MAX = 60_000
 /** The maximum of a kill or a stop where the exchange does not know the instrument any more. */
 const URGENT_REPEAT_MS_MAX = 30_000
-/** ORD4: a resolution that takes so long beyond its own waits halts the instrument, and goes on. */
+/**
+ * ORD4: beyond its own waits a resolution may take so long; then it halts the instrument, and goes
+ * on.
+ */
 const PATIENCE_MS = 60_000
 
-/** These come with ordinary trading. */
 const ROUTINE_CAUSES: ReadonlySet<ResolutionCause> = new Set([
   'unwanted',
   'command',
@@ -188,7 +190,7 @@ function haltIfTooLong(core: Core, { symbol }: InstrumentState, resolution: Reso
   )
 }
 
-/** Silence contradicts nothing, so time without answers does not count as waiting. */
+/** Silence contradicts nothing, so time without answers does not count. */
 function waitsInSilence(core: Core, symbol: string, resolution: Resolution): boolean {
   const state = own(resolution)
   const reads = ['fills', `position ${symbol}`]
@@ -202,7 +204,6 @@ function waitsInSilence(core: Core, symbol: string, resolution: Resolution): boo
   return false
 }
 
-/** The exchange has refused for good a read or a call that the resolution waits for. */
 function refusalOf(
   { readings }: Core,
   symbol: string,
@@ -215,7 +216,6 @@ function refusalOf(
   return read && `fills and position cannot be read (${read.reason})`
 }
 
-/** Time in which the process stood still does not count. */
 export function postponeResolutionDeadline({ resolution }: InstrumentState, sleptMs: number): void {
   if (resolution) own(resolution).patientUntil += sleptMs
 }

@@ -49,9 +49,8 @@ import { ordersOf } from '../state/changes.ts'
 const REPLACEMENT_TTL_MS = 60_000
 
 /**
- * ORD8: a `place` that a cancel-all took along, or that never arrived, is still wanted as far as it
- * was not filled. It is replaced by the next generation of its key. Ladders and targets are planned
- * again anyway.
+ * ORD8: a `place` is replaced as far as it was not filled. Ladders and targets are planned again
+ * anyway.
  */
 export function withReplacement(
   core: Core,
@@ -106,7 +105,6 @@ function foundLots(found: FoundFills, { clientOid }: SettledOrder): number {
   return (found.get(clientOid) ?? []).reduce((sum, fill) => sum + fill.lots, 0)
 }
 
-/** The order would be sent now exactly as before. */
 function isStillWanted(core: Core, { terms }: Order): boolean {
   if (core.run.phase === 'stopping' || core.run.phase === 'stopped') return false
   if (core.book.withdrawn.has(terms.clientOid)) return false
@@ -115,11 +113,6 @@ function isStillWanted(core: Core, { terms }: Order): boolean {
   return core.now <= terms.deadlineAt
 }
 
-/**
- * An order whose fills contradict each other counts as open, and its instrument is halted. After a
- * release a resolution proves that nothing rests; then the order ends with the fills that fit, and
- * those beyond belong to no strategy.
- */
 export function haltOnContradiction(
   core: Core,
   symbol: string,
@@ -136,7 +129,7 @@ export function haltOnContradiction(
   }
 }
 
-/** A crash may have come before the halt of these orders, or during a release. */
+/** A crash may have come before their halt, or during a release. */
 export function haltQuarantined(core: Core): void {
   for (const symbol of core.instruments.keys()) {
     if (hasOrder(core, symbol, 'quarantined') && !isHaltedItself(core.book, symbol)) {
@@ -150,7 +143,7 @@ export function haltQuarantined(core: Core): void {
   }
 }
 
-/** After a release, fills that could belong to no order of ours are foreign. */
+/** Fills that could belong to no order of ours are foreign. */
 export function disownLeftOrphans(core: Core, symbol: string): void {
   const orderIds = [...core.book.orphans]
     .filter(([, [first]]) => first?.symbol === symbol)
@@ -185,10 +178,7 @@ function nameOf({ strategyId, purpose, key, action, ticks, lots }: OrderTerms): 
     : [strategyId, tradesAs(action), ticks, lots].join('|')
 }
 
-/**
- * The wait ends for orders that rest again or are not wanted any more. One that takes too long is
- * logged.
- */
+/** The wait of an order ends when it rests again or is not wanted any more. */
 export function watchDisplaced(core: Core, instrument: InstrumentState): void {
   const [first] = instrument.displaced
   if (!first || isStarting(core, instrument)) return
@@ -204,7 +194,6 @@ export function watchDisplaced(core: Core, instrument: InstrumentState): void {
   announce(core, wasLate ? 'info' : 'debug', 'orders.restored', fields)
 }
 
-/** Each order is logged once. */
 function logLate(core: Core, instrument: InstrumentState): void {
   const { displacedWithinMs } = core.settings.execution
   const late = instrument.displaced.filter(

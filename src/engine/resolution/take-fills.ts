@@ -106,8 +106,8 @@ function recordUnseen(
 }
 
 /**
- * A flatten may have ended, or an exit waits that another strategy holds against (RSK4): both need
- * a reading after the last fill.
+ * A flatten that may have ended, and an exit that another strategy holds against (RSK4), need a
+ * reading after the last fill.
  */
 function isProofAwaited(core: Core, symbol: string): boolean {
   const account = accountHoldingOf(core.book, symbol)
@@ -215,10 +215,7 @@ function acceptedBy({ run: { startedAt }, now }: Core, { acceptedAt }: Order): n
   return acceptedAt > now ? startedAt : Math.max(acceptedAt, startedAt)
 }
 
-/**
- * Fills that waited have an owner now, or belong to no strategy. The strategies concerned are asked
- * to decide.
- */
+/** Strategies that fills have waited for, or may have, are asked to decide. */
 export function settleWaitingFills(core: Core): void {
   judgeUnownedFills(core)
   if (core.readings.orphans.size === 0) return
@@ -251,11 +248,8 @@ const FEE_PRICE_AGE_MAX_MS = 3_600_000
  */
 const MONEY_SHARE_MAX = 0.05
 /**
- * Fills are completed by what the exchange left out and we know: the price of a fee in another
- * coin, a missing or impossible profit (MON1), an impossible price, and the exit of ours that a
- * system close was. Unknown parts are logged (MON2). The record holds the results, so that a
- * restart counts the same.
- * @returns the fills as recorded
+ * Fills are completed by what the exchange left out and we know (MON1), and what stays unknown is
+ * logged (MON2). The record holds the results, so that a restart counts the same.
  */
 function recordFills(
   core: Core,
@@ -299,7 +293,6 @@ function atPossiblePrice(core: Core, fill: Fill): Fill {
   return { ...fill, ticks: limit }
 }
 
-/** An ordinary close by the system may be an exit of ours. */
 function withExit(core: Core, fill: Fill): Fill {
   const found = core.book.byOrderId.has(fill.orderId) ? undefined : findFilledExit(core.book, fill)
   if (!found) return fill
@@ -335,7 +328,6 @@ function priceOf(core: Core, coin: string, marginCoin: string): string | undefin
   return core.settings.feeCoins?.get(coin)
 }
 
-/** By our own count; undefined while it is not known. */
 function ownProfitOf(core: Core, fill: Fill): number | undefined {
   const side = closedSide(core.book, fill)
   // The document: 0 or empty when it opened.
@@ -363,7 +355,6 @@ function isProfitCredible(core: Core, fill: Fill): boolean {
   return Math.abs(Number(fill.profit) - ours) <= tolerance
 }
 
-/** Our own count takes the place of a missing or impossible profit. */
 function withProfit(core: Core, fill: Fill): Fill {
   if (fill.profit !== undefined && isProfitCredible(core, fill)) return fill
   const ours = ownProfitOf(core, fill)

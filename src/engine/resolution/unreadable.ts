@@ -83,7 +83,6 @@ export function isReadingAgain({ readings }: Core): boolean {
   return [...readings.unreadable].some(([row, { isHalted }]) => row.startsWith(FILL) && !isHalted)
 }
 
-/** Readings prove nothing about such an instrument. */
 export function hasUnreadableRows({ book, readings }: Core, symbol: string): boolean {
   if (isHaltedForUnreadable(book, symbol)) return true
   if (readings.unreadable.size === 0) return false
@@ -120,7 +119,6 @@ export function unreadableSymbols(core: Core): readonly string[] {
   return [...core.instruments.keys()].filter((symbol) => isUnreadable(core, symbol))
 }
 
-/** A start does not wait for such an instrument. */
 export function isHaltedForUnreadable(book: Book, symbol: string): boolean {
   return restrictionOf(book, symbol, 'unreadable') !== undefined
 }
