@@ -22,7 +22,6 @@ export interface ApprovedItem {
 interface PackingRules {
   readonly max: number
   readonly mode: PositionMode
-  /** They may be at the exchange, and have no orderId. */
   readonly nameless: readonly Order[]
 }
 
@@ -73,7 +72,6 @@ function attributionKeys(mode: PositionMode, terms: AttributedTerms): readonly s
   return terms.ticks !== undefined && terms.force === 'gtc' ? [taker, maker] : [taker]
 }
 
-/** The orderId of the fill is not known yet. */
 export function couldBe(mode: PositionMode, order: Order, fill: Fill): boolean {
   return fill.lots <= openLots(order) && fitsClass(mode, order, fill)
 }

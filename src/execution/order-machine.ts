@@ -65,7 +65,6 @@ export function createSentOrder(terms: OrderTerms, requestAt: number): Order {
   }
 }
 
-/** The same body leaves under the same clientOid. */
 export function markSentAgain(order: Order, requestAt: number): Order {
   if (order.state !== 'queued') return order
   const firstSentAt = order.attempts === 0 ? requestAt : order.firstSentAt
@@ -98,7 +97,7 @@ export function markAccepted(order: Order, orderId: OrderId | undefined, at: num
   })
 }
 
-/** The order is unknown if an earlier copy of it may live. */
+/** An earlier copy of the order may live. */
 export function markRejected(order: Order, reason: string): Order {
   if (order.state !== 'sent') return order
   return { ...order, state: order.attempts === 1 ? 'rejected' : 'unknown', reason }

@@ -56,9 +56,6 @@ export function planQuote(input: QuotePlanInput): QuotePlan {
   return { missing, extra: [...standing.values()].flat() }
 }
 
-/**
- * @returns one order of the level's size, or in a restricted ladder the largest that fit into it
- */
 function takeFor(
   { side, lots }: QuoteLevel,
   orders: Order[] | undefined,
@@ -171,7 +168,6 @@ function actionOf(
   return 'closeLong'
 }
 
-/** @returns the intent from which this order would follow */
 export function intentOf(order: OrderTerms): OrderIntent {
   const { clientOid: _, generation: __, ...terms } = order
   // An intent names these also where they are undefined.
@@ -183,7 +179,6 @@ export interface TargetPlanInput extends PlanInput {
   readonly purpose: OrderPurpose
   /** Present if an exit asks for this target. */
   readonly exit?: ExitKind
-  /** The strategy's own text about the target. */
   readonly tag?: Tag
   /** Signed lots. */
   readonly target: number
@@ -195,7 +190,6 @@ export interface TargetPlanInput extends PlanInput {
   readonly ask: number
   /** Share: 0.001 is 10 basis points. Undefined: the order names no price. */
   readonly takerCollarRatio: number | undefined
-  /** A larger difference takes several orders in turn. */
   readonly orderLotsMax: number
 }
 
@@ -280,7 +274,6 @@ function oneWayStep(
   return { action: open, lots }
 }
 
-/** Each leg gets one order: what is too much is closed, what is missing is opened. */
 function hedgeSteps({ target, holding }: TargetPlanInput): readonly TargetStep[] {
   const long = Math.max(0, target) - holding.longLots
   const short = Math.max(0, -target) - holding.shortLots
@@ -315,7 +308,6 @@ function toIntent(
   }
 }
 
-/** The limit price is the worst that the collar accepts; undefined: any price. */
 function collarTicks(
   { instrument, bid, ask, takerCollarRatio }: TargetPlanInput,
   side: 'buy' | 'sell',
@@ -332,7 +324,6 @@ function collarTicks(
       )
 }
 
-/** An order to be placed now if risk approves it. */
 export interface OrderCandidate {
   readonly intent: OrderIntent
   /** The waiting order that is sent again, unchanged. */

@@ -13,7 +13,6 @@ export interface RefusableTerms extends Pick<OrderTerms, 'action' | 'lots' | 'fo
 
 export type RefusedStep = 'price' | 'size'
 
-/** What one cause of rejections makes wait, and what ends it. */
 export interface RefusalCause {
   /** Orders that would be rejected too wait; others go on. */
   readonly concerns: (order: RefusableTerms, refused: RefusableTerms) => boolean
@@ -32,7 +31,6 @@ export interface RefusalCause {
    * An operator hears of the first refusal, of one that goes on, or only of the halt that follows.
    */
   readonly isLogged: 'atOnce' | 'whenItGoesOn' | 'byTheHalt'
-  /** The setting that the refusal contradicts, with its path in the configuration. */
   readonly setting?: (instrument: Instrument) => { readonly value: string; readonly path: string }
   /** Besides changing the setting. */
   readonly advice?: (instrument: Instrument) => string
@@ -306,7 +304,6 @@ export interface ObservedRefusal {
   readonly cause: CauseName
   readonly code: string
   readonly message: string
-  /** So many orders were refused for this cause within so many ms. */
   readonly orders: number
   readonly withinMs: number
 }
@@ -329,7 +326,6 @@ export function describeRefusal(found: ObservedRefusal, instrument: Instrument):
   return `refused ${code} ${times}${within}: ${facts}${todo === undefined ? '' : `; ${todo}`}`
 }
 
-/** @returns the number in a message that has only one */
 function namedStep(message: string): string | undefined {
   const numbers = message.match(/\d+(?:\.\d+)?/g) ?? []
   return numbers.length === 1 && !/checkBDScale/.test(message) ? numbers[0] : undefined

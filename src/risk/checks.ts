@@ -63,7 +63,7 @@ function checkPrecision(
   )
 }
 
-/** MKT1: a price that cannot be counted is a missing one. */
+/** MKT1. */
 function checkPriced(
   _: OrderIntent,
   { instrument, market }: RiskContext,
@@ -159,7 +159,6 @@ export function checkExplained(
   return { code: 'POSITION_UNEXPLAINED', detail: 'the position was not read since the last fill' }
 }
 
-/** In hedge mode all lots of an opening order would, or none. */
 function opensInAccount(
   { action, lots }: Pick<OrderIntent, 'action' | 'lots'>,
   { accountExposure: { mode, longLots, shortLots } }: Pick<RiskContext, 'accountExposure'>,
@@ -202,7 +201,6 @@ function checkInstrumentState(
   return refused ? { code: 'INSTRUMENT_STATE', detail: state } : undefined
 }
 
-/** ORD7: no order leaves after its deadline. */
 function checkDeadline(intent: OrderIntent, { now }: RiskContext): RiskObjection | undefined {
   if (now <= intent.deadlineAt) return undefined
   return { code: 'INTENT_EXPIRED', detail: () => `${now - intent.deadlineAt} ms too late` }
@@ -420,9 +418,6 @@ function checkWorstCase(intent: OrderIntent, context: RiskContext): RiskObjectio
   return mayLeave ? undefined : objection
 }
 
-/**
- * The account's net position keeps its side when this order and all others of its side are filled.
- */
 function onlyCloses(
   { action, lots }: Pick<OrderIntent, 'action' | 'lots'>,
   { mode, longLots, shortLots, buyingLots, sellingLots }: Exposure,

@@ -25,9 +25,7 @@ export interface ExitHolding {
 export interface ExitMoment extends Readonly<Record<HoldSide, ExitHolding>> {
   /** Unix ms, exchange clock. */
   readonly at: number
-  /** Undefined while no price is believed. */
   readonly prices: BelievedTicks | undefined
-  /** Undefined where it is not known or not needed. */
   readonly atrTicks: number | undefined
   readonly lotsMin: number
   /** Signed lots; undefined without a target. */
@@ -140,7 +138,6 @@ function noteAtr({ atr }: ExitRules, trade: ExitTrade, { atrTicks }: ExitMoment)
   return { ...trade, atrTicks }
 }
 
-/** The best price rises only to what two answers have shown. */
 function noteBest(
   { trailing, breakEven }: ExitRules,
   trade: ExitTrade,
@@ -152,7 +149,6 @@ function noteBest(
   return { ...trade, bestTicks: ticks }
 }
 
-/** An exit is over when the lots above the kept ones are too few to be closed. */
 function endDue(trade: ExitTrade, { side, moment }: SideMoment): ExitTrade {
   const { due } = trade
   if (due === null || moment[side].lots - due.keptLots >= Math.max(1, moment.lotsMin)) return trade
@@ -228,7 +224,6 @@ function endTrade(
   }
 }
 
-/** Only the protections look at ended trades, so only those that they count are kept. */
 function keepEnded(
   { protections }: ExitRules,
   before: readonly EndedTrade[],

@@ -91,7 +91,6 @@ export function worstOnSide(exposure: Exposure, action: OrderAction): number {
     : exposure.shortLots + exposure.addingShortLots
 }
 
-/** In one-way mode the position can go either way; in hedge mode both legs may stand together. */
 export function worstLots(exposure: Exposure): number {
   const long = Math.max(0, exposure.longLots + exposure.addingLongLots)
   const short = Math.max(0, exposure.shortLots + exposure.addingShortLots)
@@ -103,7 +102,6 @@ export function notionalAt(instrument: Instrument, lots: number, price: number):
   return (lots * instrument.lot.units * price) / instrument.lot.scale
 }
 
-/** Margin coin. Without a configured leverage the margin is the full worth. */
 export function marginAt(instrument: Instrument, lots: number, price: number): number {
   const worth = notionalAt(instrument, lots, isInverse(instrument) ? 1 : price)
   return worth / (instrument.leverage ?? 1)

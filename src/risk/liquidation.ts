@@ -10,7 +10,7 @@ export interface Leg {
 }
 
 /**
- * Both crossed positions of an instrument, or one isolated position: they are liquidated together.
+ * They are liquidated together: both crossed positions of an instrument, or one isolated position.
  */
 export interface Legs {
   readonly legs: readonly Leg[]
@@ -144,7 +144,6 @@ function findAbove(of: Legs, spans: readonly TierSpan[], mark: number): number {
   return Number.NaN
 }
 
-/** @returns NaN if the line does not cross zero */
 function zeroOf({ slope, rest }: MarginLine): number {
   return slope === 0 || rest === 0 || slope > 0 === rest > 0 ? Number.NaN : -rest / slope
 }

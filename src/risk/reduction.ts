@@ -61,16 +61,11 @@ export function planReduction(
   })
 }
 
-/** An instrument may appear in its own scenario and in the joint one. */
 const ROUNDS_PER_INSTRUMENT = 3
 
 /** The worst move may take this share of the equity more until the other side is closed too. */
 const HEDGE_STEP = 0.05
 
-/**
- * Takes a part of one side of the hedge that frees most.
- * @returns undefined without a hedge
- */
 function stepOfHedge(
   risks: readonly ReducibleRisk[],
   equity: number,
@@ -142,7 +137,6 @@ function costOf(
   return lots * lotSize * (isInverse ? 1 : price) * (rules.takerFeeRate + halfSpread)
 }
 
-/** @returns undefined if none frees anything */
 function cheapestOf(
   risks: readonly ReducibleRisk[],
   scenario: Scenario,

@@ -54,11 +54,10 @@ export type StrategyLimits = Readonly<
   readonly rejectionsPerMinute?: number
 }
 
-/** Functions, because only the last checks need these values. */
 export interface StrategyCapital {
   /** Margin coin; NaN while the equity is not known. */
   readonly max: () => number
-  /** Margin coin, of all that is held and open on its other instruments. */
+  /** Margin coin. */
   readonly usedBeside: () => number
 }
 
@@ -71,7 +70,7 @@ export interface RiskMarket {
   readonly deliveryState: DeliveryState | undefined
 }
 
-/** What the checks look at. The exposures grow with each approved order. */
+/** The exposures grow with each approved order. */
 export interface RiskContext {
   readonly now: number
   readonly instrument: Instrument
@@ -79,11 +78,9 @@ export interface RiskContext {
   /** Age of the older of fills and position. */
   readonly accountAgeMs: number
   readonly trading: TradingState
-  /** Why exits let nothing be added, in words. */
   readonly entryPause: string | undefined
   readonly account: AccountLimits
   readonly strategy: StrategyLimits
-  /** The position by the strategy's own fills. */
   readonly held: Holding
   /**
    * The part of it that the account holds or other strategies account for: only this may be
@@ -92,20 +89,16 @@ export interface RiskContext {
   readonly holding: Holding
   readonly ownExposure: Exposure
   readonly accountExposure: Exposure
-  /** OrderIds of fills that no known order explains. */
   readonly unowned: readonly string[]
   readonly isConfirmed: boolean
-  /** Quote coin: the largest possible value of all other instruments. */
+  /** Quote coin, at the worst. */
   readonly otherNotional: number
   /** Margin coin; undefined while it is not known. */
   readonly equity: number | undefined
-  /**
-   * The distance to a liquidation after the order, a share of the price; NaN while it is not known.
-   */
+  /** A share of the price; NaN while it is not known. */
   readonly distanceAfter: (intent: OrderIntent) => number
   /** `risk.liquidation.reduce` */
   readonly distanceMin: number | undefined
-  /** Undefined for a strategy without `capital`. */
   readonly capital: StrategyCapital | undefined
   /** `risk.survives` */
   readonly worstCase: WorstCaseBasis | undefined

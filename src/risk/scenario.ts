@@ -22,7 +22,6 @@ export type FillRule = (typeof FILL_RULES)[number]
 export interface ScenarioOrder {
   readonly action: OrderAction
   readonly size: number
-  /** Undefined for an order at the market. */
   readonly price: number | undefined
 }
 
@@ -47,7 +46,6 @@ export interface ScenarioInstrument {
 }
 
 export interface ScenarioAccount {
-  /** At the present prices of the instruments. */
   readonly equity: number
   readonly positionMode: PositionMode
   /** Each position has only its own margin behind it. */
@@ -205,7 +203,6 @@ function isFilled(
   return price < now || (after > now && price <= after)
 }
 
-/** A better price of the market replaces the order's own. */
 function priceOfFill({ action, price }: ScenarioOrder, now: number): number {
   if (price === undefined) return now
   return tradesAs(action) === 'buy' ? Math.min(price, now) : Math.max(price, now)
@@ -319,14 +316,13 @@ class ScenarioTrading {
   }
 }
 
-/** The first liquidation on the way of a scenario, or beyond it. */
 export interface FirstLiquidation {
   /** Of the scenario's moves: 0.5 is halfway, 2 twice as far. */
   readonly share: number
   readonly moves: ReadonlyMap<string, number>
 }
 
-/** So many points are examined on the way, and again beyond it, before halving. */
+/** Examined on the way, and again beyond it, before halving. */
 const POINTS = 15
 const HALVINGS = 35
 /** A price cannot fall to zero, and a rise is followed only so far. */
@@ -398,7 +394,7 @@ function scaleMoves(
   return new Map([...moves].map(([symbol, move]) => [symbol, move * share]))
 }
 
-/** So often the moves can be repeated before a price falls or rises too far; 0 if nothing moves. */
+/** 0 if nothing moves. */
 function farthestShare(moves: ReadonlyMap<string, number>): number {
   const shares = [...moves.values()].flatMap((move) =>
     move === 0 ? [] : [move < 0 ? FALL_MAX / -move : RISE_MAX / move],

@@ -38,14 +38,12 @@ export interface HeldSide {
   readonly entryPrice: number
 }
 
-/** Sums, or each order at its own price. */
 export interface RestingSide {
   /** Base coin. */
   readonly opening: number
   readonly closing: number
   /** Present if orders count at their own prices. */
   readonly ladder?: RestingLadder
-  /** Orders that came after that ladder was built. */
   readonly more?: readonly Rung[]
 }
 
@@ -94,7 +92,6 @@ export function needAt(risk: InstrumentRisk, direction: MoveDirection, move: num
   const { price, isInverse, isNet, rules } = risk
   const isDown = direction === 'down'
   const to = price * (isDown ? 1 - move : 1 + move)
-  // Buys are filled on the way down, sells on the way up.
   const growing = isDown ? risk.long : risk.short
   const shrinking = isDown ? risk.short : risk.long
   const filled = fillOf(isDown ? risk.buys : risk.sells, price, to)
@@ -120,7 +117,7 @@ export function needAt(risk: InstrumentRisk, direction: MoveDirection, move: num
   return (isDown ? lost : -lost) + fees + funding + maintenance
 }
 
-/** @returns the gain of a long of that size, margin coin */
+/** Margin coin. */
 function riseOf(
   { entryPrice }: HeldSide,
   size: number,
@@ -148,7 +145,6 @@ const NO_RUNGS: readonly Rung[] = []
 export interface OtherNeeds {
   readonly standing: number
   readonly joint: number
-  /** The instrument whose own move needs most beyond standing still. */
   readonly single: { readonly needs: RiskNeeds; readonly beyond: number } | undefined
 }
 
@@ -182,21 +178,15 @@ export function usedOf(need: number, equity: number): Pick<WorstCase, 'equity' |
   return { equity, used: equity > 0 ? need / equity : need > 0 ? Number.POSITIVE_INFINITY : 0 }
 }
 
-/** @returns for example `BTCUSDT down 12 %` */
 export function describeScenario(scenario: WorstCase['scenario']): string {
   if (scenario.kind === 'joint') return 'all instruments against us at once'
   return `${scenario.symbol} ${scenario.direction} ${Number((scenario.move * 100).toFixed(2))} %`
 }
 
-/**
- * All that the needs of an account follow from, but for an order and the exposure of its
- * instrument.
- */
 export interface WorstCaseBasis {
   readonly instrument: Instrument
   /** The worse of two figures; NaN while it is not known. */
   readonly equity: number
-  /** The orders of the exposure are those of this risk. */
   readonly risk: InstrumentRisk
   readonly others: OtherNeeds
   /** Present if orders count at their own prices. `approved` has those of the batch. */
@@ -271,7 +261,6 @@ function describeDenial(basis: WorstCaseBasis, intent: SizedOrder, exposure: Exp
   return `${describeScenario(worst.scenario)} would take ${showUsed(worst.used)} of ${inCoin(equity)}, with all that rests filled; ${inCoin(left)} are left without it, ${size} would fit`
 }
 
-/** @returns the largest smaller size that passes, written out */
 export function sizeThatFits(
   { lot, lotsMin }: Pick<Instrument, 'lot' | 'lotsMin'>,
   lots: number,

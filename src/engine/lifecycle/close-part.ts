@@ -207,7 +207,6 @@ function lesserOf(kept: KeptLots, before: readonly KeptLots[]): KeptLots {
   return { ...kept, longLots: least('longLots'), shortLots: least('shortLots') }
 }
 
-/** A close ends when a reading has proved it. */
 export function advanceCloses(core: Core): void {
   if (!core.run.start.isOver || core.run.phase !== 'running') return
   for (const restriction of Array.from(core.book.restrictions.values())) {

@@ -56,7 +56,6 @@ const ROUNDS = 2
  * readings.
  */
 const PATIENCE_MS = 60_000
-/** It is logged again after twice as long each time. */
 const SAID_AGAIN_MS_MAX = 16 * PATIENCE_MS
 
 /** A second kill only drops a release that waits for the proof. */
@@ -75,7 +74,6 @@ function dropRelease(core: Core): void {
   announce(core, 'warn', 'kill.releaseDropped', { reason, by })
 }
 
-/** A restart begins the kill again. */
 export function beginKill(core: Core): void {
   const { phase, flatBeforeStop, stop } = core.run
   beginKilling(core.run, {

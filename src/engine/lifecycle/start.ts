@@ -53,10 +53,6 @@ const PROGRESS_LOGGED_EVERY_MS = 2000
  */
 const SET_BACK_MS = 1000
 
-/**
- * The exchange's clock has been measured. The boot is recorded first; then what was on the wire is
- * unknown, and the account is read.
- */
 export function startRun(core: Core): void {
   const { settings, book } = core
   const wasSetBack = core.now < book.recordedAt - SET_BACK_MS
@@ -231,7 +227,6 @@ function areLossesKnown(core: Core): boolean {
   )
 }
 
-/** @returns symbols that are not traded yet */
 export function unprovedOf({ instruments }: Pick<Core, 'instruments'>): readonly string[] {
   return [...instruments.values()].flatMap((instrument) =>
     isProved(instrument) ? [] : instrument.symbol,

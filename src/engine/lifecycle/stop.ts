@@ -141,7 +141,6 @@ export function isBusy(core: Core): boolean {
   return [...core.instruments.values()].some((one) => one.phase !== 'idle' && !isHeldUp(core, one))
 }
 
-/** Nothing more can be proved of the instrument, so the stop does not wait for it. */
 function isHeldUp(core: Core, one: InstrumentState): boolean {
   return isHeldUpByRows(core, one) || refusalOfInstrument(core, one) !== undefined
 }
@@ -247,10 +246,6 @@ export function unprovedByStop(core: Core): readonly InstrumentState[] {
   return [...core.instruments.values()].filter((one) => one.phase !== 'idle' || isLeft(one))
 }
 
-/**
- * Their positions were not read late enough, or do not agree, or nothing could be proved of their
- * orders.
- */
 function unprovedInstruments(core: Core, stop: StopState): readonly InstrumentState[] {
   const readableAt = stop.provingAt + READABLE_AFTER_MS
   return [...core.instruments.values()].filter(

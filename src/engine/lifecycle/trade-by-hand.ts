@@ -24,7 +24,6 @@ export interface HandPlan {
   readonly detail?: string
   /** The detail without what depends on the moment. */
   readonly change?: string
-  /** This stays until a release. */
   readonly holds?: Pick<Restriction, 'scope' | 'mode'>
   /** The worst case afterwards; absent where it is unknown or stays as it is. */
   readonly worst?: WorstCase

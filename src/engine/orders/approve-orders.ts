@@ -325,7 +325,7 @@ function fillPriceOf({ spec, bid, ask }: DistanceBasis, { action, ticks }: Order
 
 interface FilledLegs {
   readonly legs: readonly Leg[]
-  /** Profit of what was closed, as size × price difference. */
+  /** Size × price difference. */
   readonly realised: number
 }
 

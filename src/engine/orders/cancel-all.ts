@@ -103,7 +103,6 @@ export function cancelProduct(core: Core, cause: 'planned' | 'kill'): void {
   send(core, cancelId, noteResolves(core, cancelId, resolves), cause)
 }
 
-/** The record is durable before the first byte leaves. */
 function send(
   core: Core,
   cancelId: number,
@@ -206,7 +205,6 @@ function isPerhapsDone(answer: Answer<BatchResult>): boolean {
   return answer.kind === 'unknown' || (answer.class === 'retry' && !isClockRefused(answer))
 }
 
-/** The first refusal of the time in a row says the right time. */
 function hasNewTime({ calls: { clockRefusals } }: Core): boolean {
   return clockRefusals.inRow === 1 && clockRefusals.aheadMs !== undefined
 }
@@ -216,7 +214,6 @@ function noteLate(core: Core, cancel: OpenCancel): void {
     noteUnansweredCancel(core, instrumentOf(core, symbol), cancel)
 }
 
-/** @returns the instruments on which orders may still rest */
 function readFailed(
   core: Core,
   cancel: OpenCancel,

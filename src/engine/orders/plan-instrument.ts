@@ -55,7 +55,6 @@ export interface InstrumentPlan {
   readonly stale: Set<Order>
   /** Orders like them were refused, or prices are missing. */
   waiting: number
-  /** A restriction makes some of these orders unwanted. */
   isRestricted: boolean
 }
 
@@ -225,7 +224,6 @@ function partOf(core: Core, symbol: string, id: StrategyId): StrategyReduction |
   return reductionOf(core, symbol, id) ?? exitDueOn(core, id, symbol)
 }
 
-/** While a part is closed, only its side counts. */
 function heldInPart(core: Core, symbol: string, id: StrategyId): Holding {
   const holding = holdingOf(core.book, id, symbol)
   const reduction = partOf(core, symbol, id)

@@ -357,10 +357,7 @@ function recordBatch(
   )
 }
 
-/**
- * Every item gets an outcome, and no answer is an outcome too. Then the instrument may be planned
- * again.
- */
+/** No answer is an outcome too. */
 export function answerBatch(core: Core, batchId: number, answer: Answer<BatchResult>): void {
   const batch = closeBatch(core, batchId)
   if (!batch) return

@@ -188,9 +188,7 @@ function adviseOn(
   return `the exchange is the simulator inside the daemon, and its account keeps what it began with: make ${simulated}${path} equal to that and restart, or begin anew with another state.directory`
 }
 
-/**
- * A leverage that is not configured is known from the first reading on; a change of it is logged.
- */
+/** A leverage that is not configured is known from the first reading on. */
 function noteLeverage(
   core: Core,
   instrument: InstrumentState,

@@ -48,10 +48,7 @@ function byNumber(left: string, right: string): number {
   return left.length - right.length || (left < right ? -1 : Number(left > right))
 }
 
-/**
- * Finds orderIds that look like an unknown order's own and cannot be: there are more of them than
- * orders, or they have more lots than it.
- */
+/** There are more of these orderIds than orders, or they have more lots than the order. */
 function findContradictions(
   core: Core,
   {
@@ -79,10 +76,7 @@ function findContradictions(
   return contradicted
 }
 
-/**
- * All fills to the end of these orders are known, so each is done or absent, or quarantined where
- * its fills contradict each other.
- */
+/** All fills to the end of these orders are known. */
 export function settleByEvidence(
   core: Core,
   symbol: string,
@@ -223,7 +217,6 @@ export function haltForForeign(core: Core, fill: Fill): void {
     const reason = `a fill that is not ours: ${what}; ${after}; ${RELEASE_HINT}`
     return halt(core, symbol, 'foreignFills', reason)
   }
-  // The halt names the first orderId.
   if (restrictionOf(core.book, symbol, 'foreignFills') !== undefined) return
   const other = 'another program trades this account through the API'
   const older = `, or this state is an older copy and the fills are its own: then run \`intentd repair --from-exchange\``
@@ -287,7 +280,7 @@ export function isAnnounced({ fillKind = 'trade' }: Fill): boolean {
   return fillKind !== 'trade' && fillKind !== 'system'
 }
 
-/** One line stands for all fills of a reading by which one thing was done to one instrument. */
+/** One line stands for all fills of one deed. */
 export function announceSystemFills(core: Core, fills: readonly Fill[]): void {
   const deeds = fills.filter(isAnnounced)
   if (deeds.length === 0) return

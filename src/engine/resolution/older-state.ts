@@ -30,7 +30,7 @@ import { startResolution } from './resolution.ts'
  * new for its strategy on the instrument.
  */
 
-/** The clocks are known far better than this. */
+/** The clocks are known far better. */
 const SKEW_MS = 60_000
 
 /** A step is 5 ms of work. The maximum covers a day of a hundred thousand orders, twenty times. */
@@ -56,7 +56,6 @@ export function judgeNames(core: Core, symbol: string, items: readonly ItemOutco
     const wish = wishOf(order)
     if (!names.suspectedWishes.has(wish)) names.suspectedWishes.set(wish, order.firstSentAt)
   }
-  // An earlier cancel-all may have listed them, or taken them away.
   for (const { item, order } of suspected) {
     if (order.orderId !== undefined && item.orderId === undefined) noteFound(core, order)
     else if (isUnlisted(core, order)) forgetSuspected(core, order.terms.clientOid)
@@ -199,9 +198,7 @@ export function listResting(core: Core): void {
   }
 }
 
-/**
- * Derives the names of every ladder and target, the nearest ordinals first and only some in a step.
- */
+/** The nearest ordinals come first, and only some in a step. */
 export function searchNames(core: Core): void {
   const { search } = core.names
   if (search === undefined) return

@@ -41,7 +41,6 @@ import { noteFundingShown } from '../state/unseen-funding.ts'
 const POSITION_SKEW_MS = 500
 /** The time in an answer may lie this far from its call, since the clocks are known no better. */
 const ANSWER_SKEW_MS = 2000
-/** An older reading is not compared. */
 const RECENT_MS = 60_000
 /**
  * A shorter difference is not believed: an empty or foreign answer would write off what strategies
@@ -221,7 +220,6 @@ function logUnexplained(
   })
 }
 
-/** The reading may be about any moment within the skew. */
 function agrees(
   core: Core,
   instrument: InstrumentState,
@@ -353,7 +351,6 @@ export function assign(
   })
 }
 
-/** A price that neither fills nor the exchange say is left out. */
 export function pricesOf(
   book: Book,
   symbol: string,

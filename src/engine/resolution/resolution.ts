@@ -113,7 +113,7 @@ export function startResolution(
   advanceResolution(core, instrument)
 }
 
-/** @returns Unix ms, exchange clock: orders lost by a repair can be accepted until then */
+/** Unix ms, exchange clock. */
 function lostOrdersUntil({ book, settings, clock, run }: Core): number {
   if (book.recordsLostAt === 0) return 0
   // They left before this run began, whatever the clock said at the repair.
@@ -124,10 +124,6 @@ function lostOrdersUntil({ book, settings, clock, run }: Core): number {
   )
 }
 
-/**
- * No cancel-all is needed where orders are unknown, or one for all has passed, and nothing can
- * rest.
- */
 function needsCancel(core: Core, instrument: InstrumentState, cause: ResolutionCause): boolean {
   const { symbol } = instrument
   if (cause !== 'unknown' && cause !== 'cancelledAlong') return true

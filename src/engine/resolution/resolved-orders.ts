@@ -45,7 +45,6 @@ import { ordersOf } from '../state/changes.ts'
  * restriction ends the wish: then there is no replacement.
  */
 
-/** A cancelled order stays wanted so long while it waits to be placed again. */
 const REPLACEMENT_TTL_MS = 60_000
 
 /**
@@ -143,7 +142,6 @@ export function haltQuarantined(core: Core): void {
   }
 }
 
-/** Fills that could belong to no order of ours are foreign. */
 export function disownLeftOrphans(core: Core, symbol: string): void {
   const orderIds = [...core.book.orphans]
     .filter(([, [first]]) => first?.symbol === symbol)
