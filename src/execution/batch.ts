@@ -60,7 +60,7 @@ type AttributedTerms = Pick<OrderTerms, 'symbol' | 'action' | 'force'> & {
 }
 
 /**
- * What a fill shows of its order: symbol, side, trade side, and the limit price if it was the
+ * A fill shows this of its order: symbol, side, trade side, and the limit price if it was the
  * maker. A post-only order has the maker's key, one that cannot rest the taker's, any other both.
  * Two orders of a batch never share a key.
  */

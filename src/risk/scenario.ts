@@ -54,7 +54,7 @@ export interface ScenarioAccount {
 }
 
 export interface MoveScenario {
-  /** By symbol, a share: -0.1 is a fall of a tenth. Other symbols stand still. */
+  /** Keyed by symbol, a share: -0.1 is a fall of a tenth. Other symbols stand still. */
   readonly moves: ReadonlyMap<string, number>
   readonly fill: FillRule
   /** At its own price (default), or at the present price, which is worse for the order. */
@@ -317,7 +317,7 @@ class ScenarioTrading {
 }
 
 export interface FirstLiquidation {
-  /** Of the scenario's moves: 0.5 is halfway, 2 twice as far. */
+  /** A part of the scenario's moves: 0.5 is halfway, 2 twice as far. */
   readonly share: number
   readonly moves: ReadonlyMap<string, number>
 }

@@ -1524,9 +1524,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'flattened-with-unknown-orders',
     what: 'a flatten is called done while an order is unknown',
-    find: "({ state, terms }) => state !== 'quarantined' && isPart(scope, terms.strategyId, symbol),",
+    find: "({ state, terms }) => state !== 'quarantined' && isInScope(scope, terms.strategyId, symbol),",
     replace:
-      "({ state, terms }) => state !== 'quarantined' && state !== 'unknown' && isPart(scope, terms.strategyId, symbol),",
+      "({ state, terms }) => state !== 'quarantined' && state !== 'unknown' && isInScope(scope, terms.strategyId, symbol),",
   },
   {
     name: 'close-denied-beyond-the-budget',

@@ -7,9 +7,9 @@ import { unclaimedHolding } from '../book/allocation.ts'
 import { type Book, holdingOf, killOf, restrictionOf, hasUnownedFills } from '../book/book.ts'
 import { assign, pricesOf } from '../resolution/reconcile.ts'
 import type { EngineCommand } from '../event.ts'
-import type { EngineSettings } from '../settings.ts'
 import { announce, type Core } from '../state/core.ts'
 import { holdAllWishes } from '../state/decision-state.ts'
+import { tradersOf } from '../state/roster.ts'
 import { forgetReduction } from '../state/trading-mode.ts'
 
 export type AdoptCommand = Extract<EngineCommand, { kind: 'adopt' }>
@@ -190,13 +190,4 @@ function shareOut(
   const known = shares.find(([id]) => id === first)?.[1] ?? FLAT
   const all = { longLots: known.longLots + longLots, shortLots: known.shortLots + shortLots }
   return [...shares.filter(([id]) => id !== first), [first, all]]
-}
-
-function tradersOf(
-  { strategies }: Pick<EngineSettings, 'strategies'>,
-  symbol: string,
-): readonly StrategyId[] {
-  return [...strategies.values()].flatMap(({ id, symbols }) =>
-    symbols.includes(symbol) ? [id] : [],
-  )
 }

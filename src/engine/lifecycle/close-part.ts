@@ -19,7 +19,7 @@ import { announce, type Core, record } from '../state/core.ts'
 import { ordersOf } from '../state/changes.ts'
 import { canEnd, endHalt, restrict, riskierOrders } from '../state/trading-mode.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
-import { isPart, startFlatten } from './flatten.ts'
+import { isInScope, startFlatten } from './flatten.ts'
 import type { HandPlan } from './trade-by-hand.ts'
 
 export type CloseCommand = Extract<EngineCommand, { kind: 'close' }>
@@ -69,7 +69,7 @@ export function judgeClose(core: Core, command: CloseCommand): ClosePlan {
   const before = restrictionOf(core.book, scope, 'close')?.keeps ?? []
   const parts = [...strategies.values()].flatMap(({ id, symbols }) =>
     symbols.flatMap((symbol) =>
-      isPart(scope, id, symbol) ? (partOf(core, { id, symbol, share }) ?? []) : [],
+      isInScope(scope, id, symbol) ? (partOf(core, { id, symbol, share }) ?? []) : [],
     ),
   )
   const wanted = parts.flatMap(({ kept }) => kept ?? [])
@@ -105,7 +105,7 @@ function describeWithdrawn(
 ): readonly string[] {
   const counts = [...core.settings.strategies.values()].flatMap(({ id, symbols }) =>
     symbols.flatMap((symbol) => {
-      if (!isPart(command.scope, id, symbol)) return []
+      if (!isInScope(command.scope, id, symbol)) return []
       const isClosed = keeps.some((one) => one.strategyId === id && one.symbol === symbol)
       const orders =
         isClosed || isWhole(command)

@@ -71,7 +71,7 @@ function unreadIn(core: Core, scope: Scope): readonly string[] {
   const { instruments, book, settings } = core
   return [...instruments.values()].flatMap(({ symbol, position }) => {
     const isConcerned = [...settings.strategies.values()].some(
-      ({ id, symbols }) => symbols.includes(symbol) && isPart(scope, id, symbol),
+      ({ id, symbols }) => symbols.includes(symbol) && isInScope(scope, id, symbol),
     )
     const isKnown =
       position.isConfirmed && !hasUnownedFills(book, symbol) && !hasUnreadableRows(core, symbol)
@@ -118,7 +118,7 @@ export function describeUnclosable(
   const described = [...book.holdings].flatMap(([key, holding]) => {
     const [strategyId, symbol] = splitPair(key)
     const isHeld = holding.longLots > 0 || holding.shortLots > 0
-    const isConcerned = isHeld && isPart(scope, strategyId, symbol) && strategyId !== ''
+    const isConcerned = isHeld && isInScope(scope, strategyId, symbol) && strategyId !== ''
     if (!isConcerned || strategyId.startsWith('~') || isBound(settings, strategyId, symbol))
       return []
     return [[`${strategyId} ${symbol}`, describeSides(book, symbol, holding)] as const]
@@ -126,7 +126,7 @@ export function describeUnclosable(
   return Object.fromEntries(described)
 }
 
-export function isPart(scope: Scope, strategyId: string, symbol: string): boolean {
+export function isInScope(scope: Scope, strategyId: string, symbol: string): boolean {
   return scope === ACCOUNT || scope === symbol || scope === strategyScope(strategyId)
 }
 
@@ -156,7 +156,7 @@ function openOrdersIn(
 ): readonly Order[] {
   return [...settings.instruments.keys()].flatMap((symbol) =>
     [...openOrdersOf(book, symbol)].filter(
-      ({ state, terms }) => state !== 'quarantined' && isPart(scope, terms.strategyId, symbol),
+      ({ state, terms }) => state !== 'quarantined' && isInScope(scope, terms.strategyId, symbol),
     ),
   )
 }
@@ -179,7 +179,7 @@ function isToClose(
   scope: Scope,
 ): boolean {
   const [strategyId, symbol] = splitPair(key)
-  if (!isPart(scope, strategyId, symbol) || !isBound(settings, strategyId, symbol)) return false
+  if (!isInScope(scope, strategyId, symbol) || !isBound(settings, strategyId, symbol)) return false
   const { longLots, shortLots } = closableHolding(book, strategyId as StrategyId, symbol)
   return Math.max(longLots, shortLots) >= (settings.instruments.get(symbol)?.lotsMin ?? 1)
 }
@@ -221,7 +221,8 @@ function describeHeld(
 }
 
 /**
- * By symbol: `long 0.02`. Fills that wait may be a strategy's, so such an instrument is left out.
+ * Keyed by symbol: `long 0.02`. Fills that wait may be a strategy's, so such an instrument is left
+ * out.
  */
 export function describeUnclaimed(
   { book, settings }: Pick<Core, 'book' | 'settings'>,
@@ -241,7 +242,7 @@ export function describeUnclaimed(
   return Object.fromEntries(described)
 }
 
-/** By symbol: `long 0.02, of trend-btc`. */
+/** Keyed by symbol: `long 0.02, of trend-btc`. */
 export function describeOwned({ book }: Pick<Core, 'book'>): Record<string, string> {
   const held = [...book.account].filter(([, holding]) => !isFlat(holding))
   return Object.fromEntries(

@@ -31,7 +31,7 @@ export function judgeExits(core: Core, event: EngineEvent): void {
     if (exits === undefined) continue
     for (const symbol of symbols) {
       if (event.kind === 'snapshotTaken') noteExitPrice(core, symbol)
-      if (isProved(instrumentOf(core, symbol))) judge(core, exits, { id, symbol })
+      if (isProved(instrumentOf(core, symbol))) judgePair(core, exits, { id, symbol })
     }
   }
 }
@@ -41,7 +41,7 @@ interface ExitPair {
   readonly symbol: string
 }
 
-function judge(core: Core, rules: ExitRules, pair: ExitPair): void {
+function judgePair(core: Core, rules: ExitRules, pair: ExitPair): void {
   const { id, symbol } = pair
   const before = watchedExitsOf(core, id, symbol)
   const holding = holdingOf(core.book, id, symbol)

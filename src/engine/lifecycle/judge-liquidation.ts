@@ -48,11 +48,12 @@ export function judgeLiquidation(core: Core, symbols: readonly string[]): void {
       continue
     }
     const distances = measureDistances(core, symbol)
-    if (liquidation.steps && distances.length > 0) judge(core, symbol, distances, liquidation.steps)
+    if (liquidation.steps && distances.length > 0)
+      judgeDistances(core, symbol, distances, liquidation.steps)
   }
 }
 
-function judge(
+function judgeDistances(
   core: Core,
   symbol: string,
   distances: readonly LiquidationDistance[],

@@ -32,7 +32,7 @@ export function judgeLosses(core: Core, event: EngineEvent, symbols: readonly st
   if (!losses?.limits.has(ACCOUNT)) notePeak(core)
   for (const [scope, limits] of losses?.limits ?? []) {
     if (isConcerned(core, scope, symbols))
-      judge(core, scope, { limits, timeZone: losses?.timeZone ?? 'UTC' })
+      judgeScope(core, scope, { limits, timeZone: losses?.timeZone ?? 'UTC' })
   }
 }
 
@@ -45,7 +45,7 @@ function isConcerned({ settings }: Core, scope: Scope, symbols: readonly string[
   return false
 }
 
-function judge(
+function judgeScope(
   core: Core,
   scope: Scope,
   { limits, timeZone }: { readonly limits: LossLimits; readonly timeZone: string },

@@ -25,7 +25,7 @@ import {
 import { isKilling, restrict } from '../state/trading-mode.ts'
 import type { StopPolicy } from '../event.ts'
 import { describeOwned } from './flatten.ts'
-import { hasOrdersToEnd, isBusy, mayRest, startStop, unprovedByStop } from './stop.ts'
+import { hasOrdersToEnd, isBusy, mayHaveLeftovers, startStop, unprovedByStop } from './stop.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 
 /**
@@ -209,7 +209,9 @@ function hasOrdersLeft(core: Core): boolean {
 function removedInstruments(core: Core): ReadonlyMap<string, string> {
   const removed = [...core.instruments.values()].flatMap((one) => {
     const reason = refusalOfInstrument(core, one)
-    return reason === undefined || !mayRest(core, one) ? [] : [[one.symbol, reason] as const]
+    return reason === undefined || !mayHaveLeftovers(core, one)
+      ? []
+      : [[one.symbol, reason] as const]
   })
   return new Map(removed)
 }
@@ -240,7 +242,7 @@ function unprovedByKill(core: Core): readonly InstrumentState[] {
       ? one.phase !== 'idle' ||
         hasOrdersToEnd(core, one.symbol) ||
         (kill.phase === 'proving' && !isRead(one))
-      : mayRest(core, one),
+      : mayHaveLeftovers(core, one),
   )
 }
 
@@ -331,7 +333,7 @@ export interface RunEnding {
    * proof of a kill.
    */
   readonly phase: KillState['phase'] | StopState['phase'] | 'closing' | 'killing'
-  /** By symbol, why it cannot be proved yet; an empty text where it only takes time. */
+  /** Keyed by symbol: why it cannot be proved yet; an empty text where it only takes time. */
   readonly unproved: ReadonlyMap<string, string>
 }
 

@@ -11,7 +11,7 @@ import { announce, type Core } from '../state/core.ts'
 import { writePeaks } from '../state/losses.ts'
 import { showAmount, toAmountText } from '../state/own-figure.ts'
 import { release, type ReleaseCommand, type ScopeRelease } from '../state/trading-mode.ts'
-import { describeLeftOpen, describeSides, isPart } from './flatten.ts'
+import { describeLeftOpen, describeSides, isInScope } from './flatten.ts'
 import { isReached, showFall } from './judge-losses.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import { type Holding, isFlat } from '../../domain/position.ts'
@@ -19,9 +19,7 @@ import { unclaimedHolding } from '../book/allocation.ts'
 
 const OF_DRAWDOWN = ['drawdown', 'drawdownFlatten'] as const
 
-/**
- * What a release does to the peaks of a drawdown, or why it is refused. Amounts are written out.
- */
+/** Describes what a release does to the peaks of a drawdown, or why it is refused. */
 export interface PeakRelease {
   /** All steps count from now, except a last step that is `kept`. */
   readonly peak: 'kept' | 'new'
@@ -176,7 +174,7 @@ export function findOrderedAgain(
     const left = unclaimedHolding(core.book, symbol)
     if (isFlat(left) || hasUnownedFills(core.book, symbol)) return []
     const wishes = [...core.settings.strategies.values()]
-      .filter(({ id, symbols }) => symbols.includes(symbol) && isPart(scope, id, symbol))
+      .filter(({ id, symbols }) => symbols.includes(symbol) && isInScope(scope, id, symbol))
       .flatMap(({ id }) => describeWish(core, { id, symbol, left }) ?? [])
     if (wishes.length === 0) return []
     const text = `no strategy holds ${describeSides(core.book, symbol, left)}, and ${wishes.join(', ')}`

@@ -181,7 +181,7 @@ function askForAccount(core: Core): void {
   }
 }
 
-/** What is held or open counts in the limits of all, so it comes first. */
+/** Positions and open orders count in the limits of all, so their instruments come first. */
 function inOrderOfNeed({ instruments, book, settings }: Core): readonly InstrumentState[] {
   const traded = new Set([...settings.strategies.values()].flatMap(({ symbols }) => symbols))
   const needOf = ({ symbol }: InstrumentState): number => {
@@ -205,7 +205,7 @@ export function advanceStart(core: Core): void {
   const { start, phase } = core.run
   if (start.isOver || start.askedAt === 0 || phase === 'stopping' || phase === 'stopped') return
   if (core.readings.fillsReadAt > 0) {
-    for (const instrument of core.instruments.values()) advanceInstrument(core, instrument)
+    for (const instrument of core.instruments.values()) advanceInstrumentStart(core, instrument)
   }
   const unproved = unprovedOf(core)
   const proved = core.instruments.size - unproved.length
@@ -246,19 +246,20 @@ export function isRetreatSettled({ settings, run, instruments, book, now }: Core
   )
 }
 
-function advanceInstrument(core: Core, instrument: InstrumentState): void {
+function advanceInstrumentStart(core: Core, instrument: InstrumentState): void {
   const { stage } = instrument.start
   if (stage === 'resolving') {
-    if (isResolved(core, instrument)) check(core, instrument)
+    if (isResolved(core, instrument)) enterChecking(core, instrument)
   } else if (stage !== 'proved' && isAccountedFor(core, instrument)) {
-    if (stage === 'reading' && core.run.kill === undefined) resolve(core, instrument)
+    if (stage === 'reading' && core.run.kill === undefined) resolveWhereNeeded(core, instrument)
     const isReady = isResolved(core, instrument)
-    if (core.run.kill || (isReady && isOwned(core, instrument.symbol))) prove(core, instrument)
+    if (core.run.kill || (isReady && isOwned(core, instrument.symbol)))
+      enterProved(core, instrument)
     else if (!isReady) noteStartStage(instrument, { ...instrument.start, stage: 'resolving' })
   }
 }
 
-function resolve(core: Core, instrument: InstrumentState): void {
+function resolveWhereNeeded(core: Core, instrument: InstrumentState): void {
   if (instrument.phase === 'idle' && needsResolution(core, instrument.symbol))
     startResolution(core, instrument, 'restart')
 }
@@ -268,13 +269,13 @@ function isResolved({ book }: Core, { phase, symbol }: InstrumentState): boolean
   return phase === 'idle' || isHaltedItself(book, symbol)
 }
 
-function check(core: Core, instrument: InstrumentState): void {
+function enterChecking(core: Core, instrument: InstrumentState): void {
   noteStartStage(instrument, { stage: 'checking', readSince: core.now })
   askForFills(core)
   askForPositionSoon(core, instrument.symbol)
 }
 
-function prove(core: Core, instrument: InstrumentState): void {
+function enterProved(core: Core, instrument: InstrumentState): void {
   noteStartStage(instrument, { ...instrument.start, stage: 'proved' })
   holdWishesOn(core.run, instrument.symbol, core.market.snapshots + 1)
   noteChanged(core.changes, instrument.symbol)

@@ -251,11 +251,11 @@ function unprovedInstruments(core: Core, stop: StopState): readonly InstrumentSt
   return [...core.instruments.values()].filter(
     (one) =>
       (one.position.agreedAt < readableAt || one.phase !== 'idle') &&
-      (refusalOfInstrument(core, one) === undefined || mayRest(core, one)),
+      (refusalOfInstrument(core, one) === undefined || mayHaveLeftovers(core, one)),
   )
 }
 
-export function mayRest(core: Core, { symbol }: InstrumentState): boolean {
+export function mayHaveLeftovers(core: Core, { symbol }: InstrumentState): boolean {
   return hasAnyOpenOrder(core, symbol) || !isFlat(accountHoldingOf(core.book, symbol))
 }
 

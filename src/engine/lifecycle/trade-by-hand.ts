@@ -18,7 +18,7 @@ import { dropPlace, takeDecision } from '../strategies/take-decision.ts'
 export type OrderCommand = Extract<EngineCommand, { kind: 'order' }>
 export type CancelCommand = Extract<EngineCommand, { kind: 'cancel' }>
 
-/** What a command by hand would do, or why it does nothing, in words. */
+/** Says in words what a command by hand would do, or why it does nothing. */
 export interface HandPlan {
   readonly refusal?: string
   readonly detail?: string

@@ -86,7 +86,7 @@ function cancelSymbol(core: Core, instrument: InstrumentState): void {
   if (instrument.phase === 'idle') startResolution(core, instrument, 'unwanted')
   const isAwaited = instrument.resolution?.stage === 'cancelling'
   const cancel = noteResolves(core, cancelId, isAwaited ? [instrument.symbol] : [])
-  send(core, cancelId, cancel, instrument.resolution?.cause ?? 'command')
+  recordAndSend(core, cancelId, cancel, instrument.resolution?.cause ?? 'command')
 }
 
 /**
@@ -100,10 +100,10 @@ export function cancelProduct(core: Core, cause: 'planned' | 'kill'): void {
     closeBehindCancel(core, instrument),
   )
   const resolves = awaiting.map(({ symbol }) => symbol)
-  send(core, cancelId, noteResolves(core, cancelId, resolves), cause)
+  recordAndSend(core, cancelId, noteResolves(core, cancelId, resolves), cause)
 }
 
-function send(
+function recordAndSend(
   core: Core,
   cancelId: number,
   { symbols, takesProduct, requestAt, clockAheadMs }: OpenCancel,
@@ -144,8 +144,8 @@ export function isCancelDue(core: Core, { symbol, unwantedSince }: InstrumentSta
 }
 
 /**
- * What a stop or kill clears comes first, then what has waited longest, so none waits for more
- * calls than there are instruments.
+ * Instruments that a stop or kill clears come first, then those that have waited longest, so none
+ * waits for more calls than there are instruments.
  */
 function instrumentsAwaitingCancel(core: Core): readonly InstrumentState[] {
   return [...core.instruments.values()]

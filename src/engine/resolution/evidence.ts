@@ -210,7 +210,7 @@ export function haltForForeign(core: Core, fill: Fill): void {
   if (isOwnExitByHand(core, fill)) return
   const what = describeForeign(core, fill)
   if (isOfOthers(fill)) {
-    // What the exchange closes by itself leaves nothing to adopt.
+    // A close by the exchange itself leaves nothing to adopt.
     const after = isAnnounced(fill)
       ? 'what it closed is not held any more'
       : 'the position was adopted'

@@ -22,6 +22,7 @@ import { halt, isFlattening, RELEASE_HINT } from '../state/trading-mode.ts'
 import { holdQuote } from '../state/decision-state.ts'
 import { askForPositionSoon, noteFillsRead, takeSettledOrphans } from '../state/readings.ts'
 import { totalsOf } from '../state/changes.ts'
+import { tradersOf } from '../state/roster.ts'
 import { type EstimatedPayment, takeEndedPayments } from '../state/unseen-funding.ts'
 import { showFills } from '../strategies/take-snapshot.ts'
 import { comparePosition, noteFundingBefore, noteRecentFills } from './reconcile.ts'
@@ -84,7 +85,7 @@ function takeNewFills(
     const owner = logFill(core, fill, isOfStranger)
     if (owner !== undefined) owners.add(owner)
     // After a foreign fill, every strategy on the instrument may hold less.
-    else if (isOfStranger) for (const id of tradersOf(core, fill.symbol)) owners.add(id)
+    else if (isOfStranger) for (const id of tradersOf(core.settings, fill.symbol)) owners.add(id)
   }
   noteRecentFills(core, fills, heardAt)
   for (const symbol of new Set(fills.map((fill) => fill.symbol))) {
@@ -111,7 +112,7 @@ function recordUnseen(
  */
 function isProofAwaited(core: Core, symbol: string): boolean {
   const account = accountHoldingOf(core.book, symbol)
-  return tradersOf(core, symbol).some((id) => {
+  return tradersOf(core.settings, symbol).some((id) => {
     const { longLots, shortLots } = holdingOf(core.book, id, symbol)
     const isOpposed = longLots > account.longLots || shortLots > account.shortLots
     return isOpposed || isFlattening(core, symbol, id)
@@ -132,12 +133,6 @@ function waitingAmong(
       !book.byOrderId.has(fill.orderId),
   )
   return waiting.length > 0 ? { waiting: [...new Set(waiting.map(({ orderId }) => orderId))] } : {}
-}
-
-function tradersOf({ settings }: Core, symbol: string): StrategyId[] {
-  return [...settings.strategies.values()]
-    .filter((one) => one.symbols.includes(symbol))
-    .map(({ id }) => id)
 }
 
 /** @returns the owner */
@@ -224,7 +219,7 @@ export function settleWaitingFills(core: Core): void {
     const clientOid = core.book.byOrderId.get(orderId)
     const order = clientOid === undefined ? undefined : core.book.orders.get(clientOid)
     if (!order) {
-      for (const id of tradersOf(core, symbol)) owners.add(id)
+      for (const id of tradersOf(core.settings, symbol)) owners.add(id)
       continue
     }
     const { strategyId, purpose } = order.terms

@@ -43,9 +43,9 @@ export function takeUnreadableFills(core: Core, { unreadable = NONE }: FillsRead
   if (unreadable.length === 0 && core.readings.unreadable.size === 0) return
   const rows = new Map(unreadable.map((row) => [nameOf(row), row]))
   for (const known of core.readings.unreadable.keys()) {
-    if (known.startsWith(FILL) && !rows.has(known)) noteRead(core, known)
+    if (known.startsWith(FILL) && !rows.has(known)) noteRowMissing(core, known)
   }
-  for (const [row, { symbol, problem }] of rows) take(core, row, { symbol, problem })
+  for (const [row, { symbol, problem }] of rows) takeRow(core, row, { symbol, problem })
 }
 
 /** The two fills of a self-trade have one tradeId. */
@@ -59,12 +59,12 @@ export function takeUnreadablePosition(
   core: Core,
   { symbol, problem }: { readonly symbol: string; readonly problem: string },
 ): void {
-  take(core, positionOf(symbol), { symbol, problem })
+  takeRow(core, positionOf(symbol), { symbol, problem })
 }
 
 export function notePositionReadable(core: Core, symbol: string): void {
   noteWholeReading(core, positionOf(symbol))
-  noteRead(core, positionOf(symbol))
+  noteRowMissing(core, positionOf(symbol))
 }
 
 /** Nothing of the answer could be read, so it restricts nothing by itself. */
@@ -131,7 +131,7 @@ function positionOf(symbol: string): string {
   return `position ${symbol}`
 }
 
-function take(
+function takeRow(
   core: Core,
   row: string,
   { symbol, problem }: { readonly symbol: Scope; readonly problem: string },
@@ -152,7 +152,7 @@ function take(
 }
 
 /** The second whole reading without the row ends the matter. */
-function noteRead(core: Core, row: string): void {
+function noteRowMissing(core: Core, row: string): void {
   const note = core.readings.unreadable.get(row)
   if (note === undefined || note.isHalted) return
   if (!note.isRead) return noteUnreadable(core, 'unreadable', row, { ...note, isRead: true })

@@ -27,8 +27,9 @@ import { announce, type Core, type Refusal, specOf } from './core.ts'
  *      ▲                   │                         │   ▲   │ rejected again: twice the wait
  *      └───────ended───────┴──────────ended──────────┘   └───┘
  *
- * A refusal is ended by an acceptance that disproves its cause (for a flatten, by any), by ten acceptances in a row of
- * orders that it concerns, by a release of their scope, and by time without another rejection.
+ * A refusal is ended by an acceptance that disproves its cause (for a flatten, by any), by ten
+ * acceptances in a row of orders that it concerns, by a release of their scope, and by time without
+ * another rejection.
  *
  * | state    | kind             | cause   | orders that it concerns                                 |
  * |----------|------------------|---------|---------------------------------------------------------|

@@ -37,6 +37,16 @@ export function enterMembers(
   return entered
 }
 
+/** The strategies that trade an instrument now. */
+export function tradersOf(
+  { strategies }: Pick<EngineSettings, 'strategies'>,
+  symbol: string,
+): readonly StrategyId[] {
+  return [...strategies.values()].flatMap(({ id, symbols }) =>
+    symbols.includes(symbol) ? [id] : [],
+  )
+}
+
 /** Rules of a contract that orders and positions are counted by. */
 const COUNTED = ['tickSize', 'lotSize', 'minSize', 'minNotional', 'leverageMax'] as const
 
