@@ -8,9 +8,8 @@ import { corrupt, translateJournalError } from './journal-failures.ts'
 import { hasBlocks, hasCurves, openReading, readNature } from './journal-layout.ts'
 import { type RecordBlock, type Row, textOf, toBlock, unpackBlock } from './packed-records.ts'
 import type { RowsSum } from './tables/rows-sum.ts'
-import { toContents } from './journal-tables.ts'
+import { toContents, isLinked, readVerified, toStoredText } from './verified-prefix.ts'
 import type { JournalContents } from './journal.ts'
-import { isLinked, readVerified, toStoredText } from './verify-journal.ts'
 
 /** No lock is held between pages, so the writer never waits. */
 const PAGE_ROWS = 500
@@ -176,6 +175,39 @@ export class JournalReader {
     } catch (error) {
       throw translateJournalError(error, this.#file)
     }
+  }
+}
+
+/** As of its last update, without the server. */
+export interface StoredJournal {
+  readonly salt: string
+  readonly contents: JournalContents
+  /** 0: there is no record. */
+  readonly lastSequence: number
+  bookings(kind: BookedRow['kind'], span?: BookingSpan): Iterable<BookedRow>
+  close(): void
+}
+
+/** @throws Failure JOURNAL_UNREADABLE, JOURNAL_CORRUPT, JOURNAL_LAYOUT_UNKNOWN */
+export function openStoredJournal(file: string): StoredJournal {
+  try {
+    const database = openReading(file)
+    try {
+      const nature = readNature(database, file)
+      const contents = toContents(readVerified(database, nature))
+      const reader = new JournalReader(file)
+      return {
+        salt: nature.salt,
+        contents,
+        lastSequence: reader.lastSequence(),
+        bookings: (kind, span) => reader.bookings(kind, span),
+        close: () => reader.close(),
+      }
+    } finally {
+      database.close()
+    }
+  } catch (error) {
+    throw translateJournalError(error, file)
   }
 }
 

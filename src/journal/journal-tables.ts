@@ -6,10 +6,10 @@ import type { Booking } from './booking.ts'
 import { BookingTable, totalToText } from './tables/booking-table.ts'
 import { type Mark, nextLink } from './durable-mark.ts'
 import type { JournalNature } from './journal-layout.ts'
-import type { JournalContents, RowChange } from './journal.ts'
+import type { RowChange } from './journal.ts'
 import { KeyTable, NO_KEYS } from './tables/key-table.ts'
 import { sumToText } from './tables/rows-sum.ts'
-import { sealOf, type StoredCheckpoint, type VerifiedPrefix } from './verify-journal.ts'
+import { sealOf, type StoredCheckpoint, type VerifiedPrefix } from './verified-prefix.ts'
 
 /** Twice as many as come between two checkpoints: some milliseconds of work. */
 const DROPPED_MAX = 20_000
@@ -147,15 +147,6 @@ export class JournalTables {
 
 function toPlace({ sequence, link, booked }: StoredCheckpoint): SealedPlace {
   return { sequence, link, booked }
-}
-
-export function toContents({ checkpoint, records }: VerifiedPrefix): JournalContents {
-  return {
-    // A new journal without a book has a checkpoint without rows.
-    checkpoint:
-      checkpoint && checkpoint.rows.length > 0 ? checkpoint.rows.map(({ row }) => row) : undefined,
-    records: records.map(({ body }) => JSON.parse(body) as JournalRecord),
-  }
 }
 
 /** The oldest, packed ones first. The cost depends on how many go. */

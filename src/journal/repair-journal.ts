@@ -17,8 +17,9 @@ import type { BookedRow } from './booking.ts'
 import { BOOKED_KINDS, salvageBookings } from './tables/booking-table.ts'
 import { type PlacedPoint, salvageCurves } from './tables/curve-table.ts'
 import { salvageKeys } from './tables/key-table.ts'
-import { openSqliteJournal, type VerifiedJournal, verifyJournal } from './sqlite-journal.ts'
-import { readVerified } from './verify-journal.ts'
+import { openSqliteJournal } from './sqlite-journal.ts'
+import { type VerifiedJournal, verifyJournal } from './verify-journal.ts'
+import { readVerified } from './verified-prefix.ts'
 
 export interface RepairOptions {
   readonly file: string

@@ -1,26 +1,14 @@
-import { chmodSync, statSync } from 'node:fs'
+import { chmodSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { ArchivedRecord, JournalRecord, StrategyKey, UsedKey } from '../domain/record.ts'
 import { messageOf } from '../lib/failure.ts'
-import { createMark, DurableMark, type MarkReading, readMark, markFileOf } from './durable-mark.ts'
-import type { Flaw } from './journal-failures.ts'
+import { createMark, DurableMark, markFileOf } from './durable-mark.ts'
 import * as failures from './journal-failures.ts'
-import {
-  createNature,
-  hasCurves,
-  isBlank,
-  LAYOUT,
-  type JournalNature,
-  makeTables,
-  openReading,
-  openWriting,
-  readLayout,
-  readNature,
-} from './journal-layout.ts'
+import { createNature, LAYOUT, makeTables, openWriting, readLayout } from './journal-layout.ts'
 import type { BookedRow, Booking, BookingSpan } from './booking.ts'
-import { areBookingsWhole } from './tables/booking-table.ts'
-import { JournalTables, type TableSettings, toContents } from './journal-tables.ts'
+import { JournalTables, type TableSettings } from './journal-tables.ts'
+import { toContents, readVerified } from './verified-prefix.ts'
 import type {
   BookingStore,
   CurveStore,
@@ -32,9 +20,8 @@ import type {
 import type { CurvePoint, CurveQuery } from './curves.ts'
 import { type JournalWriter, putWriter } from './journal-writer.ts'
 import { putBlock, type RecordBlock, takeBlock } from './packed-records.ts'
-import { areCurvesWhole, readCurve } from './tables/curve-table.ts'
-import { areKeysWhole } from './tables/key-table.ts'
-import { areOldRecordsWhole, readVerified, type VerifiedPrefix } from './verify-journal.ts'
+import { readCurve } from './tables/curve-table.ts'
+import { type JournalFile, type VerifiedJournal, verifyJournal } from './verify-journal.ts'
 import { makeDirectory } from '../lib/durable-file.ts'
 
 /** More are written without a durable record. */
@@ -43,10 +30,7 @@ const WAITING_MAX = 256
 /** 8 MB, twice what lies between two checkpoints: a commit beyond moves the log into the file. */
 const LOG_PAGES_MAX = 2000
 
-export interface SqliteJournalOptions extends TableSettings {
-  readonly file: string
-  /** Account and place: another's journal is refused. */
-  readonly identity: string
+export interface SqliteJournalOptions extends JournalFile, TableSettings {
   /** For a new journal; drawn when absent. */
   readonly salt?: string | undefined
   /** Called once if old records are damaged, and so not packed. */
@@ -84,83 +68,6 @@ export function openSqliteJournal(
   } catch (error) {
     throw failures.translateJournalError(error, file)
   }
-}
-
-export interface VerifiedJournal {
-  readonly nature: JournalNature
-  readonly layout: number
-  readonly prefix: VerifiedPrefix
-}
-
-/**
- * Undefined where there is no journal. Without `allRows`, used keys, booked rows and older records
- * are only checked when they are read.
- */
-export function verifyJournal(
-  { file, identity }: Pick<SqliteJournalOptions, 'file' | 'identity'>,
-  { allRows = false, evenMoved = false } = {},
-): VerifiedJournal | undefined {
-  const mark = readMark(markFileOf(file))
-  if (mark.kind === 'repairing') throw failures.repairUnfinished(file, mark.aside)
-  if (mark.kind === 'copying') throw failures.copyUnfinished(file)
-  if (mark.kind === 'moved' && !evenMoved) throw failures.movedAway(file, mark.to)
-  if (!isJournalFile(file)) return confirmAbsent(file, mark)
-  const database = openReading(file)
-  try {
-    if (isBlank(database)) return confirmAbsent(file, mark)
-    const nature = readNature(database, file)
-    if (nature.identity !== identity) throw failures.foreign(file, nature.identity, identity)
-    const prefix = readVerified(database, nature)
-    if (prefix.flaw) throw failures.corrupt(file, prefix.flaw)
-    confirmEnd(file, prefix, mark)
-    if (prefix.daysFlaw) throw failures.corrupt(file, prefix.daysFlaw)
-    const flaw = allRows ? findFlawedRows(database, { nature, prefix }) : undefined
-    if (flaw) throw failures.corrupt(file, flaw)
-    return { nature, layout: readLayout(database), prefix }
-  } finally {
-    database.close()
-  }
-}
-
-/** Rows that a start does not read. */
-export function findFlawedRows(
-  database: DatabaseSync,
-  { nature: { first }, prefix: { start } }: Pick<VerifiedJournal, 'nature' | 'prefix'>,
-): Flaw | undefined {
-  const flaw = (found: string): Flaw => ({ sequence: undefined, found })
-  if (!areKeysWhole(database, first)) return flaw('the used keys are not as they were written')
-  if (!areBookingsWhole(database, first))
-    return flaw('the fills and funding payments are not as they were written')
-  if (hasCurves(database) && !areCurvesWhole(database, first))
-    return flaw('the curves are not as they were written')
-  if (!areOldRecordsWhole(database, start))
-    return flaw('records before the checkpoint are missing, or not as they were written')
-  return undefined
-}
-
-/** It exists and is not empty. */
-export function isJournalFile(file: string): boolean {
-  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
-}
-
-/** @throws Failure if a mark proves that there was a journal */
-function confirmAbsent(file: string, mark: MarkReading): undefined {
-  if (mark.kind === 'read' || mark.kind === 'moved')
-    throw failures.tailLost(file, 0, mark.mark.sequence)
-  if (mark.kind === 'damaged') throw failures.markDamaged(file, 'the journal is gone')
-}
-
-function confirmEnd(file: string, prefix: VerifiedPrefix, mark: MarkReading): void {
-  const { start, records, last } = prefix
-  if (mark.kind === 'absent' && last.sequence === 0) {
-    return createMark(markFileOf(file), last) // The process ended between making the two.
-  }
-  if (mark.kind !== 'read' && mark.kind !== 'moved')
-    throw failures.markDamaged(file, `${markFileOf(file)} is ${mark.kind}`)
-  const { sequence, link } = mark.mark
-  if (last.sequence < sequence) throw failures.tailLost(file, last.sequence, sequence)
-  const named = sequence === start.sequence ? start : records[sequence - start.sequence - 1]
-  if (named?.link !== link) throw failures.markDamaged(file, `it names another record ${sequence}`)
 }
 
 function createJournal({ file, identity, salt }: SqliteJournalOptions): VerifiedJournal {

@@ -13,7 +13,7 @@ import {
 } from '../durable-mark.ts'
 import { type Flaw, foreign, isDamage, markDamaged, repairUnfinished } from '../journal-failures.ts'
 import { removeDatabase } from '../journal-layout.ts'
-import { isJournalFile, verifyJournal } from '../sqlite-journal.ts'
+import { isJournalFile, verifyJournal } from '../verify-journal.ts'
 import { Connection, serverName } from '../postgres/connection.ts'
 import {
   copyBehind,

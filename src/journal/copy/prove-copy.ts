@@ -3,8 +3,8 @@ import type { Failure } from '../../lib/failure.ts'
 import type { Mark } from '../durable-mark.ts'
 import type { Flaw } from '../journal-failures.ts'
 import { hasBlocks, hasCurves, type JournalNature } from '../journal-layout.ts'
-import { findFlawedRows } from '../sqlite-journal.ts'
-import { readVerified } from '../verify-journal.ts'
+import { findFlawedRows } from '../verify-journal.ts'
+import { readVerified } from '../verified-prefix.ts'
 
 /** The counted tables. */
 export const COUNTED = {

@@ -10,7 +10,7 @@ import {
 import { renameRows } from '../tables/book-table.ts'
 import { readBuckets } from '../tables/key-table.ts'
 import { type RowsSum, sumToText } from '../tables/rows-sum.ts'
-import { sealOf } from '../verify-journal.ts'
+import { sealOf } from '../verified-prefix.ts'
 
 interface LayoutStep {
   readonly file: string

@@ -22,7 +22,7 @@ import {
   readNature,
   removeDatabase,
 } from '../journal-layout.ts'
-import { isJournalFile, type VerifiedJournal, verifyJournal } from '../sqlite-journal.ts'
+import { isJournalFile, type VerifiedJournal, verifyJournal } from '../verify-journal.ts'
 import { stepsFrom } from './layout-steps.ts'
 
 export interface FileToMigrate {

@@ -7,7 +7,8 @@ import type { Timers } from '../../lib/timers.ts'
 import type { BookedRow, Booking, BookingSpan } from '../booking.ts'
 import type { CurvePoint, CurveQuery } from '../curves.ts'
 import { FETCH_ANEW, keysDamaged, translateJournalError } from '../journal-failures.ts'
-import { JournalTables, type TableSettings, toContents } from '../journal-tables.ts'
+import { JournalTables, type TableSettings } from '../journal-tables.ts'
+import { toContents, readVerified, type VerifiedPrefix } from '../verified-prefix.ts'
 import {
   type JournalContents,
   type OpenedJournal,
@@ -15,7 +16,6 @@ import {
   type WriterLease,
   untilDurable,
 } from '../journal.ts'
-import { readVerified, type VerifiedPrefix } from '../verify-journal.ts'
 import type { JournalNature } from '../journal-layout.ts'
 import type { JournalWriter } from '../journal-writer.ts'
 import { readChanges, toServerText } from './changes.ts'

@@ -12,7 +12,7 @@ import {
   readNature,
   removeDatabase,
 } from '../journal-layout.ts'
-import { readVerified, type VerifiedPrefix } from '../verify-journal.ts'
+import { readVerified, type VerifiedPrefix } from '../verified-prefix.ts'
 import { applyChanges, type Changes } from './changes.ts'
 import { type Connection, type PostgresPlace, serverName } from './connection.ts'
 import { corruptOnServer, tailLostOnServer } from './postgres-failures.ts'
