@@ -108,7 +108,7 @@ const WRITER_WAIT_MS_MAX = 4000
 /** A restarted log is cut to this size, which SQLite uses between checkpoints. */
 const LOG_BYTES_KEPT = 4_194_304
 
-export interface JournalNature {
+export interface JournalMeta {
   readonly identity: string
   readonly salt: string
   readonly first: string
@@ -141,33 +141,33 @@ export function isBlank(database: DatabaseSync): boolean {
   return tables === 0 && readLayout(database) === 0
 }
 
-export function createNature(identity: string, salt = randomHex(16)): JournalNature {
+export function createMeta(identity: string, salt = randomHex(16)): JournalMeta {
   return { identity, salt, first: nextLink('', identity, salt) }
 }
 
-export function makeTables(database: DatabaseSync, nature: JournalNature): JournalNature {
+export function makeTables(database: DatabaseSync, meta: JournalMeta): JournalMeta {
   database.exec(`BEGIN IMMEDIATE; ${TABLES} PRAGMA user_version = ${LAYOUT}`)
   const insert = database.prepare('INSERT INTO meta (name, value) VALUES (?, ?)')
-  const { identity, salt, first } = nature
+  const { identity, salt, first } = meta
   for (const [name, value] of Object.entries({ identity, salt, first })) insert.run(name, value)
-  if (nature.writer) putWriter(database, nature.writer)
+  if (meta.writer) putWriter(database, meta.writer)
   database.exec('COMMIT')
-  return nature
+  return meta
 }
 
 /** @throws Failure JOURNAL_LAYOUT_UNKNOWN, RangeError for damage */
-export function readNature(database: DatabaseSync, file: string): JournalNature {
+export function readMeta(database: DatabaseSync, file: string): JournalMeta {
   const layout = readLayout(database)
   if (layout < LAYOUT_FIRST || layout > LAYOUT) throw layoutUnknown(file, layout, LAYOUT)
   const read = (name: string) =>
     String(database.prepare('SELECT value FROM meta WHERE name = ?').get(name)?.['value'])
-  const nature = {
+  const meta = {
     identity: read('identity'),
     salt: read('salt'),
     first: read('first'),
     writer: readWriter(database),
   }
-  if (nextLink('', nature.identity, nature.salt) === nature.first) return nature
+  if (nextLink('', meta.identity, meta.salt) === meta.first) return meta
   throw new RangeError('its identity and salt do not fit together')
 }
 

@@ -5,7 +5,7 @@ import type { CurvePoint, CurveQuery } from './curves.ts'
 import { readBookings, readDays, type RowsCount } from './tables/booking-table.ts'
 import { listSeries, readCurve } from './tables/curve-table.ts'
 import { corrupt, translateJournalError } from './journal-failures.ts'
-import { hasBlocks, hasCurves, openReading, readNature } from './journal-layout.ts'
+import { hasBlocks, hasCurves, openReading, readMeta } from './journal-layout.ts'
 import { type RecordBlock, type Row, textOf, toBlock, unpackBlock } from './packed-records.ts'
 import type { RowsSum } from './tables/rows-sum.ts'
 import { toContents, isLinked, readVerified, toStoredText } from './verified-prefix.ts'
@@ -46,7 +46,7 @@ export class JournalReader {
     this.#file = file
     this.#database = this.#translated(() => openReading(file))
     try {
-      this.#first = this.#translated(() => readNature(this.#database, file)).first
+      this.#first = this.#translated(() => readMeta(this.#database, file)).first
     } catch (error) {
       this.#database.close()
       throw error
@@ -156,7 +156,7 @@ export class JournalReader {
     return this.#translated(() => {
       this.#database.exec('BEGIN')
       try {
-        const found = readVerified(this.#database, readNature(this.#database, this.#file))
+        const found = readVerified(this.#database, readMeta(this.#database, this.#file))
         if (found.flaw) throw corrupt(this.#file, found.flaw)
         return toContents(found)
       } finally {
@@ -193,11 +193,11 @@ export function openStoredJournal(file: string): StoredJournal {
   try {
     const database = openReading(file)
     try {
-      const nature = readNature(database, file)
-      const contents = toContents(readVerified(database, nature))
+      const meta = readMeta(database, file)
+      const contents = toContents(readVerified(database, meta))
       const reader = new JournalReader(file)
       return {
-        salt: nature.salt,
+        salt: meta.salt,
         contents,
         lastSequence: reader.lastSequence(),
         bookings: (kind, span) => reader.bookings(kind, span),

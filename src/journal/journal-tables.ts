@@ -5,7 +5,7 @@ import { CurveTable, type PlacedPoint } from './tables/curve-table.ts'
 import type { Booking } from './booking.ts'
 import { BookingTable, totalToText } from './tables/booking-table.ts'
 import { type Mark, nextLink } from './durable-mark.ts'
-import type { JournalNature } from './journal-layout.ts'
+import type { JournalMeta } from './journal-layout.ts'
 import type { RowChange } from './journal.ts'
 import { KeyTable, NO_KEYS } from './tables/key-table.ts'
 import { sumToText } from './tables/rows-sum.ts'
@@ -32,7 +32,7 @@ export interface TableSettings {
 
 export interface TablesParts extends TableSettings {
   readonly database: DatabaseSync
-  readonly nature: JournalNature
+  readonly meta: JournalMeta
   readonly prefix: VerifiedPrefix
   readonly records: readonly JournalRecord[]
 }
@@ -59,16 +59,16 @@ export class JournalTables {
   /** Undefined: there is no checkpoint. */
   #sealed: SealedPlace | undefined
 
-  constructor({ nature, prefix, records, ...parts }: TablesParts) {
+  constructor({ meta, prefix, records, ...parts }: TablesParts) {
     const { database, usedKeys = [], bookings = [], curves = [] } = parts
     this.#parts = parts
     this.#last = prefix.last
     this.#sealed = prefix.checkpoint && toPlace(prefix.checkpoint)
-    this.#book = new BookTable(database, nature.first, prefix.checkpoint)
-    this.keys = new KeyTable(database, nature.first, prefix.checkpoint?.keys ?? NO_KEYS)
-    this.bookings = new BookingTable(database, nature.first, prefix.days)
+    this.#book = new BookTable(database, meta.first, prefix.checkpoint)
+    this.keys = new KeyTable(database, meta.first, prefix.checkpoint?.keys ?? NO_KEYS)
+    this.bookings = new BookingTable(database, meta.first, prefix.days)
     this.#old = new OldRecords(database)
-    this.curves = new CurveTable(database, nature.first)
+    this.curves = new CurveTable(database, meta.first)
     this.#carried = { bookings, curves }
     this.keys.put(usedKeys)
     for (const record of records) this.keys.add(record)

@@ -8,9 +8,9 @@ import { createRepairMark, readMark, markFileOf } from './durable-mark.ts'
 import { isDamage, translateJournalError } from './journal-failures.ts'
 import {
   hasCurves,
-  type JournalNature,
+  type JournalMeta,
   openReading,
-  readNature,
+  readMeta,
   removeDatabase,
 } from './journal-layout.ts'
 import type { BookedRow } from './booking.ts'
@@ -120,7 +120,7 @@ function copyPart(from: string, to: string): void {
   syncFile(to)
 }
 
-interface SalvagedJournal extends Pick<VerifiedJournal, 'nature' | 'prefix'> {
+interface SalvagedJournal extends Pick<VerifiedJournal, 'meta' | 'prefix'> {
   readonly usedKeys: readonly UsedKey[]
 }
 
@@ -130,8 +130,8 @@ function salvage(file: string): SalvagedJournal | undefined {
   let database: DatabaseSync | undefined
   try {
     database = openReading(file)
-    const nature = readNature(database, file)
-    return { nature, prefix: readVerified(database, nature), usedKeys: readKeys(database, nature) }
+    const meta = readMeta(database, file)
+    return { meta, prefix: readVerified(database, meta), usedKeys: readKeys(database, meta) }
   } catch (error) {
     // A damaged file counts as empty; a disk error is reported.
     if (!isDamage(error)) throw error
@@ -142,7 +142,7 @@ function salvage(file: string): SalvagedJournal | undefined {
 }
 
 /** All that are readable. */
-function readKeys(database: DatabaseSync, { first }: JournalNature): readonly UsedKey[] {
+function readKeys(database: DatabaseSync, { first }: JournalMeta): readonly UsedKey[] {
   try {
     return [...salvageKeys(database, first)]
   } catch (error) {
@@ -152,7 +152,7 @@ function readKeys(database: DatabaseSync, { first }: JournalNature): readonly Us
 }
 
 /** One by one, since they may be many. */
-function* readBookings(file: string, { first }: JournalNature): Generator<BookedRow> {
+function* readBookings(file: string, { first }: JournalMeta): Generator<BookedRow> {
   const database = openReading(file)
   try {
     for (const kind of BOOKED_KINDS) yield* skipDamage(salvageBookings(database, first, kind))
@@ -161,7 +161,7 @@ function* readBookings(file: string, { first }: JournalNature): Generator<Booked
   }
 }
 
-function* readCurves(file: string, { first }: JournalNature): Generator<PlacedPoint> {
+function* readCurves(file: string, { first }: JournalMeta): Generator<PlacedPoint> {
   const database = openReading(file)
   try {
     if (hasCurves(database)) yield* skipDamage(salvageCurves(database, first))
@@ -188,9 +188,9 @@ function buildAnew(
   removeDatabase(made)
   rmSync(markFileOf(made), { force: true })
   const { usedKeys = [] } = found ?? {}
-  const salt = found?.nature.salt
-  const bookings = found ? readBookings(file, found.nature) : []
-  const curves = found ? readCurves(file, found.nature) : []
+  const salt = found?.meta.salt
+  const bookings = found ? readBookings(file, found.meta) : []
+  const curves = found ? readCurves(file, found.meta) : []
   const journal = openSqliteJournal({
     file: made,
     identity,
@@ -203,7 +203,7 @@ function buildAnew(
   try {
     journal.saveCheckpoint(checkpoint?.rows.map(({ row }) => row) ?? [])
     for (const { body } of records) journal.append(JSON.parse(body) as JournalRecord)
-    if (found?.nature.writer) journal.noteWriter(found.nature.writer)
+    if (found?.meta.writer) journal.noteWriter(found.meta.writer)
     journal.append(buildRecord(reason))
     journal.flush()
   } finally {

@@ -5,7 +5,7 @@ import type { ArchivedRecord, JournalRecord, StrategyKey, UsedKey } from '../dom
 import { messageOf } from '../lib/failure.ts'
 import { createMark, DurableMark, markFileOf } from './durable-mark.ts'
 import * as failures from './journal-failures.ts'
-import { createNature, LAYOUT, makeTables, openWriting, readLayout } from './journal-layout.ts'
+import { createMeta, LAYOUT, makeTables, openWriting, readLayout } from './journal-layout.ts'
 import type { BookedRow, Booking, BookingSpan } from './booking.ts'
 import { JournalTables, type TableSettings } from './journal-tables.ts'
 import { toContents, readVerified } from './verified-prefix.ts'
@@ -53,14 +53,14 @@ export function openSqliteJournal(
   const { file } = options
   try {
     makeDirectory(dirname(file), 0o700)
-    const { nature, prefix } = verifyJournal(options) ?? createJournal(options)
+    const { meta, prefix } = verifyJournal(options) ?? createJournal(options)
     const database = openWriting(file)
     try {
       const layout = readLayout(database)
       if (layout !== LAYOUT)
         throw failures.layoutOlder(file, layout, 'run `intentd journal migrate`')
       const mark = new DurableMark(markFileOf(file))
-      return new SqliteJournal({ ...options, database, mark, nature, prefix })
+      return new SqliteJournal({ ...options, database, mark, meta, prefix })
     } catch (error) {
       database.close()
       throw error
@@ -74,15 +74,15 @@ function createJournal({ file, identity, salt }: SqliteJournalOptions): Verified
   const database = openWriting(file)
   try {
     chmodSync(file, 0o600)
-    const nature = makeTables(database, createNature(identity, salt))
-    createMark(markFileOf(file), { sequence: 0, link: nature.first })
-    return { nature, layout: LAYOUT, prefix: readVerified(database, nature) }
+    const meta = makeTables(database, createMeta(identity, salt))
+    createMark(markFileOf(file), { sequence: 0, link: meta.first })
+    return { meta, layout: LAYOUT, prefix: readVerified(database, meta) }
   } finally {
     database.close()
   }
 }
 
-type JournalParts = Pick<VerifiedJournal, 'nature' | 'prefix'> & {
+type JournalParts = Pick<VerifiedJournal, 'meta' | 'prefix'> & {
   readonly database: DatabaseSync
   readonly mark: DurableMark
 } & Pick<SqliteJournalOptions, 'file' | 'onUnpacked' | keyof TableSettings>
@@ -95,7 +95,7 @@ interface WaitingRecord {
 class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<void> {
   readonly salt: string
   readonly writer: JournalWriter | undefined
-  readonly #parts: Pick<JournalParts, 'file' | 'database' | 'nature' | 'mark'>
+  readonly #parts: Pick<JournalParts, 'file' | 'database' | 'meta' | 'mark'>
   readonly #tables: JournalTables
   #onUnpacked: ((reason: string) => void) | undefined
   /** Until it is loaded. */
@@ -110,20 +110,20 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   #poisonedBy: unknown
 
   constructor(given: JournalParts) {
-    const { file, database, nature, mark, prefix } = given
-    this.#parts = { file, database, nature, mark }
+    const { file, database, meta, mark, prefix } = given
+    this.#parts = { file, database, meta, mark }
     this.#onUnpacked = given.onUnpacked
     database.exec(`PRAGMA wal_autocheckpoint = ${LOG_PAGES_MAX}`)
-    this.salt = nature.salt
-    this.writer = nature.writer
+    this.salt = meta.salt
+    this.writer = meta.writer
     this.#found = toContents(prefix)
     this.#checkpointed = prefix.start.sequence
     this.#tables = new JournalTables({ ...given, records: this.#found.records })
   }
 
   load(): JournalContents {
-    const { database, nature } = this.#parts
-    const found = this.#found ?? toContents(readVerified(database, nature))
+    const { database, meta } = this.#parts
+    const found = this.#found ?? toContents(readVerified(database, meta))
     this.#found = undefined
     return found
   }
@@ -244,9 +244,9 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   }
 
   *curve(query: CurveQuery): Generator<CurvePoint> {
-    const { database, nature, file } = this.#parts
+    const { database, meta, file } = this.#parts
     try {
-      yield* readCurve(database, nature.first, query)
+      yield* readCurve(database, meta.first, query)
     } catch (error) {
       throw failures.translateJournalError(error, file)
     }

@@ -4,7 +4,7 @@ import { messageOf } from '../lib/failure.ts'
 import type { JournalContents } from './journal.ts'
 import { type Mark, nextLink } from './durable-mark.ts'
 import { type Flaw, isDamage } from './journal-failures.ts'
-import { hasBlocks, type JournalNature } from './journal-layout.ts'
+import { hasBlocks, type JournalMeta } from './journal-layout.ts'
 import { type Row, toBlock, unpackBlock } from './packed-records.ts'
 import { type StoredBook, readRows } from './tables/book-table.ts'
 import { type BookedDays, readDays, totalToText } from './tables/booking-table.ts'
@@ -43,7 +43,7 @@ export interface VerifiedPrefix {
  * Reads the checkpoint and follows the links; damage ends the prefix.
  * @throws Error of SQLite if the disk cannot be read now, which is no damage
  */
-export function readVerified(database: DatabaseSync, { first }: JournalNature): VerifiedPrefix {
+export function readVerified(database: DatabaseSync, { first }: JournalMeta): VerifiedPrefix {
   const found = attempt(() => readCheckpoint(database, first))
   const checkpoint = found.value
   const start: Mark = checkpoint ?? { sequence: 0, link: first }

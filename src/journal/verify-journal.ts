@@ -6,10 +6,10 @@ import * as failures from './journal-failures.ts'
 import {
   hasCurves,
   isBlank,
-  type JournalNature,
+  type JournalMeta,
   openReading,
   readLayout,
-  readNature,
+  readMeta,
 } from './journal-layout.ts'
 import { areBookingsWhole } from './tables/booking-table.ts'
 import { areCurvesWhole } from './tables/curve-table.ts'
@@ -23,7 +23,7 @@ export interface JournalFile {
 }
 
 export interface VerifiedJournal {
-  readonly nature: JournalNature
+  readonly meta: JournalMeta
   readonly layout: number
   readonly prefix: VerifiedPrefix
 }
@@ -44,15 +44,15 @@ export function verifyJournal(
   const database = openReading(file)
   try {
     if (isBlank(database)) return confirmAbsent(file, mark)
-    const nature = readNature(database, file)
-    if (nature.identity !== identity) throw failures.foreign(file, nature.identity, identity)
-    const prefix = readVerified(database, nature)
+    const meta = readMeta(database, file)
+    if (meta.identity !== identity) throw failures.foreign(file, meta.identity, identity)
+    const prefix = readVerified(database, meta)
     if (prefix.flaw) throw failures.corrupt(file, prefix.flaw)
     confirmEnd(file, prefix, mark)
     if (prefix.daysFlaw) throw failures.corrupt(file, prefix.daysFlaw)
-    const flaw = allRows ? findFlawedRows(database, { nature, prefix }) : undefined
+    const flaw = allRows ? findFlawedRows(database, { meta, prefix }) : undefined
     if (flaw) throw failures.corrupt(file, flaw)
-    return { nature, layout: readLayout(database), prefix }
+    return { meta, layout: readLayout(database), prefix }
   } finally {
     database.close()
   }
@@ -61,7 +61,7 @@ export function verifyJournal(
 /** Rows that a start does not read. */
 export function findFlawedRows(
   database: DatabaseSync,
-  { nature: { first }, prefix: { start } }: Pick<VerifiedJournal, 'nature' | 'prefix'>,
+  { meta: { first }, prefix: { start } }: Pick<VerifiedJournal, 'meta' | 'prefix'>,
 ): Flaw | undefined {
   const flaw = (found: string): Flaw => ({ sequence: undefined, found })
   if (!areKeysWhole(database, first)) return flaw('the used keys are not as they were written')

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { createMark, type Mark, readMark, markFileOf } from '../durable-mark.ts'
 import * as failures from '../journal-failures.ts'
-import { openReading, readNature } from '../journal-layout.ts'
+import { openReading, readMeta } from '../journal-layout.ts'
 import { isJournalFile, verifyJournal } from '../verify-journal.ts'
 import { readVerified } from '../verified-prefix.ts'
 import { syncFile } from '../../lib/durable-file.ts'
@@ -50,7 +50,7 @@ export function backUpFile({ file, identity, to }: FileToBackUp): JournalBackup 
 function proveCopy({ file, identity, to }: FileToBackUp, before: Mark | undefined): JournalBackup {
   const database = openReading(to)
   try {
-    const { last } = readVerified(database, readNature(database, to))
+    const { last } = readVerified(database, readMeta(database, to))
     if (before !== undefined && last.sequence < before.sequence)
       throw failures.tailLost(file, last.sequence, before.sequence)
     syncFile(to)

@@ -12,15 +12,11 @@ import {
 } from './prove-copy.ts'
 import type { Mark } from '../durable-mark.ts'
 import type { Flaw } from '../journal-failures.ts'
-import { type JournalNature, LAYOUT_CURVES, makeTables, removeDatabase } from '../journal-layout.ts'
+import { type JournalMeta, LAYOUT_CURVES, makeTables, removeDatabase } from '../journal-layout.ts'
 import type { Connection, PostgresPlace } from '../postgres/connection.ts'
 import { openReplica } from '../postgres/fetch-tables.ts'
 import type { LeaseTaker, LeaseTerms } from '../postgres/lease.ts'
-import {
-  assertServerVersion,
-  readServerNature,
-  type ServerNature,
-} from '../postgres/server-tables.ts'
+import { assertServerVersion, readServerMeta, type ServerMeta } from '../postgres/server-tables.ts'
 import { quoteName } from '../postgres/tables.ts'
 
 /** A statement on a large journal may take minutes. */
@@ -56,7 +52,7 @@ export interface CopyReport {
 }
 
 export interface ServerState {
-  readonly nature: ServerNature
+  readonly meta: ServerMeta
   readonly last: Mark
   readonly feedPlace: number
   /** Where it continues, if not here. */
@@ -82,8 +78,8 @@ export async function lookAtServer(
   await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
     `intentd ${place.schema}`,
   ])
-  const nature = await readServerNature(connection, place, given)
-  if (nature === undefined) return undefined
+  const meta = await readServerMeta(connection, place, given)
+  if (meta === undefined) return undefined
   const schema = quoteName(place.schema)
   const [row = {}] = await connection.query(
     `SELECT *, CASE WHEN released OR place = $1 THEN 0
@@ -93,9 +89,9 @@ export async function lookAtServer(
     [taker.place],
   )
   const link = String(row['last_link'])
-  const last = { sequence: Number(row['last_sequence']), link: link === '' ? nature.first : link }
+  const last = { sequence: Number(row['last_sequence']), link: link === '' ? meta.first : link }
   return {
-    nature,
+    meta,
     last,
     feedPlace: Number(row['feed_place']),
     movedTo: typeof row['moved_to'] === 'string' ? row['moved_to'] : undefined,
@@ -123,7 +119,7 @@ export async function countServer(
 /** A file of this machine that shall hold what a server has. */
 export interface FileToMake {
   readonly file: string
-  readonly nature: JournalNature
+  readonly meta: JournalMeta
   readonly refuse: (flaw: Flaw) => Failure
 }
 
@@ -133,15 +129,15 @@ export interface FileToMake {
  * @throws the failure that `refuse` builds of the first flaw
  */
 export async function makeProvedFile(
-  { file, nature, refuse }: FileToMake,
+  { file, meta, refuse }: FileToMake,
   read: (database: DatabaseSync) => Promise<ExpectedCopy>,
 ): Promise<ExpectedCopy & { readonly database: DatabaseSync }> {
   removeDatabase(file)
   const database = openReplica(file)
   try {
-    makeTables(database, nature)
+    makeTables(database, meta)
     const expected = await read(database)
-    proveCopy({ database, nature }, expected, refuse)
+    proveCopy({ database, meta }, expected, refuse)
     return { ...expected, database }
   } catch (error) {
     database.close()

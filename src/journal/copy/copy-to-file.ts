@@ -37,7 +37,7 @@ import { fetchTables } from '../postgres/fetch-tables.ts'
 import { readKillOrder } from '../postgres/kill-order.ts'
 import { HeldLease, takeLease } from '../postgres/lease.ts'
 import { corruptOnServer, leaseHeld, leaseLost, movedAway } from '../postgres/postgres-failures.ts'
-import type { ServerNature } from '../postgres/server-tables.ts'
+import type { ServerMeta } from '../postgres/server-tables.ts'
 import { quoteName } from '../postgres/tables.ts'
 
 /**
@@ -107,14 +107,14 @@ function isNeverCopied(
   if (mark.kind !== 'moved' || mark.to !== serverName(place)) return false
   if (state === undefined || (state.isBlank && state.movedTo === undefined)) return true
   const found = verifyJournal({ file, identity }, { evenMoved: true })
-  return found?.nature.first === state.nature.first && state.movedTo === fileName
+  return found?.meta.first === state.meta.first && state.movedTo === fileName
 }
 
 /** @throws Failure if an existing file may not be replaced */
 function judgeFile(options: CopyOptions, mark: MarkReading, state: ServerState): 'copy' | 'done' {
   const { file, identity, place, fileName } = options
-  if (state.nature.identity !== identity)
-    throw foreign(serverName(place), state.nature.identity, identity)
+  if (state.meta.identity !== identity)
+    throw foreign(serverName(place), state.meta.identity, identity)
   if (state.movedTo !== undefined) {
     if (state.movedTo === fileName && mark.kind === 'copying') return 'copy'
     if (state.movedTo === fileName && mark.kind === 'read') return 'done'
@@ -134,7 +134,7 @@ function judgeFile(options: CopyOptions, mark: MarkReading, state: ServerState):
       throw copyTaken(file, 'a journal that may be the current one')
     case 'moved': {
       const found = verifyJournal({ file, identity }, { evenMoved: true })
-      if (found?.nature.first !== state.nature.first)
+      if (found?.meta.first !== state.meta.first)
         throw copyTaken(file, 'a journal of another beginning')
       if (mark.mark.sequence > state.last.sequence) throw copyBehind(file, mark.mark, state.last)
       return 'copy'
@@ -194,16 +194,16 @@ async function holdLease(connection: Connection, options: CopyToFileOptions): Pr
 async function fetchFile(
   connection: Connection,
   options: CopyOptions,
-  { nature }: ServerState,
+  { meta }: ServerState,
 ): Promise<ExpectedCopy> {
   const { place } = options
   const { schema } = place
   const file = madeFileOf(options)
   removeFile(file)
   const refuse = (flaw: Flaw): Failure => corruptOnServer(serverName(place), flaw)
-  const { database, last, counted } = await makeProvedFile({ file, nature, refuse }, (empty) =>
+  const { database, last, counted } = await makeProvedFile({ file, meta, refuse }, (empty) =>
     connection.within('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', async () => {
-      const expected = await readExpected(connection, schema, nature)
+      const expected = await readExpected(connection, schema, meta)
       const { packUpTo } = expected
       const onRows = followRows(options, 'copying', expected.counted)
       await fetchTables({ connection, schema, database: empty, packUpTo, onRows })
@@ -217,7 +217,7 @@ async function fetchFile(
 async function readExpected(
   connection: Connection,
   name: string,
-  { first, layout }: ServerNature,
+  { first, layout }: ServerMeta,
 ): Promise<ExpectedCopy & { readonly packUpTo: number }> {
   const schema = quoteName(name)
   const [row = {}] = await connection.query(

@@ -99,7 +99,7 @@ async function copyOver(
       const target = judgeServer(options, source, state)
       if (target === 'done') return 'done'
       await (target === 'make'
-        ? makeServerTables(connection, place.schema, source.nature)
+        ? makeServerTables(connection, place.schema, source.meta)
         : clearServer(connection, place.schema, source))
       await writeRows(connection, options, source)
       const feedPlace = await writeLease(connection, options, source)
@@ -127,17 +127,17 @@ async function copyOver(
 /** @throws Failure if an existing journal may not be replaced */
 function judgeServer(
   { place, file, identity, fileName }: CopyOptions,
-  { nature, prefix, mark }: CopySource,
+  { meta, prefix, mark }: CopySource,
   state: ServerState | undefined,
 ): 'make' | 'replace' | 'done' {
   if (state === undefined) return 'make'
   const where = serverName(place)
-  if (state.nature.identity !== identity) throw foreign(where, state.nature.identity, identity)
+  if (state.meta.identity !== identity) throw foreign(where, state.meta.identity, identity)
   if (state.isBlank && state.movedTo === undefined) {
     if (state.freeInMs > 0) throw leaseHeld(place, state.holder, state.freeInMs)
     return 'replace'
   }
-  if (state.nature.first !== nature.first) throw copyTaken(where, 'a journal of another beginning')
+  if (state.meta.first !== meta.first) throw copyTaken(where, 'a journal of another beginning')
   const isMoved = mark.kind === 'moved'
   if (state.movedTo === undefined) {
     if (!isMoved) throw copyTaken(where, 'this journal, as it goes on there')
@@ -155,21 +155,18 @@ function judgeServer(
 async function clearServer(
   connection: Pick<Connection, 'query'>,
   name: string,
-  { nature }: CopySource,
+  { meta }: CopySource,
 ): Promise<void> {
   const schema = quoteName(name)
   for (const table of [...JOURNAL_TABLES.map((one) => one.name), 'feed', 'followers'])
     await connection.query(`DELETE FROM ${schema}.${table}`)
   for (const key of ['salt', 'first'] as const)
-    await connection.query(`UPDATE ${schema}.meta SET value = $2 WHERE name = $1`, [
-      key,
-      nature[key],
-    ])
+    await connection.query(`UPDATE ${schema}.meta SET value = $2 WHERE name = $1`, [key, meta[key]])
   await connection.query(`DELETE FROM ${schema}.meta WHERE name = $1`, [WRITER])
-  if (nature.writer)
+  if (meta.writer)
     await connection.query(`INSERT INTO ${schema}.meta VALUES ($1, $2)`, [
       WRITER,
-      JSON.stringify(nature.writer),
+      JSON.stringify(meta.writer),
     ])
 }
 
@@ -240,12 +237,12 @@ async function proveServer(
   options: CopyOptions,
   { source, feedPlace }: { readonly source: CopySource; readonly feedPlace: number },
 ): Promise<void> {
-  const { nature, counted, prefix } = source
+  const { meta, counted, prefix } = source
   const { schema } = options.place
   const refuse = ({ found }: Flaw): Failure =>
     copyFailed(new Error(`what was read back is not what was written: ${found}`))
   const { database } = await makeProvedFile(
-    { file: proofFileOf(options), nature, refuse },
+    { file: proofFileOf(options), meta, refuse },
     async (empty) => {
       const onRows = followRows(options, 'reading back', counted)
       await fetchTables({ connection, schema, database: empty, onRows })

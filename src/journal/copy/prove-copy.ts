@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Failure } from '../../lib/failure.ts'
 import type { Mark } from '../durable-mark.ts'
 import type { Flaw } from '../journal-failures.ts'
-import { hasBlocks, hasCurves, type JournalNature } from '../journal-layout.ts'
+import { hasBlocks, hasCurves, type JournalMeta } from '../journal-layout.ts'
 import { findFlawedRows } from '../verify-journal.ts'
 import { readVerified } from '../verified-prefix.ts'
 
@@ -45,7 +45,7 @@ export function rowsOf(counted: JournalSize): number {
 
 export interface JournalCopy {
   readonly database: DatabaseSync
-  readonly nature: JournalNature
+  readonly meta: JournalMeta
 }
 
 export interface ExpectedCopy {
@@ -68,11 +68,11 @@ export function proveCopy(
 }
 
 export function findCopyFlaw(
-  { database, nature }: JournalCopy,
+  { database, meta }: JournalCopy,
   { last, counted }: ExpectedCopy,
 ): Flaw | undefined {
-  const prefix = readVerified(database, nature)
-  const flaw = prefix.flaw ?? prefix.daysFlaw ?? findFlawedRows(database, { nature, prefix })
+  const prefix = readVerified(database, meta)
+  const flaw = prefix.flaw ?? prefix.daysFlaw ?? findFlawedRows(database, { meta, prefix })
   if (flaw) return flaw
   const { sequence, link } = prefix.last
   if (sequence !== last.sequence || link !== last.link)

@@ -4,7 +4,7 @@ import {
   BLOCKS_TABLE,
   CURVES_TABLE,
   FILLS_TABLE,
-  type JournalNature,
+  type JournalMeta,
   LAYOUT,
 } from '../journal-layout.ts'
 import { renameRows } from '../tables/book-table.ts'
@@ -20,7 +20,7 @@ interface LayoutStep {
    * Changes rows in a file of the present layout; a server's are then written back. Records never
    * change; the book's rows get new digests and a seal.
    */
-  readonly rows?: (database: DatabaseSync, nature: JournalNature) => void
+  readonly rows?: (database: DatabaseSync, meta: JournalMeta) => void
 }
 
 const FILLS_TABLE_7 = `
@@ -86,7 +86,7 @@ export function stepsFrom(layout: number): readonly LayoutStep[] {
  * Earlier books named fills by trade alone. An archived fill keeps that name, which the book
  * accepts for any order.
  */
-function nameFillsByOrder(database: DatabaseSync, { first }: JournalNature): void {
+function nameFillsByOrder(database: DatabaseSync, { first }: JournalMeta): void {
   const orders = database.prepare('SELECT orderId FROM fills WHERE tradeId = ?')
   const book = renameRows(database, first, 'trades', (tradeId) => {
     const orderId = orders.get(tradeId)?.['orderId']

@@ -19,7 +19,7 @@ import {
   openReading,
   openWriting,
   readLayout,
-  readNature,
+  readMeta,
   removeDatabase,
 } from '../journal-layout.ts'
 import { isJournalFile, type VerifiedJournal, verifyJournal } from '../verify-journal.ts'
@@ -159,10 +159,10 @@ function findDifference(
   { verified, counted }: OriginalJournal,
   file: string,
 ): string | undefined {
-  const nature = readNature(database, file)
-  if (nature.first !== verified.nature.first) return 'it is another journal'
+  const meta = readMeta(database, file)
+  if (meta.first !== verified.meta.first) return 'it is another journal'
   const { last } = verified.prefix
-  return findCopyFlaw({ database, nature }, { last, counted })?.found
+  return findCopyFlaw({ database, meta }, { last, counted })?.found
 }
 
 /**
@@ -194,7 +194,7 @@ function changeLayout(file: string, { verified, plan }: ExaminedJournal): void {
     const steps = stepsFrom(plan.from)
     database.exec('BEGIN IMMEDIATE')
     for (const step of steps) database.exec(step.file)
-    for (const step of steps) step.rows?.(database, verified.nature)
+    for (const step of steps) step.rows?.(database, verified.meta)
     database.exec(`PRAGMA user_version = ${LAYOUT}`)
     const difference = findDifference(database, { verified, counted: plan.counted }, file)
     if (difference !== undefined) throw corrupt(file, { sequence: undefined, found: difference })

@@ -83,7 +83,7 @@ async function migrateWithin(
 ): Promise<ServerMigration | undefined> {
   const { place, taker, isDry } = options
   const state = await lookAtServer(connection, place, taker, { evenOlder: true })
-  if (state === undefined || state.nature.layout === LAYOUT) return undefined
+  if (state === undefined || state.meta.layout === LAYOUT) return undefined
   assertFree(options, state)
   await refuseFollowed(connection, place)
   const plan = await planServer(connection, place, state)
@@ -91,11 +91,11 @@ async function migrateWithin(
   await copyTables(connection, place.schema, plan.copy)
   await changeTables(connection, place.schema, plan.from)
   const { schema } = place
-  const { nature, last } = state
+  const { meta, last } = state
   const refuse = (flaw: Flaw): Failure => corruptOnServer(serverName(place), flaw)
   const fetchProved = async (name: string): Promise<DatabaseSync> => {
     const file = join(folder, name)
-    const { database } = await makeProvedFile({ file, nature, refuse }, async (empty) => {
+    const { database } = await makeProvedFile({ file, meta, refuse }, async (empty) => {
       await fetchTables({ connection, schema, database: empty })
       return { last, counted: plan.counted }
     })
@@ -115,8 +115,8 @@ async function migrateWithin(
 
 /** @throws Failure if the journal belongs to another account, is elsewhere, or has a writer */
 function assertFree({ place, identity }: ServerToMigrate, state: ServerState): void {
-  const { nature, movedTo, freeInMs, holder } = state
-  if (nature.identity !== identity) throw foreign(serverName(place), nature.identity, identity)
+  const { meta, movedTo, freeInMs, holder } = state
+  if (meta.identity !== identity) throw foreign(serverName(place), meta.identity, identity)
   if (movedTo !== undefined) throw movedAway(place, movedTo)
   if (freeInMs > 0) throw leaseHeld(place, holder, freeInMs)
 }
@@ -146,17 +146,17 @@ async function refuseFollowed(
 async function planServer(
   connection: MigrationConnection,
   place: PostgresPlace,
-  { nature }: ServerState,
+  { meta }: ServerState,
 ): Promise<ServerMigration> {
-  const copy = `${place.schema}_layout_${nature.layout}`
+  const copy = `${place.schema}_layout_${meta.layout}`
   const [row = {}] = await connection.query(
     `SELECT (SELECT sum(pg_total_relation_size(oid)) FROM pg_class
         WHERE relkind = 'r' AND relnamespace = to_regnamespace($1)) AS bytes, to_regnamespace($2) IS NOT NULL AS taken`,
     [quoteName(place.schema), quoteName(copy)],
   )
   if (row['taken'] === true) throw copyExists(place, copy)
-  const counted = await countServer(connection, place.schema, nature.layout)
-  return { from: nature.layout, to: LAYOUT, counted, copy, bytes: Number(row['bytes'] ?? 0) }
+  const counted = await countServer(connection, place.schema, meta.layout)
+  return { from: meta.layout, to: LAYOUT, counted, copy, bytes: Number(row['bytes'] ?? 0) }
 }
 
 function copyExists(place: PostgresPlace, copy: string): Failure {
@@ -211,11 +211,11 @@ async function changeTables(
  * In the file.
  * @returns the changes
  */
-function changeRows(database: DatabaseSync, from: number, { nature }: ServerState): Changes {
+function changeRows(database: DatabaseSync, from: number, { meta }: ServerState): Changes {
   const session = database.createSession()
   try {
     database.exec('BEGIN IMMEDIATE')
-    for (const step of stepsFrom(from)) step.rows?.(database, nature)
+    for (const step of stepsFrom(from)) step.rows?.(database, meta)
     database.exec('COMMIT')
     return readChanges(database, session.changeset())
   } finally {

@@ -16,7 +16,7 @@ import {
   type WriterLease,
   untilDurable,
 } from '../journal.ts'
-import type { JournalNature } from '../journal-layout.ts'
+import type { JournalMeta } from '../journal-layout.ts'
 import type { JournalWriter } from '../journal-writer.ts'
 import { readChanges, toServerText } from './changes.ts'
 import { Connection, sqlStateOf, COMMIT_LOCALLY, type PostgresPlace } from './connection.ts'
@@ -33,7 +33,7 @@ import {
   noteServerWriter,
   assertServerVersion,
   openServerTables,
-  readServerNature,
+  readServerMeta,
   readDurability,
   type ServerDurability,
 } from './server-tables.ts'
@@ -69,7 +69,7 @@ type OnDone = (failure?: unknown) => void
 export interface PostgresJournalOptions extends TableSettings {
   readonly connection: Pick<Connection, 'connect' | 'query' | 'close'>
   readonly schema: string
-  readonly nature: JournalNature
+  readonly meta: JournalMeta
   readonly replica: Replica
   readonly prefix: VerifiedPrefix
   readonly lease: HeldLease
@@ -115,9 +115,9 @@ class PostgresJournal implements OpenedJournal {
   #onBroken: ((failure: Failure) => void) | undefined
 
   constructor({ prefix, ...options }: PostgresJournalOptions) {
-    const { nature, replica, lease } = options
+    const { meta, replica, lease } = options
     this.#options = options
-    this.salt = nature.salt
+    this.salt = meta.salt
     this.writer = options.writer
     this.#found = toContents(prefix)
     this.#checkpointed = prefix.start.sequence
@@ -151,8 +151,8 @@ class PostgresJournal implements OpenedJournal {
   }
 
   load(): JournalContents {
-    const { replica, nature } = this.#options
-    const found = this.#found ?? toContents(readVerified(replica.database, nature))
+    const { replica, meta } = this.#options
+    const found = this.#found ?? toContents(readVerified(replica.database, meta))
     this.#found = undefined
     return found
   }
@@ -227,9 +227,9 @@ class PostgresJournal implements OpenedJournal {
   }
 
   *curve(query: CurveQuery): Generator<CurvePoint> {
-    const { replica, nature, file } = this.#options
+    const { replica, meta, file } = this.#options
     try {
-      yield* readCurve(replica.database, nature.first, query)
+      yield* readCurve(replica.database, meta.first, query)
     } catch (error) {
       throw translateJournalError(error, file)
     }
@@ -406,10 +406,10 @@ async function openOver(
   const { place, file, following } = options
   const openReplica = async () => {
     await assertServerVersion(connection, place)
-    const nature = await openServerTables(connection, place, options)
-    return { nature, replica: await Replica.open({ connection, place, nature, file }) }
+    const meta = await openServerTables(connection, place, options)
+    return { meta, replica: await Replica.open({ connection, place, meta, file }) }
   }
-  const { nature, replica } = await (following
+  const { meta, replica } = await (following
     ? waitForServer(openReplica, following)
     : openReplica())
   try {
@@ -431,11 +431,11 @@ async function openOver(
       await replica.catchUp()
       const prefix = await replica.verify()
       // Another writer may have been noted meanwhile.
-      const writer = (await readServerNature(connection, place))?.writer
+      const writer = (await readServerMeta(connection, place))?.writer
       const journal = new PostgresJournal({
         ...options,
         connection,
-        nature,
+        meta,
         replica,
         prefix,
         lease,

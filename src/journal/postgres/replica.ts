@@ -5,11 +5,11 @@ import { rollBack } from '../../lib/roll-back.ts'
 import { isDamage } from '../journal-failures.ts'
 import {
   isBlank,
-  type JournalNature,
+  type JournalMeta,
   LAYOUT,
   makeTables,
   readLayout,
-  readNature,
+  readMeta,
   removeDatabase,
 } from '../journal-layout.ts'
 import { readVerified, type VerifiedPrefix } from '../verified-prefix.ts'
@@ -25,7 +25,7 @@ const FEED_PAGE = 50
 export interface ReplicaOptions {
   readonly connection: Pick<Connection, 'query' | 'within'>
   readonly place: PostgresPlace
-  readonly nature: JournalNature
+  readonly meta: JournalMeta
   readonly file: string
 }
 
@@ -137,7 +137,7 @@ export class Replica {
 
   async #tryVerify(): Promise<{ readonly prefix?: VerifiedPrefix; readonly found: string }> {
     try {
-      const prefix = readVerified(this.#database, this.#options.nature)
+      const prefix = readVerified(this.#database, this.#options.meta)
       const flaw = prefix.flaw ?? prefix.daysFlaw
       if (flaw)
         return {
@@ -156,14 +156,14 @@ export class Replica {
 
   /** Same last record, and same checkpoint. */
   async #isServers({ last, checkpoint }: VerifiedPrefix): Promise<boolean> {
-    const { connection, place, nature } = this.#options
+    const { connection, place, meta } = this.#options
     const schema = quoteName(place.schema)
     const [row = {}] = await connection.query(
       `SELECT last_link, (SELECT seal FROM ${schema}.checkpoints) AS seal FROM ${schema}.lease`,
     )
     const seal =
       checkpoint && this.#database.prepare('SELECT seal FROM checkpoints').get()?.['seal']
-    return last.link === (row['last_link'] || nature.first) && (seal ?? null) === row['seal']
+    return last.link === (row['last_link'] || meta.first) && (seal ?? null) === row['seal']
   }
 }
 
@@ -178,7 +178,7 @@ export function putFeedPlace(database: DatabaseSync, place: number): void {
 async function openKept({
   connection,
   place,
-  nature,
+  meta,
   file,
 }: ReplicaOptions): Promise<
   { readonly database: DatabaseSync; readonly feedPlace: number } | undefined
@@ -187,7 +187,7 @@ async function openKept({
   let database: DatabaseSync | undefined
   try {
     database = openReplica(file)
-    const feedPlace = readFeedPlace(database, nature, file)
+    const feedPlace = readFeedPlace(database, meta, file)
     const [row = {}] = await connection.query(
       `SELECT feed_place, (SELECT min(place) FROM ${quoteName(place.schema)}.feed) AS oldest
         FROM ${quoteName(place.schema)}.lease`,
@@ -214,18 +214,18 @@ function assertKept(place: PostgresPlace, head: number, feedPlace: number): void
 }
 
 /** -1 if it is no replica of this journal. */
-function readFeedPlace(database: DatabaseSync, nature: JournalNature, file: string): number {
+function readFeedPlace(database: DatabaseSync, meta: JournalMeta, file: string): number {
   if (isBlank(database)) return -1
-  const { first } = readNature(database, file)
+  const { first } = readMeta(database, file)
   const place = database.prepare("SELECT value FROM meta WHERE name = 'feed'").get()?.['value']
-  return first === nature.first && place !== undefined ? Number(place) : -1
+  return first === meta.first && place !== undefined ? Number(place) : -1
 }
 
 /** From one snapshot, into a file that replaces the old one. */
 async function fetchAnew({
   connection,
   place,
-  nature,
+  meta,
   file,
 }: ReplicaOptions): Promise<[DatabaseSync, number]> {
   const made = `${file}.new`
@@ -233,7 +233,7 @@ async function fetchAnew({
   const database = openReplica(made)
   let feedPlace = 0
   try {
-    makeTables(database, nature)
+    makeTables(database, meta)
     await connection.within('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', async () => {
       const [row] = await connection.query(
         `SELECT feed_place FROM ${quoteName(place.schema)}.lease`,

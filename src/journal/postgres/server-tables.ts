@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import { type JournalNature, createNature, LAYOUT } from '../journal-layout.ts'
+import { type JournalMeta, createMeta, LAYOUT } from '../journal-layout.ts'
 import { assertKeys, type JournalWriter, parseWriter, WRITER } from '../journal-writer.ts'
 import { foreign } from '../journal-failures.ts'
 import { Connection, type PostgresPlace, serverName, sqlStateOf } from './connection.ts'
@@ -56,19 +56,19 @@ export async function openServerTables(
   connection: TablesConnection,
   place: PostgresPlace,
   { identity, own }: ServerOwner,
-): Promise<JournalNature> {
-  const found = await readServerNature(connection, place)
+): Promise<JournalMeta> {
+  const found = await readServerMeta(connection, place)
   if (found) {
     await ensureKillOrder(connection, place.schema)
     return assertOwner(found, place, { identity, own })
   }
-  const nature = createNature(identity)
+  const meta = createMeta(identity)
   try {
-    await connection.within('BEGIN', () => makeServerTables(connection, place.schema, nature))
-    return nature
+    await connection.within('BEGIN', () => makeServerTables(connection, place.schema, meta))
+    return meta
   } catch (error) {
     const made =
-      MADE_BY_ANOTHER.has(sqlStateOf(error) ?? '') && (await readServerNature(connection, place))
+      MADE_BY_ANOTHER.has(sqlStateOf(error) ?? '') && (await readServerMeta(connection, place))
     if (made) return assertOwner(made, place, { identity, own })
     throw error
   }
@@ -77,23 +77,23 @@ export async function openServerTables(
 export async function makeServerTables(
   connection: Pick<Connection, 'query'>,
   schema: string,
-  nature: JournalNature,
+  meta: JournalMeta,
 ): Promise<void> {
   await connection.query(schemaSql(schema))
   await ensureKillOrder(connection, schema)
-  const { identity, salt, first, writer } = nature
-  const meta = Object.entries({
+  const { identity, salt, first, writer } = meta
+  const rows = Object.entries({
     layout: String(LAYOUT),
     identity,
     salt,
     first,
     ...(writer && { [WRITER]: JSON.stringify(writer) }),
   })
-  for (const [name, value] of meta)
+  for (const [name, value] of rows)
     await connection.query(`INSERT INTO ${quoteName(schema)}.meta VALUES ($1, $2)`, [name, value])
 }
 
-export interface ServerNature extends JournalNature {
+export interface ServerMeta extends JournalMeta {
   readonly layout: number
 }
 
@@ -101,15 +101,15 @@ export interface ServerNature extends JournalNature {
  * Undefined if there is no journal.
  * @throws Failure JOURNAL_LAYOUT_UNKNOWN; JOURNAL_LAYOUT_OLD unless an earlier layout is accepted
  */
-export async function readServerNature(
+export async function readServerMeta(
   connection: Pick<Connection, 'query'>,
   place: PostgresPlace,
   { evenOlder = false } = {},
-): Promise<ServerNature | undefined> {
-  const meta = `${quoteName(place.schema)}.meta`
-  const [there] = await connection.query('SELECT to_regclass($1) IS NOT NULL AS found', [meta])
+): Promise<ServerMeta | undefined> {
+  const table = `${quoteName(place.schema)}.meta`
+  const [there] = await connection.query('SELECT to_regclass($1) IS NOT NULL AS found', [table])
   if (there?.['found'] !== true) return undefined
-  const rows = await connection.query(`SELECT name, value FROM ${meta}`)
+  const rows = await connection.query(`SELECT name, value FROM ${table}`)
   const values = new Map(rows.map(({ name, value }) => [String(name), String(value)]))
   const read = (name: string): string => values.get(name) ?? ''
   const layout = toLayout(read('layout'))
@@ -119,14 +119,14 @@ export async function readServerNature(
 }
 
 function assertOwner(
-  nature: ServerNature,
+  meta: ServerMeta,
   place: PostgresPlace,
   { identity, own }: ServerOwner,
-): ServerNature {
+): ServerMeta {
   const where = serverName(place)
-  if (nature.identity !== identity) throw foreign(where, nature.identity, identity)
-  if (own) assertKeys(where, nature.writer, own)
-  return nature
+  if (meta.identity !== identity) throw foreign(where, meta.identity, identity)
+  if (own) assertKeys(where, meta.writer, own)
+  return meta
 }
 
 /** Only the holder of the lease may do that. */
@@ -225,9 +225,9 @@ export async function probeServer(
   const connection = new Connection(place, ANSWER_MS_MAX)
   try {
     const version = await assertServerVersion(connection, place)
-    const nature = await readServerNature(connection, place)
-    if (nature) assertOwner(nature, place, owner)
-    const journal = await readWhatIsThere(connection, place, nature !== undefined)
+    const meta = await readServerMeta(connection, place)
+    if (meta) assertOwner(meta, place, owner)
+    const journal = await readWhatIsThere(connection, place, meta !== undefined)
     const durability = await readDurability(connection)
     return {
       version,
@@ -235,7 +235,7 @@ export async function probeServer(
       ...durability,
       maySayInFleet: await maySayInFleet(connection),
       commitMs: await measureCommit(connection, clock),
-      writer: nature?.writer,
+      writer: meta?.writer,
     }
   } catch (error) {
     throw translatePostgresError(error, place)
