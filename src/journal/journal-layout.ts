@@ -136,7 +136,7 @@ export function openReading(file: string): DatabaseSync {
   return database
 }
 
-export function isBlank(database: DatabaseSync): boolean {
+export function hasNoTables(database: DatabaseSync): boolean {
   const tables = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n'])
   return tables === 0 && readLayout(database) === 0
 }

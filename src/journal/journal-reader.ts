@@ -6,9 +6,9 @@ import { readBookings, readDays, type RowsCount } from './tables/booking-table.t
 import { listSeries, readCurve } from './tables/curve-table.ts'
 import { corrupt, translateJournalError } from './journal-failures.ts'
 import { hasBlocks, hasCurves, openReading, readMeta } from './journal-layout.ts'
-import { type RecordBlock, type Row, textOf, toBlock, unpackBlock } from './packed-records.ts'
+import { type RecordBlock, type RecordRow, textOf, toBlock, unpackBlock } from './packed-records.ts'
 import type { RowsSum } from './tables/rows-sum.ts'
-import { toContents, isLinked, readVerified, toStoredText } from './verified-prefix.ts'
+import { toContents, isLinked, readVerifiedPrefix, toStoredRecord } from './verified-prefix.ts'
 import type { JournalContents } from './journal.ts'
 
 /** No lock is held between pages, so the writer never waits. */
@@ -62,7 +62,7 @@ export class JournalReader {
     for (;;) {
       const page = this.#translated(() => this.#readPage(query, beyond))
       for (const row of page.rows) {
-        const { sequence, body } = toStoredText(row)
+        const { sequence, body } = toStoredRecord(row)
         // The oldest kept record has no predecessor to check against.
         const previous = sequence === 1 ? this.#first : row['previous']
         if (previous !== null && previous !== undefined && !isLinked(String(previous), row)) {
@@ -76,24 +76,24 @@ export class JournalReader {
   }
 
   /** One transaction, in which each record is either packed or not. */
-  #readPage(query: RecordQuery, beyond: number): Page {
+  #readPage(query: RecordQuery, beyond: number): RecordPage {
     const database = this.#database
     database.exec('BEGIN')
     try {
       // An earlier version's journal has no table of blocks.
       const blocks = hasBlocks(database)
       if (query.newestFirst === true) {
-        const page = readRows(database, query, { beyond, blocks })
+        const page = readRecordPage(database, query, { beyond, blocks })
         if (page.beyond !== undefined || !blocks) return page
-        return readBlock(
+        return readBlockPage(
           database,
           query,
           page.rows.length > 0 ? endOf(page.rows) : beyond,
           page.rows,
         )
       }
-      const page: Page = blocks ? readBlock(database, query, beyond) : NO_PAGE
-      return page.beyond === undefined ? readRows(database, query, { beyond, blocks }) : page
+      const page: RecordPage = blocks ? readBlockPage(database, query, beyond) : NO_PAGE
+      return page.beyond === undefined ? readRecordPage(database, query, { beyond, blocks }) : page
     } finally {
       database.exec('COMMIT')
     }
@@ -156,7 +156,7 @@ export class JournalReader {
     return this.#translated(() => {
       this.#database.exec('BEGIN')
       try {
-        const found = readVerified(this.#database, readMeta(this.#database, this.#file))
+        const found = readVerifiedPrefix(this.#database, readMeta(this.#database, this.#file))
         if (found.flaw) throw corrupt(this.#file, found.flaw)
         return toContents(found)
       } finally {
@@ -194,7 +194,7 @@ export function openStoredJournal(file: string): StoredJournal {
     const database = openReading(file)
     try {
       const meta = readMeta(database, file)
-      const contents = toContents(readVerified(database, meta))
+      const contents = toContents(readVerifiedPrefix(database, meta))
       const reader = new JournalReader(file)
       return {
         salt: meta.salt,
@@ -212,35 +212,39 @@ export function openStoredJournal(file: string): StoredJournal {
 }
 
 /** The next page begins after `beyond`; undefined: there is none. */
-interface Page {
-  readonly rows: readonly Row[]
+interface RecordPage {
+  readonly rows: readonly RecordRow[]
   readonly beyond: number | undefined
 }
 
-const NO_PAGE: Page = { rows: [], beyond: undefined }
+const NO_PAGE: RecordPage = { rows: [], beyond: undefined }
 
 interface BlockScan {
   readonly beyond: number
   readonly blocks: boolean
 }
 
-function readRows(database: DatabaseSync, query: RecordQuery, { beyond, blocks }: BlockScan): Page {
+function readRecordPage(
+  database: DatabaseSync,
+  query: RecordQuery,
+  { beyond, blocks }: BlockScan,
+): RecordPage {
   const { sql, values } = buildPageQuery(query, blocks)
   const rows = database.prepare(sql).all(beyond, ...values)
   return { rows, beyond: rows.length < PAGE_ROWS ? undefined : endOf(rows) }
 }
 
-function endOf(rows: readonly Row[]): number {
+function endOf(rows: readonly RecordRow[]): number {
   return Number(rows.at(-1)?.['sequence'])
 }
 
 /** In the transaction of the rows before it. */
-function readBlock(
+function readBlockPage(
   database: DatabaseSync,
   query: RecordQuery,
   beyond: number,
-  before: readonly Row[] = [],
-): Page {
+  before: readonly RecordRow[] = [],
+): RecordPage {
   const { since = 0, until = Number.MAX_SAFE_INTEGER, newestFirst = false } = query
   const row = database
     .prepare(
@@ -263,12 +267,16 @@ function readBlock(
 }
 
 /** Unpacked only if the text may hold any. */
-function findInBlock(block: RecordBlock, query: RecordQuery, previous: unknown): readonly Row[] {
+function findInBlock(
+  block: RecordBlock,
+  query: RecordQuery,
+  previous: unknown,
+): readonly RecordRow[] {
   const { since = 0, until = Number.MAX_SAFE_INTEGER, kinds, containing = '' } = query
   const text = textOf(block)
   if (!text.includes(containing)) return []
   return unpackBlock(block, text)
-    .map((row, place) => (place === 0 ? { ...row, previous } : row) as Row)
+    .map((row, place) => (place === 0 ? { ...row, previous } : row) as RecordRow)
     .filter(({ at, kind, body }) => {
       const isInSpan = Number(at) >= since && Number(at) < until
       return isInSpan && isOneOf(kinds, kind) && String(body).includes(containing)

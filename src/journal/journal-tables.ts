@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { ArchivedRecord, JournalRecord, StrategyKey, UsedKey } from '../domain/record.ts'
 import { BookTable } from './tables/book-table.ts'
-import { CurveTable, type PlacedPoint } from './tables/curve-table.ts'
+import { CurveTable, type StoredPoint } from './tables/curve-table.ts'
 import type { Booking } from './booking.ts'
 import { BookingTable, totalToText } from './tables/booking-table.ts'
 import { type Mark, nextLink } from './durable-mark.ts'
@@ -27,10 +27,10 @@ export interface TableSettings {
   /** Earlier rows, for the first checkpoint of a new journal. */
   readonly bookings?: Iterable<Booking>
   /** Earlier points, for the first checkpoint of a new journal. */
-  readonly curves?: Iterable<PlacedPoint>
+  readonly curves?: Iterable<StoredPoint>
 }
 
-export interface TablesParts extends TableSettings {
+export interface JournalTablesOptions extends TableSettings {
   readonly database: DatabaseSync
   readonly meta: JournalMeta
   readonly prefix: VerifiedPrefix
@@ -45,7 +45,7 @@ type SealedPlace = Mark & Pick<StoredCheckpoint, 'booked'>
  * written.
  */
 export class JournalTables {
-  readonly #parts: Pick<TablesParts, 'database' | 'keepSince' | 'keepKeysSince'>
+  readonly #parts: Pick<JournalTablesOptions, 'database' | 'keepSince' | 'keepKeysSince'>
   readonly #insert: StatementSync
   readonly #book: BookTable
   readonly keys: KeyTable
@@ -59,7 +59,7 @@ export class JournalTables {
   /** Undefined: there is no checkpoint. */
   #sealed: SealedPlace | undefined
 
-  constructor({ meta, prefix, records, ...parts }: TablesParts) {
+  constructor({ meta, prefix, records, ...parts }: JournalTablesOptions) {
     const { database, usedKeys = [], bookings = [], curves = [] } = parts
     this.#parts = parts
     this.#last = prefix.last

@@ -66,7 +66,7 @@ export interface Journal {
  */
 export type KillAnswer = 'seen' | 'clean' | 'released'
 
-export interface OrderedKill {
+export interface KillOrder {
   /** Counts one account's orders. */
   readonly number: number
   readonly state: KillAnswer | 'asked'
@@ -101,9 +101,9 @@ export interface WriterLease {
   onLost(listener: (failure: Failure) => void): void
   /** Called once, at a request for a handover. */
   onHandover(listener: () => void): void
-  readonly kill: OrderedKill | undefined
+  readonly kill: KillOrder | undefined
   /** Called repeatedly; @returns the progress, or undefined if there is no change */
-  onKill(listener: (kill: OrderedKill) => KillAnswer | undefined): void
+  onKill(listener: (kill: KillOrder) => KillAnswer | undefined): void
   answerKill(): Promise<void> | void
   /** Shown from now on at each renewal of the lease. */
   show(news: FleetNews): void

@@ -15,11 +15,11 @@ import {
 } from './journal-layout.ts'
 import type { BookedRow } from './booking.ts'
 import { BOOKED_KINDS, salvageBookings } from './tables/booking-table.ts'
-import { type PlacedPoint, salvageCurves } from './tables/curve-table.ts'
+import { type StoredPoint, salvageCurves } from './tables/curve-table.ts'
 import { salvageKeys } from './tables/key-table.ts'
 import { openSqliteJournal } from './sqlite-journal.ts'
 import { type VerifiedJournal, verifyJournal } from './verify-journal.ts'
-import { readVerified } from './verified-prefix.ts'
+import { readVerifiedPrefix } from './verified-prefix.ts'
 
 export interface RepairOptions {
   readonly file: string
@@ -131,7 +131,7 @@ function salvage(file: string): SalvagedJournal | undefined {
   try {
     database = openReading(file)
     const meta = readMeta(database, file)
-    return { meta, prefix: readVerified(database, meta), usedKeys: readKeys(database, meta) }
+    return { meta, prefix: readVerifiedPrefix(database, meta), usedKeys: readKeys(database, meta) }
   } catch (error) {
     // A damaged file counts as empty; a disk error is reported.
     if (!isDamage(error)) throw error
@@ -161,7 +161,7 @@ function* readBookings(file: string, { first }: JournalMeta): Generator<BookedRo
   }
 }
 
-function* readCurves(file: string, { first }: JournalMeta): Generator<PlacedPoint> {
+function* readCurves(file: string, { first }: JournalMeta): Generator<StoredPoint> {
   const database = openReading(file)
   try {
     if (hasCurves(database)) yield* skipDamage(salvageCurves(database, first))

@@ -8,7 +8,7 @@ import * as failures from './journal-failures.ts'
 import { createMeta, LAYOUT, makeTables, openWriting, readLayout } from './journal-layout.ts'
 import type { BookedRow, Booking, BookingSpan } from './booking.ts'
 import { JournalTables, type TableSettings } from './journal-tables.ts'
-import { toContents, readVerified } from './verified-prefix.ts'
+import { toContents, readVerifiedPrefix } from './verified-prefix.ts'
 import type {
   BookingStore,
   CurveStore,
@@ -76,13 +76,13 @@ function createJournal({ file, identity, salt }: SqliteJournalOptions): Verified
     chmodSync(file, 0o600)
     const meta = makeTables(database, createMeta(identity, salt))
     createMark(markFileOf(file), { sequence: 0, link: meta.first })
-    return { meta, layout: LAYOUT, prefix: readVerified(database, meta) }
+    return { meta, layout: LAYOUT, prefix: readVerifiedPrefix(database, meta) }
   } finally {
     database.close()
   }
 }
 
-type JournalParts = Pick<VerifiedJournal, 'meta' | 'prefix'> & {
+type SqliteJournalParts = Pick<VerifiedJournal, 'meta' | 'prefix'> & {
   readonly database: DatabaseSync
   readonly mark: DurableMark
 } & Pick<SqliteJournalOptions, 'file' | 'onUnpacked' | keyof TableSettings>
@@ -95,7 +95,7 @@ interface WaitingRecord {
 class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<void> {
   readonly salt: string
   readonly writer: JournalWriter | undefined
-  readonly #parts: Pick<JournalParts, 'file' | 'database' | 'meta' | 'mark'>
+  readonly #parts: Pick<SqliteJournalParts, 'file' | 'database' | 'meta' | 'mark'>
   readonly #tables: JournalTables
   #onUnpacked: ((reason: string) => void) | undefined
   /** Until it is loaded. */
@@ -109,7 +109,7 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   #curvesOver: string[] = []
   #poisonedBy: unknown
 
-  constructor(given: JournalParts) {
+  constructor(given: SqliteJournalParts) {
     const { file, database, meta, mark, prefix } = given
     this.#parts = { file, database, meta, mark }
     this.#onUnpacked = given.onUnpacked
@@ -123,7 +123,7 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
 
   load(): JournalContents {
     const { database, meta } = this.#parts
-    const found = this.#found ?? toContents(readVerified(database, meta))
+    const found = this.#found ?? toContents(readVerifiedPrefix(database, meta))
     this.#found = undefined
     return found
   }
@@ -272,7 +272,7 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   }
 
   /** After a failed write the state of the disk is unknown, so none is tried again. */
-  #write(work: (parts: Pick<JournalParts, 'database' | 'mark'>) => void): void {
+  #write(work: (parts: Pick<SqliteJournalParts, 'database' | 'mark'>) => void): void {
     this.#assertSound()
     const { database, mark } = this.#parts
     try {

@@ -5,8 +5,8 @@ import type { JournalContents } from './journal.ts'
 import { type Mark, nextLink } from './durable-mark.ts'
 import { type Flaw, isDamage } from './journal-failures.ts'
 import { hasBlocks, type JournalMeta } from './journal-layout.ts'
-import { type Row, toBlock, unpackBlock } from './packed-records.ts'
-import { type StoredBook, readRows } from './tables/book-table.ts'
+import { type RecordRow, toBlock, unpackBlock } from './packed-records.ts'
+import { type StoredBook, readStoredBook } from './tables/book-table.ts'
 import { type BookedDays, readDays, totalToText } from './tables/booking-table.ts'
 import { type BucketSums, readBuckets } from './tables/key-table.ts'
 import { NO_ROWS, type RowsSum, sumToText } from './tables/rows-sum.ts'
@@ -14,7 +14,7 @@ import { NO_ROWS, type RowsSum, sumToText } from './tables/rows-sum.ts'
 const NO_DAYS: BookedDays = { days: new Map(), sum: NO_ROWS }
 const NOTHING_BOOKED = totalToText(NO_ROWS)
 
-export interface StoredText extends Mark {
+export interface StoredRecord extends Mark {
   readonly body: string
   /** All booked rows after it, if it has booked any. */
   readonly booked: string | undefined
@@ -30,7 +30,7 @@ export interface VerifiedPrefix {
   readonly checkpoint: StoredCheckpoint | undefined
   /** Where the first record follows: the checkpoint, or the beginning. */
   readonly start: Mark
-  readonly records: readonly StoredText[]
+  readonly records: readonly StoredRecord[]
   readonly days: BookedDays
   readonly last: Mark
   /** Why the prefix ends there; absent at the end of the journal. */
@@ -43,11 +43,11 @@ export interface VerifiedPrefix {
  * Reads the checkpoint and follows the links; damage ends the prefix.
  * @throws Error of SQLite if the disk cannot be read now, which is no damage
  */
-export function readVerified(database: DatabaseSync, { first }: JournalMeta): VerifiedPrefix {
+export function readVerifiedPrefix(database: DatabaseSync, { first }: JournalMeta): VerifiedPrefix {
   const found = attempt(() => readCheckpoint(database, first))
   const checkpoint = found.value
   const start: Mark = checkpoint ?? { sequence: 0, link: first }
-  const records: StoredText[] = []
+  const records: StoredRecord[] = []
   const flaw = attempt(() => followLinks(database, start, records))
   const days = attempt(() => readDays(database))
   const { booked = checkpoint?.booked ?? NOTHING_BOOKED } =
@@ -59,7 +59,7 @@ export function readVerified(database: DatabaseSync, { first }: JournalMeta): Ve
     days: days.value ?? NO_DAYS,
     last: records.at(-1) ?? start,
     flaw: found.flaw ?? flaw.flaw ?? flaw.value,
-    daysFlaw: days.flaw ?? objectToDays(days.value, booked),
+    daysFlaw: days.flaw ?? findDaysFlaw(days.value, booked),
   }
 }
 
@@ -72,7 +72,7 @@ export function toContents({ checkpoint, records }: VerifiedPrefix): JournalCont
   }
 }
 
-function objectToDays({ sum } = NO_DAYS, booked: string): Flaw | undefined {
+function findDaysFlaw({ sum } = NO_DAYS, booked: string): Flaw | undefined {
   if (totalToText(sum) === booked) return undefined
   return {
     sequence: undefined,
@@ -94,7 +94,7 @@ function readCheckpoint(database: DatabaseSync, first: string): StoredCheckpoint
   const row = database
     .prepare('SELECT sequence, link, rows, sum, keys, key_sum, booked, seal FROM checkpoints')
     .get()
-  const found = readRows(database, first)
+  const found = readStoredBook(database, first)
   const keys = readBuckets(database)
   if (row === undefined) {
     if (found.rows.length + keys.buckets.size === 0) return undefined
@@ -127,7 +127,7 @@ export function sealOf({ sequence, link }: Mark, { book, keys, booked }: SealedS
  * @throws Error of SQLite where a page of them is damaged
  */
 export function areOldRecordsWhole(database: DatabaseSync, { sequence, link }: Mark): boolean {
-  let previous: Row | undefined
+  let previous: RecordRow | undefined
   try {
     for (const row of readStoredRecords(database, sequence)) {
       const isNext =
@@ -152,7 +152,7 @@ export function areOldRecordsWhole(database: DatabaseSync, { sequence, link }: M
 export function* readStoredRecords(
   database: DatabaseSync,
   upTo: number = Number.MAX_SAFE_INTEGER,
-): Generator<Row> {
+): Generator<RecordRow> {
   if (hasBlocks(database)) {
     const blocks = database.prepare('SELECT * FROM record_blocks ORDER BY first').iterate()
     for (const block of blocks) yield* unpackBlock(toBlock(block))
@@ -165,7 +165,7 @@ export function* readStoredRecords(
 }
 
 /** As long as each record is linked to the one before; the first that is not is the flaw. */
-function followLinks(database: DatabaseSync, start: Mark, into: StoredText[]): Flaw | undefined {
+function followLinks(database: DatabaseSync, start: Mark, into: StoredRecord[]): Flaw | undefined {
   const rows = database
     .prepare(
       'SELECT sequence, at, kind, body, booked, link FROM records WHERE sequence > ? ORDER BY sequence',
@@ -179,12 +179,12 @@ function followLinks(database: DatabaseSync, start: Mark, into: StoredText[]): F
         found: 'the record is missing, or not as it was written',
       }
     }
-    into.push(toStoredText(row))
+    into.push(toStoredRecord(row))
   }
   return undefined
 }
 
-export function toStoredText({ sequence, body, booked, link }: Row): StoredText {
+export function toStoredRecord({ sequence, body, booked, link }: RecordRow): StoredRecord {
   const total = typeof booked === 'string' ? booked : undefined
   return { sequence: Number(sequence), body: String(body), booked: total, link: String(link) }
 }
@@ -192,7 +192,7 @@ export function toStoredText({ sequence, body, booked, link }: Row): StoredText 
 /** It is as written, after the record with the link `previous`. */
 export function isLinked(
   previous: string,
-  { sequence, at, kind, body, booked, link }: Row,
+  { sequence, at, kind, body, booked, link }: RecordRow,
 ): boolean {
   return nextLink(previous, sequence, at, kind, body, booked ?? '') === link
 }

@@ -5,7 +5,7 @@ import type { Flaw } from './journal-failures.ts'
 import * as failures from './journal-failures.ts'
 import {
   hasCurves,
-  isBlank,
+  hasNoTables,
   type JournalMeta,
   openReading,
   readLayout,
@@ -14,7 +14,7 @@ import {
 import { areBookingsWhole } from './tables/booking-table.ts'
 import { areCurvesWhole } from './tables/curve-table.ts'
 import { areKeysWhole } from './tables/key-table.ts'
-import { areOldRecordsWhole, readVerified, type VerifiedPrefix } from './verified-prefix.ts'
+import { areOldRecordsWhole, readVerifiedPrefix, type VerifiedPrefix } from './verified-prefix.ts'
 
 export interface JournalFile {
   readonly file: string
@@ -43,10 +43,10 @@ export function verifyJournal(
   if (!isJournalFile(file)) return confirmAbsent(file, mark)
   const database = openReading(file)
   try {
-    if (isBlank(database)) return confirmAbsent(file, mark)
+    if (hasNoTables(database)) return confirmAbsent(file, mark)
     const meta = readMeta(database, file)
     if (meta.identity !== identity) throw failures.foreign(file, meta.identity, identity)
-    const prefix = readVerified(database, meta)
+    const prefix = readVerifiedPrefix(database, meta)
     if (prefix.flaw) throw failures.corrupt(file, prefix.flaw)
     confirmEnd(file, prefix, mark)
     if (prefix.daysFlaw) throw failures.corrupt(file, prefix.daysFlaw)

@@ -3,7 +3,7 @@ import { createMark, type Mark, readMark, markFileOf } from '../durable-mark.ts'
 import * as failures from '../journal-failures.ts'
 import { openReading, readMeta } from '../journal-layout.ts'
 import { isJournalFile, verifyJournal } from '../verify-journal.ts'
-import { readVerified } from '../verified-prefix.ts'
+import { readVerifiedPrefix } from '../verified-prefix.ts'
 import { syncFile } from '../../lib/durable-file.ts'
 import { type JournalSize, countJournal } from './prove-copy.ts'
 import { nothingToCopy } from './copy-failures.ts'
@@ -50,7 +50,7 @@ export function backUpFile({ file, identity, to }: FileToBackUp): JournalBackup 
 function proveCopy({ file, identity, to }: FileToBackUp, before: Mark | undefined): JournalBackup {
   const database = openReading(to)
   try {
-    const { last } = readVerified(database, readMeta(database, to))
+    const { last } = readVerifiedPrefix(database, readMeta(database, to))
     if (before !== undefined && last.sequence < before.sequence)
       throw failures.tailLost(file, last.sequence, before.sequence)
     syncFile(to)

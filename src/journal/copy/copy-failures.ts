@@ -1,6 +1,6 @@
 import { Failure, messageOf } from '../../lib/failure.ts'
 import type { Mark } from '../durable-mark.ts'
-import type { OrderedKill } from '../journal.ts'
+import type { KillOrder } from '../journal.ts'
 import { foundOf } from '../postgres/postgres-failures.ts'
 
 /** `where` is a file, or a server with its schema. */
@@ -35,7 +35,7 @@ export function copyBehind(where: string, there: Mark, here: Mark): Failure {
 /** Only a daemon that opens the journal there would get the pending kill. */
 export function copyKilled(
   where: string,
-  { by, reason }: Pick<OrderedKill, 'by' | 'reason'>,
+  { by, reason }: Pick<KillOrder, 'by' | 'reason'>,
 ): Failure {
   return new Failure({
     code: 'JOURNAL_COPY_KILLED',

@@ -13,7 +13,7 @@ import {
 import type { Mark } from '../durable-mark.ts'
 import type { Flaw } from '../journal-failures.ts'
 import { type JournalMeta, LAYOUT_CURVES, makeTables, removeDatabase } from '../journal-layout.ts'
-import type { Connection, PostgresPlace } from '../postgres/connection.ts'
+import type { PostgresConnection, PostgresPlace } from '../postgres/connection.ts'
 import { openReplica } from '../postgres/fetch-tables.ts'
 import type { LeaseTaker, LeaseTerms } from '../postgres/lease.ts'
 import { assertServerVersion, readServerMeta, type ServerMeta } from '../postgres/server-tables.ts'
@@ -68,8 +68,8 @@ export interface ServerState {
  * an earlier copy that was cut off at its end. Undefined if there is no journal.
  * @throws Failure JOURNAL_SERVER_OLD
  */
-export async function lookAtServer(
-  connection: Pick<Connection, 'query'>,
+export async function lockServerJournal(
+  connection: Pick<PostgresConnection, 'query'>,
   place: PostgresPlace,
   taker: LeaseTaker,
   given: { readonly evenOlder?: boolean } = {},
@@ -103,7 +103,7 @@ export async function lookAtServer(
 
 /** Reads what `fetchTables` will read, in the same transaction. */
 export async function countServer(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   schema: string,
   layout: number,
 ): Promise<JournalSize> {
@@ -146,7 +146,7 @@ export async function makeProvedFile(
 }
 
 /** Counts the rows of a copy as they come. */
-export function followRows(
+export function countProgress(
   { onProgress }: Pick<CopyOptions, 'onProgress'>,
   doing: CopyProgress['doing'],
   counted: JournalSize,

@@ -14,7 +14,7 @@ import {
 import { type Flaw, foreign, isDamage, markDamaged, repairUnfinished } from '../journal-failures.ts'
 import { removeDatabase } from '../journal-layout.ts'
 import { isJournalFile, verifyJournal } from '../verify-journal.ts'
-import { Connection, serverName } from '../postgres/connection.ts'
+import { PostgresConnection, serverName } from '../postgres/connection.ts'
 import {
   copyBehind,
   copyFailed,
@@ -28,8 +28,8 @@ import {
   type CopyOptions,
   type CopyReport,
   countServer,
-  followRows,
-  lookAtServer,
+  countProgress,
+  lockServerJournal,
   makeProvedFile,
   type ServerState,
 } from './copy-parts.ts'
@@ -63,9 +63,11 @@ export interface CopyToFileOptions extends CopyOptions {
  */
 export async function copyToFile(options: CopyToFileOptions): Promise<CopyReport> {
   const { place, taker, file } = options
-  const connection = new Connection(place, COPY_ANSWER_MS_MAX)
+  const connection = new PostgresConnection(place, COPY_ANSWER_MS_MAX)
   try {
-    const state = await connection.within('BEGIN', () => lookAtServer(connection, place, taker))
+    const state = await connection.within('BEGIN', () =>
+      lockServerJournal(connection, place, taker),
+    )
     const mark = readMark(markFileOf(file))
     if (isNeverCopied(options, mark, state)) {
       createMark(markFileOf(file), mark.mark)
@@ -75,7 +77,7 @@ export async function copyToFile(options: CopyToFileOptions): Promise<CopyReport
     const judged = judgeFile(options, mark, state)
     if (judged === 'done') return { kind: 'done', counted: undefined, last: state.last }
     await refuseKilled(connection, options)
-    return await copyOver(connection, options, { state, isMoved: state.movedTo !== undefined })
+    return await moveToFile(connection, options, { state, isMoved: state.movedTo !== undefined })
   } catch (error) {
     if (!isDamage(error)) throw copyFailed(error)
     throw corruptOnServer(
@@ -144,8 +146,8 @@ function judgeFile(options: CopyOptions, mark: MarkReading, state: ServerState):
   }
 }
 
-async function copyOver(
-  connection: Connection,
+async function moveToFile(
+  connection: PostgresConnection,
   options: CopyToFileOptions,
   { state, isMoved }: { readonly state: ServerState; readonly isMoved: boolean },
 ): Promise<CopyReport> {
@@ -166,19 +168,22 @@ async function copyOver(
 }
 
 /** Checked again after the copy, which may take minutes. */
-async function refuseKilled(connection: Connection, { place }: CopyOptions): Promise<void> {
+async function refuseKilled(connection: PostgresConnection, { place }: CopyOptions): Promise<void> {
   const kill = await readKillOrder(connection, place.schema)
   if (kill && kill.state !== 'released') throw copyKilled(serverName(place), kill)
 }
 
-async function holdLease(connection: Connection, options: CopyToFileOptions): Promise<HeldLease> {
+async function holdLease(
+  connection: PostgresConnection,
+  options: CopyToFileOptions,
+): Promise<HeldLease> {
   const { place, taker, terms, clock, timers } = options
   const lastingMs = Math.max(LEASE_MS, terms.lastingMs)
   const lasting = { ...terms, lastingMs }
   const attempt = await takeLease({ connection, schema: place.schema, clock }, taker, lasting)
   if (attempt.kind === 'held') throw leaseHeld(place, attempt.holder, attempt.freeInMs)
   if (attempt.isAbandoned) options.noteRetreat()
-  const renewals = new Connection(place, terms.lastingMs)
+  const renewals = new PostgresConnection(place, terms.lastingMs)
   return new HeldLease({
     connection: renewals,
     schema: place.schema,
@@ -192,7 +197,7 @@ async function holdLease(connection: Connection, options: CopyToFileOptions): Pr
 
 /** From one snapshot, under another name. */
 async function fetchFile(
-  connection: Connection,
+  connection: PostgresConnection,
   options: CopyOptions,
   { meta }: ServerState,
 ): Promise<ExpectedCopy> {
@@ -205,7 +210,7 @@ async function fetchFile(
     connection.within('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', async () => {
       const expected = await readExpected(connection, schema, meta)
       const { packUpTo } = expected
-      const onRows = followRows(options, 'copying', expected.counted)
+      const onRows = countProgress(options, 'copying', expected.counted)
       await fetchTables({ connection, schema, database: empty, packUpTo, onRows })
       return expected
     }),
@@ -215,7 +220,7 @@ async function fetchFile(
 }
 
 async function readExpected(
-  connection: Connection,
+  connection: PostgresConnection,
   name: string,
   { first, layout }: ServerMeta,
 ): Promise<ExpectedCopy & { readonly packUpTo: number }> {
@@ -244,7 +249,7 @@ function putInPlace(options: CopyOptions): void {
 
 /** No daemon writes it from now on. */
 async function leaveServer(
-  connection: Connection,
+  connection: PostgresConnection,
   { place, fileName }: CopyOptions,
   token: number,
 ): Promise<void> {

@@ -15,14 +15,14 @@ import { WRITER } from '../journal-writer.ts'
 import { type VerifiedJournal, verifyJournal } from '../verify-journal.ts'
 import { readStoredRecords } from '../verified-prefix.ts'
 import { type TableRow, toTableRow } from '../postgres/changes.ts'
-import { Connection, serverName, sqlStateOf } from '../postgres/connection.ts'
+import { PostgresConnection, serverName, sqlStateOf } from '../postgres/connection.ts'
 import { copyBehind, copyFailed, copyTaken, copyUnknown, nothingToCopy } from './copy-failures.ts'
 import {
   COPY_ANSWER_MS_MAX,
   type CopyOptions,
   type CopyReport,
-  followRows,
-  lookAtServer,
+  countProgress,
+  lockServerJournal,
   makeProvedFile,
   type ServerState,
 } from './copy-parts.ts'
@@ -65,9 +65,9 @@ export async function copyToServer(options: CopyToServerOptions): Promise<CopyRe
   const found = verifyJournal({ file, identity }, { allRows: true, evenMoved: true })
   if (found === undefined) throw nothingToCopy(file)
   const database = openReading(file)
-  const connection = new Connection(place, COPY_ANSWER_MS_MAX)
+  const connection = new PostgresConnection(place, COPY_ANSWER_MS_MAX)
   try {
-    return await copyOver(connection, options, {
+    return await moveToServer(connection, options, {
       ...found,
       database,
       mark,
@@ -85,8 +85,8 @@ function proofFileOf({ replicaFile }: CopyOptions): string {
   return `${replicaFile}.copied`
 }
 
-async function copyOver(
-  connection: Connection,
+async function moveToServer(
+  connection: PostgresConnection,
   options: CopyToServerOptions,
   source: CopySource,
 ): Promise<CopyReport> {
@@ -95,7 +95,7 @@ async function copyOver(
   let isMarked = false
   try {
     const kind = await connection.within('BEGIN', async () => {
-      const state = await lookAtServer(connection, place, taker)
+      const state = await lockServerJournal(connection, place, taker)
       const target = judgeServer(options, source, state)
       if (target === 'done') return 'done'
       await (target === 'make'
@@ -153,7 +153,7 @@ function judgeServer(
 
 /** Rights granted on the tables stay. */
 async function clearServer(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   name: string,
   { meta }: CopySource,
 ): Promise<void> {
@@ -171,11 +171,11 @@ async function clearServer(
 }
 
 async function writeRows(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   options: CopyOptions,
   { database, counted }: CopySource,
 ): Promise<void> {
-  const onRows = followRows(options, 'copying', counted)
+  const onRows = countProgress(options, 'copying', counted)
   for (const table of JOURNAL_TABLES) {
     for (const page of pagesOf(database, table)) {
       await insertServerRows(connection, options.place.schema, table, page)
@@ -216,7 +216,7 @@ function* rowsOfTable(
  * transaction each millisecond.
  */
 async function writeLease(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   { place, taker, isRetreated }: CopyToServerOptions,
   { prefix }: CopySource,
 ): Promise<number> {
@@ -233,7 +233,7 @@ async function writeLease(
 
 /** Into a file beside the replica. */
 async function proveServer(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   options: CopyOptions,
   { source, feedPlace }: { readonly source: CopySource; readonly feedPlace: number },
 ): Promise<void> {
@@ -244,7 +244,7 @@ async function proveServer(
   const { database } = await makeProvedFile(
     { file: proofFileOf(options), meta, refuse },
     async (empty) => {
-      const onRows = followRows(options, 'reading back', counted)
+      const onRows = countProgress(options, 'reading back', counted)
       await fetchTables({ connection, schema, database: empty, onRows })
       putFeedPlace(empty, feedPlace)
       return { last: prefix.last, counted }

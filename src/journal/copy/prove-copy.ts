@@ -4,7 +4,7 @@ import type { Mark } from '../durable-mark.ts'
 import type { Flaw } from '../journal-failures.ts'
 import { hasBlocks, hasCurves, type JournalMeta } from '../journal-layout.ts'
 import { findFlawedRows } from '../verify-journal.ts'
-import { readVerified } from '../verified-prefix.ts'
+import { readVerifiedPrefix } from '../verified-prefix.ts'
 
 /** The counted tables. */
 export const COUNTED = {
@@ -71,7 +71,7 @@ export function findCopyFlaw(
   { database, meta }: JournalCopy,
   { last, counted }: ExpectedCopy,
 ): Flaw | undefined {
-  const prefix = readVerified(database, meta)
+  const prefix = readVerifiedPrefix(database, meta)
   const flaw = prefix.flaw ?? prefix.daysFlaw ?? findFlawedRows(database, { meta, prefix })
   if (flaw) return flaw
   const { sequence, link } = prefix.last

@@ -1,6 +1,6 @@
 import { messageOf } from '../../lib/failure.ts'
 import type { FleetState } from '../journal.ts'
-import { type Connection, sqlStateOf } from '../postgres/connection.ts'
+import { type PostgresConnection, sqlStateOf } from '../postgres/connection.ts'
 import { killOrderColumn, type KillOrderRow, parseKillOrder } from '../postgres/kill-order.ts'
 import { quoteName } from '../postgres/tables.ts'
 
@@ -78,7 +78,7 @@ export interface FleetAccountsReading {
  * @throws if the server does not answer
  */
 export async function readAccounts(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   journals: readonly JournalSchema[],
 ): Promise<FleetAccountsReading> {
   const accounts: Omit<FleetAccount, 'shown'>[] = []

@@ -1,5 +1,5 @@
 import { messageOf } from '../../lib/failure.ts'
-import { type Connection, sqlStateOf } from '../postgres/connection.ts'
+import { type PostgresConnection, sqlStateOf } from '../postgres/connection.ts'
 import { type KillOrderRow, orderKill } from '../postgres/kill-order.ts'
 
 /** The server may be near its own maximum. */
@@ -18,8 +18,8 @@ export interface OrderKillsOptions {
   readonly schemas: readonly string[]
   readonly order: Pick<KillOrderRow, 'reason' | 'by'>
   /** Already open, so that the first order does not wait. */
-  readonly connection: Pick<Connection, 'open' | 'query'>
-  readonly createConnection: () => Pick<Connection, 'open' | 'query' | 'close'>
+  readonly connection: Pick<PostgresConnection, 'open' | 'query'>
+  readonly createConnection: () => Pick<PostgresConnection, 'open' | 'query' | 'close'>
   /** An order counts as soon as the server has accepted it. */
   readonly onOrdered: (schema: string, ordered: KillOrderResult) => void
 }
@@ -55,7 +55,7 @@ interface KillOrdering extends Pick<OrderKillsOptions, 'order' | 'onOrdered'> {
 
 /** @throws if there is no connection; no account has then been taken */
 async function orderWaiting(
-  connection: Pick<Connection, 'open' | 'query'>,
+  connection: Pick<PostgresConnection, 'open' | 'query'>,
   waiting: string[],
   { order, onOrdered, noteTrouble }: KillOrdering,
 ): Promise<void> {

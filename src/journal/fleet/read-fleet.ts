@@ -2,7 +2,7 @@ import type { FleetAlert, FleetState } from '../journal.ts'
 import { messageOf } from '../../lib/failure.ts'
 import {
   COMMIT_LOCALLY,
-  Connection,
+  PostgresConnection,
   type PostgresPlace,
   sqlStateOf,
 } from '../postgres/connection.ts'
@@ -60,7 +60,7 @@ export interface FleetAlertRow extends FleetAlert {
 /** Writes only kill orders. */
 export class FleetReader {
   readonly #place: PostgresPlace
-  readonly #connection: Connection
+  readonly #connection: PostgresConnection
 
   /** @param place the schema is ignored */
   constructor(place: PostgresPlace) {
@@ -162,8 +162,8 @@ export class FleetReader {
     }
   }
 
-  #createConnection(): Connection {
-    return new Connection(this.#place, ANSWER_MS_MAX, SETTINGS)
+  #createConnection(): PostgresConnection {
+    return new PostgresConnection(this.#place, ANSWER_MS_MAX, SETTINGS)
   }
 
   async #findJournals() {

@@ -6,15 +6,15 @@ import { Failure } from '../../lib/failure.ts'
 import {
   COPY_ANSWER_MS_MAX,
   countServer,
-  lookAtServer,
+  lockServerJournal,
   makeProvedFile,
   type ServerState,
 } from '../copy/copy-parts.ts'
 import type { JournalSize } from '../copy/prove-copy.ts'
 import { type Flaw, foreign } from '../journal-failures.ts'
 import { LAYOUT } from '../journal-layout.ts'
-import { type Changes, readChanges, toServerText } from '../postgres/changes.ts'
-import { Connection, type PostgresPlace, serverName } from '../postgres/connection.ts'
+import { type TableChanges, readChanges, toServerText } from '../postgres/changes.ts'
+import { PostgresConnection, type PostgresPlace, serverName } from '../postgres/connection.ts'
 import { fetchTables } from '../postgres/fetch-tables.ts'
 import type { LeaseTaker } from '../postgres/lease.ts'
 import {
@@ -62,7 +62,7 @@ export async function migrateServer(
   options: ServerToMigrate,
 ): Promise<ServerMigration | undefined> {
   const { place } = options
-  const connection = new Connection(place, COPY_ANSWER_MS_MAX)
+  const connection = new PostgresConnection(place, COPY_ANSWER_MS_MAX)
   const folder = mkdtempSync(join(tmpdir(), 'intentd-migrate-'))
   try {
     return await connection.within('BEGIN', () => migrateWithin(connection, options, folder))
@@ -74,7 +74,7 @@ export async function migrateServer(
   }
 }
 
-type MigrationConnection = Pick<Connection, 'query'>
+type MigrationConnection = Pick<PostgresConnection, 'query'>
 
 async function migrateWithin(
   connection: MigrationConnection,
@@ -82,7 +82,7 @@ async function migrateWithin(
   folder: string,
 ): Promise<ServerMigration | undefined> {
   const { place, taker, isDry } = options
-  const state = await lookAtServer(connection, place, taker, { evenOlder: true })
+  const state = await lockServerJournal(connection, place, taker, { evenOlder: true })
   if (state === undefined || state.meta.layout === LAYOUT) return undefined
   assertFree(options, state)
   await refuseFollowed(connection, place)
@@ -211,7 +211,7 @@ async function changeTables(
  * In the file.
  * @returns the changes
  */
-function changeRows(database: DatabaseSync, from: number, { meta }: ServerState): Changes {
+function changeRows(database: DatabaseSync, from: number, { meta }: ServerState): TableChanges {
   const session = database.createSession()
   try {
     database.exec('BEGIN IMMEDIATE')
@@ -226,7 +226,7 @@ function changeRows(database: DatabaseSync, from: number, { meta }: ServerState)
 async function writeChanges(
   connection: MigrationConnection,
   schema: string,
-  changes: Changes,
+  changes: TableChanges,
 ): Promise<void> {
   for (const table of JOURNAL_TABLES) {
     const { put = [], drop = [] } = changes[table.name] ?? {}
@@ -240,7 +240,7 @@ async function dropRows(
   connection: MigrationConnection,
   schema: string,
   { name, key }: JournalTable,
-  rows: NonNullable<Changes[string]['put']>,
+  rows: NonNullable<TableChanges[string]['put']>,
 ): Promise<void> {
   const table = `${quoteName(schema)}.${name}`
   const isNamed = key.map((one) => `t.${quoteName(one)} = gone.${quoteName(one)}`).join(' AND ')

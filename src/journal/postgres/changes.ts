@@ -5,7 +5,7 @@ import { JOURNAL_TABLES, type JournalTable, tableNamed } from './tables.ts'
 export type TableRow = Readonly<Record<string, string | number | null>>
 
 /** A transaction's changes, in no particular order. */
-export type Changes = Readonly<
+export type TableChanges = Readonly<
   Record<string, { readonly put?: readonly TableRow[]; readonly drop?: readonly TableRow[] }>
 >
 
@@ -14,7 +14,7 @@ const NUL = '\0'
 /** Private use: before `0` it stands for NUL, before `1` for itself. */
 const ESCAPE = '\uf8ff'
 
-export function toServerText(changes: Changes | readonly TableRow[]): string {
+export function toServerText(changes: TableChanges | readonly TableRow[]): string {
   const text = JSON.stringify(changes)
   if (!text.includes('\\u0000') && !text.includes(ESCAPE)) return text
   return JSON.stringify(changes, (_name, value: unknown) =>
@@ -43,7 +43,7 @@ const UPDATED = 23
  * From a SQLite session: new or changed rows whole, deleted ones as keys. @see
  * https://sqlite.org/session/c_changeset_apply.html and the head of sqlite3session.c
  */
-export function readChanges(database: DatabaseSync, changeset: Uint8Array): Changes {
+export function readChanges(database: DatabaseSync, changeset: Uint8Array): TableChanges {
   const changes: Record<string, { put: TableRow[]; drop: TableRow[] }> = {}
   const reader = new ChangesetReader(changeset)
   let table: JournalTable | undefined
@@ -75,7 +75,7 @@ function readRow(database: DatabaseSync, table: JournalTable, key: TableRow): Ta
  * Needs a transaction.
  * @param changes as the server gives them
  */
-export function applyChanges(database: DatabaseSync, changes: Changes): void {
+export function applyChanges(database: DatabaseSync, changes: TableChanges): void {
   for (const table of JOURNAL_TABLES) {
     const { put = [], drop = [] } = changes[table.name] ?? {}
     const remove = database.prepare(`DELETE FROM ${table.name} WHERE ${whereKey(table)}`)

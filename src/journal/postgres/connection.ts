@@ -31,7 +31,7 @@ type ServerRow = Readonly<Record<string, unknown>>
  * Opened when needed and after a loss; a query during the loss has failed, and is not repeated.
  * Send one query at a time.
  */
-export class Connection {
+export class PostgresConnection {
   readonly #place: PostgresPlace
   readonly #answerMsMax: number
   readonly #settings: string

@@ -3,12 +3,12 @@ import type { DatabaseSync } from 'node:sqlite'
 import { openWriting } from '../journal-layout.ts'
 import { putBlock, takeBlock } from '../packed-records.ts'
 import { putRows } from './changes.ts'
-import type { Connection } from './connection.ts'
+import type { PostgresConnection } from './connection.ts'
 import { readServerTable } from './server-tables.ts'
 import { JOURNAL_TABLES } from './tables.ts'
 
-export interface TablesToFetch {
-  readonly connection: Pick<Connection, 'query'>
+export interface FetchTablesOptions {
+  readonly connection: Pick<PostgresConnection, 'query'>
   readonly schema: string
   /** With empty tables. */
   readonly database: DatabaseSync
@@ -17,7 +17,7 @@ export interface TablesToFetch {
   readonly onRows?: (table: string, rows: number) => void
 }
 
-export async function fetchTables(options: TablesToFetch): Promise<void> {
+export async function fetchTables(options: FetchTablesOptions): Promise<void> {
   const { connection, schema, database, packUpTo = 0, onRows } = options
   for (const table of JOURNAL_TABLES) {
     for await (const rows of readServerTable(connection, schema, table)) {

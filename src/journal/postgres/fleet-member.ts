@@ -1,5 +1,5 @@
 import type { FleetAlert, FleetState } from '../journal.ts'
-import { type Connection, sqlStateOf } from './connection.ts'
+import { type PostgresConnection, sqlStateOf } from './connection.ts'
 import { cleanText } from './tables.ts'
 
 /** For all accounts of a database. Trading does not need it. */
@@ -50,7 +50,7 @@ const FLEET_SQL = `
   END $intentd$;`
 
 export interface FleetMemberOptions {
-  readonly connection: Pick<Connection, 'query'>
+  readonly connection: Pick<PostgresConnection, 'query'>
   /** A later writer takes the row over: an account's id is its schema, a worker's its process. */
   readonly id: string
   readonly kind: 'daemon' | 'worker'
@@ -102,7 +102,7 @@ function toJson(value: unknown): string {
   )
 }
 
-async function makeFleet(connection: Pick<Connection, 'query'>): Promise<void> {
+async function makeFleet(connection: Pick<PostgresConnection, 'query'>): Promise<void> {
   try {
     // Several statements in one query are one transaction.
     await connection.query(FLEET_SQL)

@@ -7,7 +7,7 @@ import {
   parseWriter,
   WRITER,
 } from '../journal-writer.ts'
-import { type Connection, type PostgresPlace, serverName } from './connection.ts'
+import { type PostgresConnection, type PostgresPlace, serverName } from './connection.ts'
 import { type LeaseTaker, type LeaseTerms, takeLease, type TakenLease } from './lease.ts'
 import { isAway, isPassing } from './postgres-failures.ts'
 import type { Replica } from './replica.ts'
@@ -38,7 +38,7 @@ export interface FollowSettings {
 }
 
 export interface FollowOptions {
-  readonly connection: Connection
+  readonly connection: PostgresConnection
   readonly place: PostgresPlace
   readonly replica: Replica
   readonly taker: LeaseTaker

@@ -1,5 +1,5 @@
 import { type JournalWriter, parseWriter, WRITER } from '../journal-writer.ts'
-import { Connection, type PostgresPlace } from './connection.ts'
+import { PostgresConnection, type PostgresPlace } from './connection.ts'
 import { translatePostgresError } from './postgres-failures.ts'
 import { quoteName } from './tables.ts'
 
@@ -22,11 +22,11 @@ export interface LeaseState {
 /** Reads a journal's lease, and asks its holder for a handover. */
 export class Handover {
   readonly #place: PostgresPlace
-  readonly #connection: Connection
+  readonly #connection: PostgresConnection
 
   constructor(place: PostgresPlace, answerMsMax = ANSWER_MS_MAX) {
     this.#place = place
-    this.#connection = new Connection(place, answerMsMax)
+    this.#connection = new PostgresConnection(place, answerMsMax)
   }
 
   /** @throws Failure JOURNAL_UNREACHABLE */

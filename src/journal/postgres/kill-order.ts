@@ -1,9 +1,9 @@
 import { cleanLine } from '../../lib/text/clean-text.ts'
-import type { KillAnswer, OrderedKill } from '../journal.ts'
-import { type Connection, sqlStateOf } from './connection.ts'
+import type { KillAnswer, KillOrder } from '../journal.ts'
+import { type PostgresConnection, sqlStateOf } from './connection.ts'
 import { cleanText, quoteName } from './tables.ts'
 
-type KillConnection = Pick<Connection, 'query'>
+type KillConnection = Pick<PostgresConnection, 'query'>
 
 /**
  * A kill ordered elsewhere, one row an account, as durable as the lease. Numbers only grow.
@@ -51,7 +51,7 @@ export function killOrderColumn(schema: string): string {
 }
 
 /** With facts for the person who gave it. */
-export interface KillOrderRow extends OrderedKill {
+export interface KillOrderRow extends KillOrder {
   /** Server's clock. */
   readonly orderedAt: number
   /** Empty and undefined without an answer. */
@@ -65,7 +65,7 @@ export function parseKillOrder(value: unknown): KillOrderRow | undefined {
   const row = value as Readonly<Record<string, unknown>>
   return {
     number: Number(row['number']),
-    state: String(row['state']) as OrderedKill['state'],
+    state: String(row['state']) as KillOrder['state'],
     reason: cleanLine(String(row['reason'])),
     by: cleanLine(String(row['ordered_by'])),
     orderedAt: Math.round(Number(row['ordered_ms'])),
@@ -91,7 +91,7 @@ export async function readKillOrder(
 export async function orderKill(
   connection: KillConnection,
   schema: string,
-  { reason, by }: Pick<OrderedKill, 'reason' | 'by'>,
+  { reason, by }: Pick<KillOrder, 'reason' | 'by'>,
 ): Promise<number | 'moved'> {
   const of = quoteName(schema)
   const sql = `WITH ordered AS (

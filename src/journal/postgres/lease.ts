@@ -2,8 +2,8 @@ import type { Clock } from '../../lib/clock.ts'
 import { type Failure, messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { LAYOUT } from '../journal-layout.ts'
-import type { FleetNews, OrderedKill, WriterLease } from '../journal.ts'
-import type { Connection } from './connection.ts'
+import type { FleetNews, KillOrder, WriterLease } from '../journal.ts'
+import type { PostgresConnection } from './connection.ts'
 import { FleetMember } from './fleet-member.ts'
 import { answerKill, killOrderColumn, parseKillOrder, readKillOrder } from './kill-order.ts'
 import { leaseLost } from './postgres-failures.ts'
@@ -45,15 +45,15 @@ export type LeaseAttempt =
   | TakenLease
   | { readonly kind: 'held'; readonly holder: string; readonly freeInMs: number }
 
-interface LeaseFrame {
-  readonly connection: Pick<Connection, 'query' | 'close'>
+interface LeaseConnection {
+  readonly connection: Pick<PostgresConnection, 'query' | 'close'>
   readonly schema: string
   /** A corrected clock would hide a sleep. */
   readonly clock: Clock
 }
 
 export async function takeLease(
-  { connection, schema, clock }: LeaseFrame,
+  { connection, schema, clock }: LeaseConnection,
   { place, name }: LeaseTaker,
   { lastingMs, validityMs }: LeaseTerms,
 ): Promise<LeaseAttempt> {
@@ -74,13 +74,13 @@ export async function takeLease(
   }
 }
 
-export interface HeldLeaseOptions extends LeaseFrame, Pick<LeaseTerms, 'lastingMs'> {
+export interface HeldLeaseOptions extends LeaseConnection, Pick<LeaseTerms, 'lastingMs'> {
   readonly taken: TakenLease
   /** For display. */
   readonly holder: string
   readonly timers: Timers
   /** Its commits wait for no other server. Absent: kill orders are not obeyed here. */
-  readonly kills?: Pick<Connection, 'query' | 'close'>
+  readonly kills?: Pick<PostgresConnection, 'query' | 'close'>
 }
 
 /**
@@ -98,7 +98,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
   #onLost: ((failure: Failure) => void) | undefined
   #onHandover: (() => void) | undefined
   #onKill: Parameters<WriterLease['onKill']>[0] | undefined
-  #kill: OrderedKill | undefined
+  #kill: KillOrder | undefined
   readonly #member: FleetMember
   #news: FleetNews | undefined
   #showing: Promise<void> = Promise.resolve()
@@ -135,7 +135,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     if (this.#isHandoverAsked) listener()
   }
 
-  get kill(): OrderedKill | undefined {
+  get kill(): KillOrder | undefined {
     return this.#kill
   }
 
@@ -144,7 +144,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
   }
 
   /** Ordered before the lease was taken. */
-  noteKill(kill: OrderedKill | undefined): void {
+  noteKill(kill: KillOrder | undefined): void {
     this.#kill = kill
   }
 

@@ -8,7 +8,7 @@ import type { BookedRow, Booking, BookingSpan } from '../booking.ts'
 import type { CurvePoint, CurveQuery } from '../curves.ts'
 import { FETCH_ANEW, keysDamaged, translateJournalError } from '../journal-failures.ts'
 import { JournalTables, type TableSettings } from '../journal-tables.ts'
-import { toContents, readVerified, type VerifiedPrefix } from '../verified-prefix.ts'
+import { toContents, readVerifiedPrefix, type VerifiedPrefix } from '../verified-prefix.ts'
 import {
   type JournalContents,
   type OpenedJournal,
@@ -19,7 +19,7 @@ import {
 import type { JournalMeta } from '../journal-layout.ts'
 import type { JournalWriter } from '../journal-writer.ts'
 import { readChanges, toServerText } from './changes.ts'
-import { Connection, sqlStateOf, COMMIT_LOCALLY, type PostgresPlace } from './connection.ts'
+import { PostgresConnection, sqlStateOf, COMMIT_LOCALLY, type PostgresPlace } from './connection.ts'
 import { HeldLease, type LeaseTaker, type LeaseTerms, takeLease, type TakenLease } from './lease.ts'
 import {
   foundOf,
@@ -67,7 +67,7 @@ type WriteStep =
 type OnDone = (failure?: unknown) => void
 
 export interface PostgresJournalOptions extends TableSettings {
-  readonly connection: Pick<Connection, 'connect' | 'query' | 'close'>
+  readonly connection: Pick<PostgresConnection, 'connect' | 'query' | 'close'>
   readonly schema: string
   readonly meta: JournalMeta
   readonly replica: Replica
@@ -152,7 +152,7 @@ class PostgresJournal implements OpenedJournal {
 
   load(): JournalContents {
     const { replica, meta } = this.#options
-    const found = this.#found ?? toContents(readVerified(replica.database, meta))
+    const found = this.#found ?? toContents(readVerifiedPrefix(replica.database, meta))
     this.#found = undefined
     return found
   }
@@ -390,17 +390,17 @@ export interface OpenedPostgres extends ServerDurability {
  */
 export async function openPostgresJournal(options: OpenPostgresOptions): Promise<OpenedPostgres> {
   const { place, terms } = options
-  const connection = new Connection(place, terms.lastingMs)
+  const connection = new PostgresConnection(place, terms.lastingMs)
   try {
-    return await openOver(connection, options)
+    return await openWithLease(connection, options)
   } catch (error) {
     await connection.close()
     throw translatePostgresError(error, place)
   }
 }
 
-async function openOver(
-  connection: Connection,
+async function openWithLease(
+  connection: PostgresConnection,
   options: OpenPostgresOptions,
 ): Promise<OpenedPostgres> {
   const { place, file, following } = options
@@ -418,8 +418,8 @@ async function openOver(
       : await takeOrRefuse(connection, options)
     const lease = new HeldLease({
       ...options,
-      connection: new Connection(place, options.terms.lastingMs),
-      kills: new Connection(place, options.terms.lastingMs, COMMIT_LOCALLY),
+      connection: new PostgresConnection(place, options.terms.lastingMs),
+      kills: new PostgresConnection(place, options.terms.lastingMs, COMMIT_LOCALLY),
       schema: place.schema,
       lastingMs: options.terms.lastingMs,
       taken,
@@ -457,7 +457,7 @@ async function openOver(
 }
 
 async function takeOrRefuse(
-  connection: Connection,
+  connection: PostgresConnection,
   { place, taker, terms, clock }: OpenPostgresOptions,
 ): Promise<TakenLease> {
   const attempt = await takeLease({ connection, schema: place.schema, clock }, taker, terms)

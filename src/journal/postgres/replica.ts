@@ -4,7 +4,7 @@ import { messageOf } from '../../lib/failure.ts'
 import { rollBack } from '../../lib/roll-back.ts'
 import { isDamage } from '../journal-failures.ts'
 import {
-  isBlank,
+  hasNoTables,
   type JournalMeta,
   LAYOUT,
   makeTables,
@@ -12,9 +12,9 @@ import {
   readMeta,
   removeDatabase,
 } from '../journal-layout.ts'
-import { readVerified, type VerifiedPrefix } from '../verified-prefix.ts'
-import { applyChanges, type Changes } from './changes.ts'
-import { type Connection, type PostgresPlace, serverName } from './connection.ts'
+import { readVerifiedPrefix, type VerifiedPrefix } from '../verified-prefix.ts'
+import { applyChanges, type TableChanges } from './changes.ts'
+import { type PostgresConnection, type PostgresPlace, serverName } from './connection.ts'
 import { corruptOnServer, tailLostOnServer } from './postgres-failures.ts'
 import { fetchTables, openReplica } from './fetch-tables.ts'
 import { quoteName } from './tables.ts'
@@ -23,7 +23,7 @@ import { quoteName } from './tables.ts'
 const FEED_PAGE = 50
 
 export interface ReplicaOptions {
-  readonly connection: Pick<Connection, 'query' | 'within'>
+  readonly connection: Pick<PostgresConnection, 'query' | 'within'>
   readonly place: PostgresPlace
   readonly meta: JournalMeta
   readonly file: string
@@ -68,7 +68,7 @@ export class Replica {
 
   /** @throws Failure JOURNAL_TAIL_LOST if the server is behind it */
   assertWithin(head: number): void {
-    assertKept(this.#options.place, head, this.#feedPlace)
+    assertNotAhead(this.#options.place, head, this.#feedPlace)
   }
 
   /**
@@ -85,7 +85,7 @@ export class Replica {
       )
       for (const { place: next, changes } of rows) {
         if (Number(next) !== this.#feedPlace + 1) return this.#startOver(caughtUp)
-        this.#apply(changes as Changes)
+        this.#apply(changes as TableChanges)
         caughtUp += 1
       }
       if (rows.length < FEED_PAGE) return caughtUp
@@ -115,7 +115,7 @@ export class Replica {
     this.#feedPlace = feedPlace
   }
 
-  #apply(changes: Changes): void {
+  #apply(changes: TableChanges): void {
     const next = this.#feedPlace + 1
     this.#database.exec('BEGIN IMMEDIATE')
     try {
@@ -137,7 +137,7 @@ export class Replica {
 
   async #tryVerify(): Promise<{ readonly prefix?: VerifiedPrefix; readonly found: string }> {
     try {
-      const prefix = readVerified(this.#database, this.#options.meta)
+      const prefix = readVerifiedPrefix(this.#database, this.#options.meta)
       const flaw = prefix.flaw ?? prefix.daysFlaw
       if (flaw)
         return {
@@ -193,7 +193,7 @@ async function openKept({
         FROM ${quoteName(place.schema)}.lease`,
     )
     const head = Number(row['feed_place'])
-    assertKept(place, head, feedPlace)
+    assertNotAhead(place, head, feedPlace)
     const isInReach =
       feedPlace === head || (row['oldest'] !== null && feedPlace + 1 >= Number(row['oldest']))
     const isPresent = readLayout(database) === LAYOUT
@@ -209,13 +209,13 @@ async function openKept({
 }
 
 /** A server that has less was restored: everything here was durable there. */
-function assertKept(place: PostgresPlace, head: number, feedPlace: number): void {
+function assertNotAhead(place: PostgresPlace, head: number, feedPlace: number): void {
   if (feedPlace > head) throw tailLostOnServer(serverName(place), head, feedPlace)
 }
 
 /** -1 if it is no replica of this journal. */
 function readFeedPlace(database: DatabaseSync, meta: JournalMeta, file: string): number {
-  if (isBlank(database)) return -1
+  if (hasNoTables(database)) return -1
   const { first } = readMeta(database, file)
   const place = database.prepare("SELECT value FROM meta WHERE name = 'feed'").get()?.['value']
   return first === meta.first && place !== undefined ? Number(place) : -1

@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { type JournalMeta, createMeta, LAYOUT } from '../journal-layout.ts'
 import { assertKeys, type JournalWriter, parseWriter, WRITER } from '../journal-writer.ts'
 import { foreign } from '../journal-failures.ts'
-import { Connection, type PostgresPlace, serverName, sqlStateOf } from './connection.ts'
+import { PostgresConnection, type PostgresPlace, serverName, sqlStateOf } from './connection.ts'
 import { type TableRow, toServerText } from './changes.ts'
 import { FLEET_SCHEMA } from './fleet-member.ts'
 import { ensureKillOrder } from './kill-order.ts'
@@ -29,7 +29,7 @@ const VERSION_MIN = 150_000
  * @throws Failure JOURNAL_SERVER_OLD
  */
 export async function assertServerVersion(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   place: PostgresPlace,
 ): Promise<string> {
   const [row = {}] = await connection.query(
@@ -40,7 +40,7 @@ export async function assertServerVersion(
   return version
 }
 
-type TablesConnection = Pick<Connection, 'query' | 'within'>
+type TablesConnection = Pick<PostgresConnection, 'query' | 'within'>
 
 export interface ServerOwner {
   readonly identity: string
@@ -75,7 +75,7 @@ export async function openServerTables(
 }
 
 export async function makeServerTables(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   schema: string,
   meta: JournalMeta,
 ): Promise<void> {
@@ -102,7 +102,7 @@ export interface ServerMeta extends JournalMeta {
  * @throws Failure JOURNAL_LAYOUT_UNKNOWN; JOURNAL_LAYOUT_OLD unless an earlier layout is accepted
  */
 export async function readServerMeta(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   place: PostgresPlace,
   { evenOlder = false } = {},
 ): Promise<ServerMeta | undefined> {
@@ -131,7 +131,7 @@ function assertOwner(
 
 /** Only the holder of the lease may do that. */
 export async function noteServerWriter(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   schema: string,
   { token, writer }: { readonly token: number; readonly writer: JournalWriter },
 ): Promise<void> {
@@ -145,7 +145,7 @@ export async function noteServerWriter(
 
 /** @param rows as SQLite has them */
 export async function insertServerRows(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   schema: string,
   { name, columns }: JournalTable,
   rows: readonly TableRow[],
@@ -160,7 +160,7 @@ export async function insertServerRows(
 
 /** In the order of the key. Needs a transaction. */
 export async function* readServerTable(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   schema: string,
   { name, columns, key }: JournalTable,
 ): AsyncGenerator<readonly TableRow[]> {
@@ -192,7 +192,7 @@ export interface ServerDurability {
 }
 
 export async function readDurability(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
 ): Promise<ServerDurability> {
   const [row = {}] = await connection.query(
     `SELECT current_setting('synchronous_standby_names') <> '' AS replicated, current_setting('fsync') = 'on' AS synchronised`,
@@ -222,7 +222,7 @@ export async function probeServer(
   owner: ServerOwner,
   clock: Pick<Clock, 'monotonic'>,
 ): Promise<ProbedServer> {
-  const connection = new Connection(place, ANSWER_MS_MAX)
+  const connection = new PostgresConnection(place, ANSWER_MS_MAX)
   try {
     const version = await assertServerVersion(connection, place)
     const meta = await readServerMeta(connection, place)
@@ -246,7 +246,7 @@ export async function probeServer(
 
 /** @throws Failure if this user may not write it, or it was moved */
 async function readWhatIsThere(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   place: PostgresPlace,
   hasJournal: boolean,
 ): Promise<ProbedServer['journal']> {
@@ -272,7 +272,7 @@ async function readWhatIsThere(
 }
 
 /** Naming a table needs a right to its schema. */
-async function maySayInFleet(connection: Pick<Connection, 'query'>): Promise<boolean> {
+async function maySayInFleet(connection: Pick<PostgresConnection, 'query'>): Promise<boolean> {
   const [row] = await connection.query(
     `SELECT CASE
       WHEN to_regnamespace($1) IS NULL THEN true
@@ -288,7 +288,7 @@ async function maySayInFleet(connection: Pick<Connection, 'query'>): Promise<boo
 
 /** A message to the log of changes, which has no reader, is waited for like a record. */
 async function measureCommit(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   clock: Pick<Clock, 'monotonic'>,
 ): Promise<number> {
   const asked = clock.monotonic()

@@ -4,25 +4,25 @@ import type { BookRow, RowChange } from '../journal.ts'
 import { addDigest, NO_ROWS, type RowsSum, takeDigest, toNumber } from './rows-sum.ts'
 
 /** In the order of a map. */
-export interface PlacedRow {
+export interface StoredBookRow {
   readonly position: number
   readonly row: BookRow
 }
 
 export interface StoredBook {
-  readonly rows: readonly PlacedRow[]
+  readonly rows: readonly StoredBookRow[]
   readonly sum: RowsSum
 }
 
 /** @throws RangeError if a row is not as it was written */
-export function readRows(database: DatabaseSync, first: string): StoredBook {
-  const rows: PlacedRow[] = []
+export function readStoredBook(database: DatabaseSync, first: string): StoredBook {
+  const rows: StoredBookRow[] = []
   let sum = 0n
   const stored = database.prepare(
     'SELECT position, name, key, value, digest FROM book ORDER BY position',
   )
   for (const { position, name, key, value, digest } of stored.iterate()) {
-    const placed: PlacedRow = {
+    const placed: StoredBookRow = {
       position: Number(position),
       row: { name: String(name), key: String(key), value: String(value) },
     }
@@ -44,7 +44,7 @@ export class BookTable {
   #lastPosition = 0
   #sum: RowsSum
 
-  /** @param found read by {@link readRows} */
+  /** @param found read by {@link readStoredBook} */
   constructor(database: DatabaseSync, first: string, found: StoredBook | undefined) {
     this.#first = first
     this.#sum = found?.sum ?? NO_ROWS
@@ -84,7 +84,7 @@ export class BookTable {
     this.#place(row, position)
   }
 
-  #update(placed: PlacedRow): void {
+  #update(placed: StoredBookRow): void {
     const { position, row } = placed
     const digest = digestOf(this.#first, placed)
     const without = takeDigest(this.#sum, this.#readDigest(position))
@@ -123,7 +123,7 @@ export function renameRows(
   toKey: (key: string) => string,
 ): RowsSum {
   const update = database.prepare('UPDATE book SET key = ?, digest = ? WHERE position = ?')
-  const found = readRows(database, first)
+  const found = readStoredBook(database, first)
   let { sum } = found
   for (const placed of found.rows) {
     const { position, row } = placed
@@ -146,7 +146,7 @@ function digestIn(row: ReturnType<StatementSync['get']>, position: number): stri
  * Half the time of a link, which matters since a start reads all rows. No name contains the blank
  * that separates.
  */
-function digestOf(first: string, { position, row: { name, key, value } }: PlacedRow): string {
+function digestOf(first: string, { position, row: { name, key, value } }: StoredBookRow): string {
   return hash('sha256', `${first} ${position} ${name} ${key.length} ${key}${value}`, 'hex').slice(
     0,
     32,

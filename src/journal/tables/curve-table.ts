@@ -20,7 +20,7 @@ const { minute: MINUTE_MS, hour: HOUR_MS } = CURVE_STEPS_MS
  */
 const HOURS_MAX = 4
 
-export type PlacedPoint = CurvePoint & { readonly step: number }
+export type StoredPoint = CurvePoint & { readonly step: number }
 
 /** Hours before minutes. @throws RangeError for a point that is not as it was written */
 export function* readCurve(
@@ -47,7 +47,7 @@ export function areCurvesWhole(database: DatabaseSync, first: string): boolean {
 }
 
 /** Every point that is as written, even if others are damaged. */
-export function* salvageCurves(database: DatabaseSync, first: string): Generator<PlacedPoint> {
+export function* salvageCurves(database: DatabaseSync, first: string): Generator<StoredPoint> {
   for (const row of database.prepare('SELECT * FROM curves').iterate()) {
     const point = toPoint(row)
     if (row['digest'] === digestOf(first, point)) yield point
@@ -110,7 +110,7 @@ export class CurveTable {
   }
 
   /** Puts points back as they were kept elsewhere. */
-  carry(points: Iterable<PlacedPoint>): void {
+  carry(points: Iterable<StoredPoint>): void {
     for (const point of points) {
       this.#series.add(point.series)
       this.#put(point)
@@ -141,7 +141,7 @@ export class CurveTable {
     return Math.max(0, ...steps.filter((at) => typeof at === 'number'))
   }
 
-  #put(point: PlacedPoint): void {
+  #put(point: StoredPoint): void {
     const { series, step, at, value } = point
     this.#statements.put.run(series, step, at, value, digestOf(this.#first, point))
   }
@@ -213,7 +213,7 @@ function hourOf(at: number): number {
 
 type CurveRow = Readonly<Record<string, SQLOutputValue>>
 
-function toPoint(row: CurveRow): PlacedPoint {
+function toPoint(row: CurveRow): StoredPoint {
   return {
     series: String(row['series']),
     step: Number(row['step']),
@@ -222,7 +222,7 @@ function toPoint(row: CurveRow): PlacedPoint {
   }
 }
 
-function prove(first: string, row: CurveRow): PlacedPoint {
+function prove(first: string, row: CurveRow): StoredPoint {
   const point = toPoint(row)
   if (row['digest'] === digestOf(first, point)) return point
   throw new RangeError(
@@ -230,7 +230,7 @@ function prove(first: string, row: CurveRow): PlacedPoint {
   )
 }
 
-function digestOf(first: string, { series, step, at, value }: PlacedPoint): string {
+function digestOf(first: string, { series, step, at, value }: StoredPoint): string {
   const text = `${first} curve ${JSON.stringify([series, step, at, value])}`
   return hash('sha256', text, 'hex').slice(0, 32)
 }
