@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { judgeKill, killFleets } from '../../src/cli/kill/kill-fleet.ts'
 import { type KillOrder } from '../../src/journal/journal.ts'
 import { type FleetAccount } from '../../src/journal/fleet/fleet-accounts.ts'
-import { type KillOrderResult } from '../../src/journal/fleet/order-kills.ts'
+import { type KillOrderResult } from '../../src/journal/postgres/kill-order.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
 const HOLDER = 'live on host-a, pid 12, /var/lib/intentd/live'

@@ -10,7 +10,7 @@ import type {
   FleetStandby,
   FleetMemberRow,
 } from '../../journal/fleet/fleet-accounts.ts'
-import type { Fleet, FleetAlertRow, FleetReader } from '../../journal/fleet/read-fleet.ts'
+import type { Fleet, FleetAlertRow, FleetReader } from '../../journal/fleet/fleet-reader.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { wrapWords } from '../../lib/text/wrap-words.ts'
 import { systemTimers } from '../../lib/timers.ts'
@@ -310,7 +310,7 @@ export async function lookAtDatabases(
   if (places.length === 0 && file !== undefined) throw noFleet(file.config.file)
   for (const { config, own } of files)
     print(`${config.name}: its journal is a file; \`intentd status${repeatOptions(own)}\` shows it`)
-  const { FleetReader } = await import('../../journal/fleet/read-fleet.ts')
+  const { FleetReader } = await import('../../journal/fleet/fleet-reader.ts')
   const databases = places.map((place) => ({
     name: places.length > 1 ? databaseOf(place) : undefined,
     reader: new FleetReader(place),

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { syncDirectory, syncFile } from '../../lib/durable-file.ts'
 import { type Failure, messageOf } from '../../lib/failure.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import type { ExpectedCopy } from './prove-copy.ts'
+import { type ExpectedCopy, countServer, makeProvedFile } from './prove-copy.ts'
 import {
   createCopyMark,
   createMark,
@@ -27,18 +27,15 @@ import {
   COPY_ANSWER_MS_MAX,
   type CopyOptions,
   type CopyReport,
-  countServer,
   countProgress,
-  lockServerJournal,
-  makeProvedFile,
-  type ServerState,
-} from './copy-parts.ts'
-import { fetchTables } from '../postgres/fetch-tables.ts'
+} from './copy-options.ts'
+import { lockServerJournal, type ServerState } from './server-state.ts'
+import { fetchTables } from '../postgres/replica.ts'
 import { readKillOrder } from '../postgres/kill-order.ts'
 import { HeldLease, takeLease } from '../postgres/lease.ts'
 import { corruptOnServer, leaseHeld, leaseLost, movedAway } from '../postgres/postgres-failures.ts'
 import type { ServerMeta } from '../postgres/server-tables.ts'
-import { quoteName } from '../postgres/tables.ts'
+import { quoteName } from '../postgres/server-schema.ts'
 
 /**
  * A takeover would spoil the copy, whose last step names the token. The proof takes a minute for

@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Failure } from '../../lib/failure.ts'
-import { type JournalSize, countJournal } from './prove-copy.ts'
+import { type JournalSize, countJournal, makeProvedFile } from './prove-copy.ts'
 import {
   createMark,
   createMovedMark,
@@ -14,7 +14,7 @@ import { openReading, removeDatabase } from '../journal-layout.ts'
 import { WRITER } from '../journal-writer.ts'
 import { type VerifiedJournal, verifyJournal } from '../verify-journal.ts'
 import { readStoredRecords } from '../verified-prefix.ts'
-import { type TableRow, toTableRow } from '../postgres/changes.ts'
+import { type TableRow, toTableRow } from '../postgres/table-changes.ts'
 import { PostgresConnection, serverName, sqlStateOf } from '../postgres/connection.ts'
 import { copyBehind, copyFailed, copyTaken, copyUnknown, nothingToCopy } from './copy-failures.ts'
 import {
@@ -22,15 +22,12 @@ import {
   type CopyOptions,
   type CopyReport,
   countProgress,
-  lockServerJournal,
-  makeProvedFile,
-  type ServerState,
-} from './copy-parts.ts'
-import { fetchTables } from '../postgres/fetch-tables.ts'
+} from './copy-options.ts'
+import { lockServerJournal, type ServerState } from './server-state.ts'
+import { fetchTables, putFeedPlace } from '../postgres/replica.ts'
 import { leaseHeld, tailLostOnServer } from '../postgres/postgres-failures.ts'
-import { putFeedPlace } from '../postgres/replica.ts'
 import { insertServerRows, makeServerTables } from '../postgres/server-tables.ts'
-import { JOURNAL_TABLES, type JournalTable, quoteName } from '../postgres/tables.ts'
+import { JOURNAL_TABLES, type JournalTable, quoteName } from '../postgres/server-schema.ts'
 
 /** Sent to the server at a time. */
 const PAGE_ROWS = 1000

@@ -1,13 +1,23 @@
 import type { DatabaseSync } from 'node:sqlite'
+import {
+  type JournalMeta,
+  LAYOUT_CURVES,
+  makeTables,
+  removeDatabase,
+  hasBlocks,
+  hasCurves,
+} from '../journal-layout.ts'
+import type { PostgresConnection } from '../postgres/connection.ts'
+import { openReplica } from '../postgres/replica.ts'
+import { quoteName } from '../postgres/server-schema.ts'
 import type { Failure } from '../../lib/failure.ts'
 import type { Mark } from '../durable-mark.ts'
 import type { Flaw } from '../journal-failures.ts'
-import { hasBlocks, hasCurves, type JournalMeta } from '../journal-layout.ts'
 import { findFlawedRows } from '../verify-journal.ts'
 import { readVerifiedPrefix } from '../verified-prefix.ts'
 
 /** The counted tables. */
-export const COUNTED = {
+const COUNTED = {
   records: 'records',
   book: 'book',
   keys: 'used_keys',
@@ -21,7 +31,7 @@ type Counted = keyof typeof COUNTED
 
 export type JournalSize = Readonly<Record<Counted, number>>
 
-export function toJournalSize(countOf: (counted: Counted) => unknown): JournalSize {
+function toJournalSize(countOf: (counted: Counted) => unknown): JournalSize {
   const names = Object.keys(COUNTED) as Counted[]
   const counts = names.map((name) => [name, Number(countOf(name) ?? 0)] as const)
   return Object.fromEntries(counts) as JournalSize
@@ -43,7 +53,7 @@ export function rowsOf(counted: JournalSize): number {
   return Object.values(counted).reduce((rows, count) => rows + count, 0)
 }
 
-export interface JournalCopy {
+interface JournalCopy {
   readonly database: DatabaseSync
   readonly meta: JournalMeta
 }
@@ -58,7 +68,7 @@ export interface ExpectedCopy {
  * everything below them is equal.
  * @throws the failure that `refuse` builds of the first flaw
  */
-export function proveCopy(
+function proveCopy(
   copy: JournalCopy,
   expected: ExpectedCopy,
   refuse: (flaw: Flaw) => Failure,
@@ -82,4 +92,48 @@ export function findCopyFlaw(
   if (name === undefined) return undefined
   const difference = `${name}: ${counted[name]} and ${found[name]}`
   return { sequence: undefined, found: `not as many rows: ${difference}` }
+}
+
+/** Reads what `fetchTables` will read, in the same transaction. */
+export async function countServer(
+  connection: Pick<PostgresConnection, 'query'>,
+  schema: string,
+  layout: number,
+): Promise<JournalSize> {
+  const isThere = ([name]: [string, string]): boolean =>
+    name !== 'curves' || layout >= LAYOUT_CURVES
+  const counts = Object.entries(COUNTED)
+    .filter(isThere)
+    .map(([name, table]) => `(SELECT count(*) FROM ${quoteName(schema)}.${table}) AS ${name}`)
+  const [row = {}] = await connection.query(`SELECT ${counts.join(', ')}`)
+  return toJournalSize((name) => row[name])
+}
+
+/** A file of this machine that shall hold what a server has. */
+interface FileToMake {
+  readonly file: string
+  readonly meta: JournalMeta
+  readonly refuse: (flaw: Flaw) => Failure
+}
+
+/**
+ * Makes it anew and proves it; the caller closes the database.
+ * @param read fetches the tables, and returns what they must be
+ * @throws the failure that `refuse` builds of the first flaw
+ */
+export async function makeProvedFile(
+  { file, meta, refuse }: FileToMake,
+  read: (database: DatabaseSync) => Promise<ExpectedCopy>,
+): Promise<ExpectedCopy & { readonly database: DatabaseSync }> {
+  removeDatabase(file)
+  const database = openReplica(file)
+  try {
+    makeTables(database, meta)
+    const expected = await read(database)
+    proveCopy({ database, meta }, expected, refuse)
+    return { ...expected, database }
+  } catch (error) {
+    database.close()
+    throw error
+  }
 }

@@ -2,7 +2,7 @@ import { messageOf } from '../../lib/failure.ts'
 import type { FleetState } from '../journal.ts'
 import { type PostgresConnection, sqlStateOf } from '../postgres/connection.ts'
 import { killOrderColumn, type KillOrderRow, parseKillOrder } from '../postgres/kill-order.ts'
-import { quoteName } from '../postgres/tables.ts'
+import { quoteName } from '../postgres/server-schema.ts'
 
 /** Members unseen for longer are not listed. */
 export const LISTED_FOR = '1 day'

@@ -3,19 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { Failure } from '../../lib/failure.ts'
-import {
-  COPY_ANSWER_MS_MAX,
-  countServer,
-  lockServerJournal,
-  makeProvedFile,
-  type ServerState,
-} from '../copy/copy-parts.ts'
-import type { JournalSize } from '../copy/prove-copy.ts'
+import { COPY_ANSWER_MS_MAX } from '../copy/copy-options.ts'
+import { countServer, makeProvedFile, type JournalSize } from '../copy/prove-copy.ts'
+import { lockServerJournal, type ServerState } from '../copy/server-state.ts'
 import { type Flaw, foreign } from '../journal-failures.ts'
 import { LAYOUT } from '../journal-layout.ts'
-import { type TableChanges, readChanges, toServerText } from '../postgres/changes.ts'
+import { type TableChanges, readChanges, toServerText } from '../postgres/table-changes.ts'
 import { PostgresConnection, type PostgresPlace, serverName } from '../postgres/connection.ts'
-import { fetchTables } from '../postgres/fetch-tables.ts'
+import { fetchTables } from '../postgres/replica.ts'
 import type { LeaseTaker } from '../postgres/lease.ts'
 import {
   corruptOnServer,
@@ -24,7 +19,12 @@ import {
   translatePostgresError,
 } from '../postgres/postgres-failures.ts'
 import { insertServerRows } from '../postgres/server-tables.ts'
-import { functionsSql, JOURNAL_TABLES, type JournalTable, quoteName } from '../postgres/tables.ts'
+import {
+  functionsSql,
+  JOURNAL_TABLES,
+  type JournalTable,
+  quoteName,
+} from '../postgres/server-schema.ts'
 import { stepsFrom } from './layout-steps.ts'
 
 /** A standby looks four times a second. */

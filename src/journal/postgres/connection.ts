@@ -49,11 +49,6 @@ export class PostgresConnection {
     this.#settings = `${COMMIT_DURABLY}; ${settings}`
   }
 
-  /** Otherwise the first query opens it. */
-  async open(): Promise<void> {
-    await this.#connect()
-  }
-
   /** Sends no query: a failure here has told the server nothing. */
   async connect(): Promise<void> {
     await this.#connect()

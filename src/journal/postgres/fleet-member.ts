@@ -1,6 +1,6 @@
 import type { FleetAlert, FleetState } from '../journal.ts'
 import { type PostgresConnection, sqlStateOf } from './connection.ts'
-import { cleanText } from './tables.ts'
+import { cleanText } from './server-schema.ts'
 
 /** For all accounts of a database. Trading does not need it. */
 export const FLEET_SCHEMA = 'intentd_fleet'

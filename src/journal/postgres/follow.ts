@@ -11,7 +11,7 @@ import { type PostgresConnection, type PostgresPlace, serverName } from './conne
 import { type LeaseTaker, type LeaseTerms, takeLease, type TakenLease } from './lease.ts'
 import { isAway, isPassing } from './postgres-failures.ts'
 import type { Replica } from './replica.ts'
-import { quoteName } from './tables.ts'
+import { quoteName } from './server-schema.ts'
 
 const FOLLOW_MS = 250
 

@@ -1,7 +1,7 @@
 import { type JournalWriter, parseWriter, WRITER } from '../journal-writer.ts'
 import { PostgresConnection, type PostgresPlace } from './connection.ts'
 import { translatePostgresError } from './postgres-failures.ts'
-import { quoteName } from './tables.ts'
+import { quoteName } from './server-schema.ts'
 
 /** A standby looks four times a second. */
 const SEEN_WITHIN = '5 seconds'

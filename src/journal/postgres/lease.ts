@@ -7,7 +7,7 @@ import type { PostgresConnection } from './connection.ts'
 import { FleetMember } from './fleet-member.ts'
 import { answerKill, killOrderColumn, parseKillOrder, readKillOrder } from './kill-order.ts'
 import { leaseLost } from './postgres-failures.ts'
-import { quoteName, STILL_HELD } from './tables.ts'
+import { quoteName, STILL_HELD } from './server-schema.ts'
 
 /**
  * A slow renewal may wait for a dead server: kill orders are then read over a separate connection.

@@ -3,7 +3,7 @@ import { adviseCertificate } from '../../lib/net/certificate.ts'
 import { type Flaw, layoutOlder, MOVED_TO_FILE } from '../journal-failures.ts'
 import { LAYOUT } from '../journal-layout.ts'
 import { serverName, sqlStateOf, type PostgresPlace } from './connection.ts'
-import { JOURNAL_MOVED, LAYOUT_OTHER, toLayout } from './tables.ts'
+import { JOURNAL_MOVED, LAYOUT_OTHER, toLayout } from './server-schema.ts'
 
 type FailureFacts = Readonly<Record<string, string | number>>
 

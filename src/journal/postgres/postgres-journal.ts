@@ -18,7 +18,7 @@ import {
 } from '../journal.ts'
 import type { JournalMeta } from '../journal-layout.ts'
 import type { JournalWriter } from '../journal-writer.ts'
-import { readChanges, toServerText } from './changes.ts'
+import { readChanges, toServerText } from './table-changes.ts'
 import { PostgresConnection, sqlStateOf, COMMIT_LOCALLY, type PostgresPlace } from './connection.ts'
 import { HeldLease, type LeaseTaker, type LeaseTerms, takeLease, type TakenLease } from './lease.ts'
 import {
@@ -37,7 +37,7 @@ import {
   readDurability,
   type ServerDurability,
 } from './server-tables.ts'
-import { LEASE_GONE, quoteName } from './tables.ts'
+import { LEASE_GONE, quoteName } from './server-schema.ts'
 import { follow, type FollowSettings, waitForServer } from './follow.ts'
 import { readKillOrder } from './kill-order.ts'
 

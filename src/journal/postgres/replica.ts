@@ -1,23 +1,26 @@
-import { existsSync, renameSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, openSync, renameSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../lib/failure.ts'
 import { rollBack } from '../../lib/roll-back.ts'
+import { putBlock, takeBlock } from '../packed-records.ts'
+import { readServerTable } from './server-tables.ts'
 import { isDamage } from '../journal-failures.ts'
 import {
   hasNoTables,
   type JournalMeta,
   LAYOUT,
   makeTables,
+  openWriting,
   readLayout,
   readMeta,
   removeDatabase,
 } from '../journal-layout.ts'
 import { readVerifiedPrefix, type VerifiedPrefix } from '../verified-prefix.ts'
-import { applyChanges, type TableChanges } from './changes.ts'
+import { applyChanges, putRows, type TableChanges } from './table-changes.ts'
 import { type PostgresConnection, type PostgresPlace, serverName } from './connection.ts'
 import { corruptOnServer, tailLostOnServer } from './postgres-failures.ts'
-import { fetchTables, openReplica } from './fetch-tables.ts'
-import { quoteName } from './tables.ts'
+
+import { JOURNAL_TABLES, quoteName } from './server-schema.ts'
 
 /** A checkpoint is a megabyte or two. */
 const FEED_PAGE = 50
@@ -248,4 +251,42 @@ async function fetchAnew({
   removeDatabase(file)
   renameSync(made, file)
   return [openReplica(file), feedPlace]
+}
+
+export interface FetchTablesOptions {
+  readonly connection: Pick<PostgresConnection, 'query'>
+  readonly schema: string
+  /** With empty tables. */
+  readonly database: DatabaseSync
+  /** Records up to this one are packed as they come; absent: none. */
+  readonly packUpTo?: number
+  readonly onRows?: (table: string, rows: number) => void
+}
+
+export async function fetchTables(options: FetchTablesOptions): Promise<void> {
+  const { connection, schema, database, packUpTo = 0, onRows } = options
+  for (const table of JOURNAL_TABLES) {
+    for await (const rows of readServerTable(connection, schema, table)) {
+      database.exec('BEGIN IMMEDIATE')
+      putRows(database, table, rows)
+      if (table.name === 'records') packRecords(database, packUpTo)
+      database.exec('COMMIT')
+      onRows?.(table.name, rows.length)
+    }
+  }
+}
+
+function packRecords(database: DatabaseSync, upTo: number): void {
+  for (let block = takeBlock(database, upTo); block; block = takeBlock(database, upTo))
+    putBlock(database, block)
+}
+
+/** Only the owner may read it; an earlier version's was readable by all. */
+export function openReplica(file: string): DatabaseSync {
+  closeSync(openSync(file, 'a', 0o600))
+  chmodSync(file, 0o600)
+  const database = openWriting(file)
+  // Rows lost in a power cut are fetched again.
+  database.exec('PRAGMA synchronous = NORMAL')
+  return database
 }

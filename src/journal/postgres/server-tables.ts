@@ -3,7 +3,7 @@ import { type JournalMeta, createMeta, LAYOUT } from '../journal-layout.ts'
 import { assertKeys, type JournalWriter, parseWriter, WRITER } from '../journal-writer.ts'
 import { foreign } from '../journal-failures.ts'
 import { PostgresConnection, type PostgresPlace, serverName, sqlStateOf } from './connection.ts'
-import { type TableRow, toServerText } from './changes.ts'
+import { type TableRow, toServerText } from './table-changes.ts'
 import { FLEET_SCHEMA } from './fleet-member.ts'
 import { ensureKillOrder } from './kill-order.ts'
 import {
@@ -13,7 +13,7 @@ import {
   serverOld,
   translatePostgresError,
 } from './postgres-failures.ts'
-import { type JournalTable, quoteName, schemaSql, STILL_HELD, toLayout } from './tables.ts'
+import { type JournalTable, quoteName, schemaSql, STILL_HELD, toLayout } from './server-schema.ts'
 
 /** Some hundred kilobytes. */
 const PAGE_ROWS = 1000

@@ -6,7 +6,7 @@ import {
 } from '../../../src/journal/journal.ts'
 import { PostgresConnection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
 import { orderKill, readKillOrder } from '../../../src/journal/postgres/kill-order.ts'
-import { FleetReader } from '../../../src/journal/fleet/read-fleet.ts'
+import { FleetReader } from '../../../src/journal/fleet/fleet-reader.ts'
 import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
 import { ManualTime } from '../../support/manual-time.ts'
 import { Machine } from './scene.ts'

@@ -6,7 +6,7 @@ import {
   type PostgresPlace,
   sqlStateOf,
 } from '../postgres/connection.ts'
-import type { KillOrderRow } from '../postgres/kill-order.ts'
+import { type KillOrderRow, type KillOrderResult, orderKills } from '../postgres/kill-order.ts'
 import { FLEET_SCHEMA } from '../postgres/fleet-member.ts'
 import { isRefusal, translatePostgresError } from '../postgres/postgres-failures.ts'
 import { assertServerVersion } from '../postgres/server-tables.ts'
@@ -17,7 +17,6 @@ import {
   LISTED_FOR,
   readAccounts,
 } from './fleet-accounts.ts'
-import { type KillOrderResult, orderKills } from './order-kills.ts'
 
 /** Else the server counts as away. */
 const ANSWER_MS_MAX = 10_000

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import { JOURNAL_TABLES, type JournalTable, tableNamed } from './tables.ts'
+import { JOURNAL_TABLES, type JournalTable, tableNamed } from './server-schema.ts'
 
 /** Only the key, if it is dropped. */
 export type TableRow = Readonly<Record<string, string | number | null>>
