@@ -8,7 +8,7 @@ import {
 } from '../simulator/futures/core-state.ts'
 import type { ExchangeCore } from '../simulator/futures/exchange-core.ts'
 import type { Fill } from '../simulator/futures/positions/fill.ts'
-import { orderIdText, tradeIdText, type Order } from '../simulator/futures/orders/order.ts'
+import { orderIdText, tradeIdText, type FuturesOrder } from '../simulator/futures/orders/order.ts'
 import { maintenanceTier, type Position } from '../simulator/futures/positions/position.ts'
 import { UID } from './direct-exchange.ts'
 
@@ -163,7 +163,7 @@ export class ExchangeWatch {
     return at <= (this.#state.symbols.get(symbol)?.market.at ?? 0)
   }
 
-  #orderOf({ orderSequence }: Fill): Order | undefined {
+  #orderOf({ orderSequence }: Fill): FuturesOrder | undefined {
     return (
       this.#account.openOrders.get(orderSequence) ?? this.#account.closedOrders.get(orderSequence)
     )

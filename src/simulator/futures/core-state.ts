@@ -21,7 +21,7 @@ import { createDisplayedMarket } from '../matching/displayed-market.ts'
 import { fillModel, type MatchingRules } from '../matching/fill-model.ts'
 import { createBookSide, type OrderBook } from '../matching/order-book.ts'
 import type { Venue } from '../matching/venue.ts'
-import type { Order, PositionSlot } from './orders/order.ts'
+import type { FuturesOrder, PositionSlot } from './orders/order.ts'
 import type { PlanOrder } from './plans/plan-order.ts'
 import { positionKey, type Position } from './positions/position.ts'
 import type { CoreSettings } from './settings.ts'
@@ -36,7 +36,7 @@ export interface CoreState {
   readonly symbols: ReadonlyMap<string, SymbolState>
   readonly counterparties: ReadonlyMap<string, Counterparties>
   /** Accepted but not matched yet, soonest first. */
-  readonly arrivals: Order[]
+  readonly arrivals: FuturesOrder[]
   readonly clock: CoreClock
   readonly nextSettlement: { at: number }
   readonly rows: StoredRows
@@ -68,8 +68,8 @@ export interface Account {
   choices: AccountChoices
   readonly coins: Map<string, CoinBalance>
   /** Oldest first, at most `productOrdersMax` for each product type. */
-  readonly openOrders: Map<number, Order>
-  readonly closedOrders: Map<number, Order>
+  readonly openOrders: Map<number, FuturesOrder>
+  readonly closedOrders: Map<number, FuturesOrder>
   readonly positions: Map<string, Position>
   /** Completed ones stay within the idempotency window. */
   readonly planOrders: Map<number, PlanOrder>
@@ -90,7 +90,7 @@ export const NO_COUNTS = {
 
 export type AccountCounts = Record<keyof typeof NO_COUNTS, number>
 
-export interface SymbolState extends OrderBook<Order> {
+export interface SymbolState extends OrderBook<FuturesOrder> {
   readonly instrument: Instrument
   quoteCount: number
   markTicks: number
@@ -111,7 +111,7 @@ export interface SymbolState extends OrderBook<Order> {
   readonly references: RecordedReferences | undefined
   readonly positions: Position[]
   readonly planOrders: PlanOrder[]
-  venue: Venue<Order> | undefined
+  venue: Venue<FuturesOrder> | undefined
   readonly followers: (() => void)[]
 }
 
@@ -189,7 +189,7 @@ export function applyChoices(account: Account, choices: AccountChoices): void {
 }
 
 /** @throws RangeError before the exchange is open */
-export function venueOf({ venue, instrument }: SymbolState): Venue<Order> {
+export function venueOf({ venue, instrument }: SymbolState): Venue<FuturesOrder> {
   if (venue === undefined) throw new RangeError(`${instrument.symbol} is not open`)
   return venue
 }

@@ -19,7 +19,7 @@ import {
   type Counterparties,
 } from './accounts/ledger.ts'
 import { isOpen } from '../matching/order-lifecycle.ts'
-import type { Order } from './orders/order.ts'
+import type { FuturesOrder } from './orders/order.ts'
 import { isPending, type PlanOrder } from './plans/plan-order.ts'
 import { positionKey, type Position } from './positions/position.ts'
 
@@ -79,7 +79,7 @@ export const SYMBOLS: Codec<SymbolState, SymbolRow> = {
   }),
 }
 
-export const ORDERS: PlacedCodec<CoreState, Order> = {
+export const ORDERS: PlacedCodec<CoreState, FuturesOrder> = {
   table: 'orders',
   id: ({ sequence }) => String(sequence),
   order: (order) => (isOpen(order) ? order.sequence : order.updatedAt),
@@ -179,7 +179,7 @@ function listed(
   })
 }
 
-function assertSlot({ setup }: Account, entity: Pick<Order, 'slot' | 'symbol'>): void {
+function assertSlot({ setup }: Account, entity: Pick<FuturesOrder, 'slot' | 'symbol'>): void {
   if ((entity.slot === 'net') === (setup.positionMode === 'one_way_mode')) return
   throw new Failure({
     code: 'SIMULATOR_POSITION_MODE_CHANGED',

@@ -23,7 +23,7 @@ import {
   referenceOf,
   sequenceOfId,
   wireSide,
-  type Order,
+  type FuturesOrder,
 } from '../futures/orders/order.ts'
 import { placeOne } from '../futures/orders/place-orders.ts'
 import type { Fill } from '../futures/positions/fill.ts'
@@ -141,7 +141,7 @@ function showOrders(
   state: CoreState,
   account: Account,
   query: RowRequest<typeof orderPage>,
-  orders: readonly Order[],
+  orders: readonly FuturesOrder[],
 ) {
   const asked = { productType: query.productType, symbol: query.symbol }
   const listed = orders
@@ -156,7 +156,11 @@ function showOrders(
 
 type OrderLookup = RowRequest<typeof ofProduct & typeof byEitherId>
 
-function findOrder(state: CoreState, account: Account, request: OrderLookup): Order | undefined {
+function findOrder(
+  state: CoreState,
+  account: Account,
+  request: OrderLookup,
+): FuturesOrder | undefined {
   const order = orderNamed(account, request)
   const isAsked = isOfAsked(state, { productType: request.productType, symbol: request.symbol })
   return order !== undefined && isAsked(order) ? order : undefined
@@ -166,7 +170,7 @@ function findOrder(state: CoreState, account: Account, request: OrderLookup): Or
 function orderNamed(
   { openOrders, closedOrders }: Account,
   { orderId, clientOid }: OrderLookup,
-): Order | undefined {
+): FuturesOrder | undefined {
   if (orderId !== undefined) {
     const sequence = sequenceOfId(orderId) ?? 0
     return openOrders.get(sequence) ?? closedOrders.get(sequence)
@@ -226,7 +230,7 @@ const WIRE_STATUS = {
 } as const
 
 /** The real exchange's detail has `state`, its pending list `status`. */
-function toOrderRow(state: CoreState, account: Account, order: Order) {
+function toOrderRow(state: CoreState, account: Account, order: FuturesOrder) {
   const { instrument } = symbolOf(state, order.symbol)
   const fills = account.fills.filter(({ orderSequence }) => orderSequence === order.sequence)
   const sum = (amountOf: (fill: Fill) => Decimal) => sumDecimals(fills.map(amountOf))

@@ -52,7 +52,7 @@ export interface PositionExits {
   readonly stopLoss: PositionTrigger | undefined
 }
 
-export interface Order extends Omit<OrderTerms, 'clientOid' | 'lots'>, BookOrder {
+export interface FuturesOrder extends Omit<OrderTerms, 'clientOid' | 'lots'>, BookOrder {
   readonly clientOid: string
   lots: number
   filledLots: number
@@ -71,15 +71,15 @@ export function sequenceOfId(text: string): number | undefined {
   return text.length === 18 && text.startsWith('11') ? Number(text.slice(2)) : undefined
 }
 
-export function referenceOf(order: Pick<Order, 'sequence' | 'clientOid'>): OrderReference {
+export function referenceOf(order: Pick<FuturesOrder, 'sequence' | 'clientOid'>): OrderReference {
   return { orderId: orderIdText(order.sequence), clientOid: order.clientOid }
 }
 
-export function remainingLots(order: Order): number {
+export function remainingLots(order: FuturesOrder): number {
   return order.lots - order.filledLots
 }
 
-export function remainingLotsOf(orders: readonly Order[]): number {
+export function remainingLotsOf(orders: readonly FuturesOrder[]): number {
   return orders.reduce((sum, order) => sum + remainingLots(order), 0)
 }
 

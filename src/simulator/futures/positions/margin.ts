@@ -11,7 +11,13 @@ import {
 import { tradeFee } from '../../wallet/fees.ts'
 import { negated } from '../../wallet/rounding.ts'
 import type { Instrument } from '../instruments/instruments.ts'
-import { mayOpen, reduces, remainingLots, type Order, type OrderTerms } from '../orders/order.ts'
+import {
+  mayOpen,
+  reduces,
+  remainingLots,
+  type FuturesOrder,
+  type OrderTerms,
+} from '../orders/order.ts'
 import {
   baseSize,
   initialMargin,
@@ -157,7 +163,7 @@ function openingCostOf(
   state: CoreState,
   account: Account,
   symbol: SymbolState,
-  orders: readonly Order[],
+  orders: readonly FuturesOrder[],
 ): Decimal {
   const net = positionOf(account, symbol.instrument.symbol, 'net')
   let reducible = net?.lots ?? 0

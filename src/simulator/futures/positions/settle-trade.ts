@@ -18,7 +18,7 @@ import {
 import { isOpeningProhibited } from '../instruments/delivery-status.ts'
 import { priceText } from '../instruments/instruments.ts'
 import { cancelClosingOrders } from '../orders/order-lifecycle.ts'
-import { mayOpen, reduces, remainingLots, wireSide, type Order } from '../orders/order.ts'
+import { mayOpen, reduces, remainingLots, wireSide, type FuturesOrder } from '../orders/order.ts'
 import { ACCOUNTS, COUNTERPARTIES, FILLS, POSITIONS } from '../stored-entities.ts'
 import type { Fill } from './fill.ts'
 import { positionsOfCoin, unsetBalance } from './margin.ts'
@@ -41,7 +41,7 @@ import {
 export function settleTrade(
   state: CoreState,
   symbol: SymbolState,
-  order: Order,
+  order: FuturesOrder,
   trade: Trade,
 ): number {
   const account = accountOf(state, order.uid)
@@ -87,20 +87,20 @@ export function coverDebt(state: CoreState, account: Account, coin: string): voi
   if (rest.lt(ZERO)) bookFor(state, account, { coin, booking: 'insurance', amount: negated(rest) })
 }
 
-export function fillableLots(state: CoreState, symbol: SymbolState, order: Order): number {
+export function fillableLots(state: CoreState, symbol: SymbolState, order: FuturesOrder): number {
   const left = remainingLots(order)
   if (!mayOpen(order) || !isOpeningProhibited(symbol, state.clock.now)) return left
   return Math.min(left, closableLots(accountOf(state, order.uid), order))
 }
 
-export function closableLots(account: Account, order: Order): number {
+export function closableLots(account: Account, order: FuturesOrder): number {
   if (order.action === 'open') return 0
   const position = positionOf(account, order.symbol, order.slot)
   return position !== undefined && reduces(order, position) ? position.lots : 0
 }
 
 interface TradePart extends Trade {
-  readonly order: Order
+  readonly order: FuturesOrder
   readonly tradeSide: 'open' | 'close'
 }
 
@@ -191,7 +191,7 @@ function startPosition(
   state: CoreState,
   account: Account,
   symbol: SymbolState,
-  order: Order,
+  order: FuturesOrder,
 ): Position {
   const { now: openedAt, tradeSequence } = state.clock
   const position: Position = {
@@ -241,7 +241,7 @@ function recordFill(
   dropOldFills(state, account)
 }
 
-function tradeSideText(state: CoreState, order: Order, tradeSide: 'open' | 'close'): string {
+function tradeSideText(state: CoreState, order: FuturesOrder, tradeSide: 'open' | 'close'): string {
   if (order.systemTradeSide !== undefined) return order.systemTradeSide
   if (order.slot !== 'net' || state.settings.oneWayTradeSide === 'openClose') return tradeSide
   return order.direction === 'buy' ? 'buy_single' : 'sell_single'
