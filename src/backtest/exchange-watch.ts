@@ -2,7 +2,7 @@ import { ZERO, type Decimal } from '../lib/decimal.ts'
 import type { AccountFigures, RestingPrices, RunFill, RunFunding } from '../report/run-facts.ts'
 import {
   accountOf,
-  type Account,
+  type ExchangeAccount,
   type CoreState,
   type SymbolState,
 } from '../simulator/futures/core-state.ts'
@@ -33,7 +33,7 @@ export interface WatchListener {
  */
 export class ExchangeWatch {
   readonly #state: CoreState
-  readonly #account: Account
+  readonly #account: ExchangeAccount
   readonly #listener: WatchListener
   readonly #coin: string
   readonly #figures: AccountFigures = {

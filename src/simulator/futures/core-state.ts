@@ -32,7 +32,7 @@ export interface CoreState {
   readonly matching: MatchingRules
   readonly seed: string | number
   readonly rates: FeeRates & { readonly takerFloat: number }
-  readonly accounts: ReadonlyMap<string, Account>
+  readonly accounts: ReadonlyMap<string, ExchangeAccount>
   readonly symbols: ReadonlyMap<string, SymbolState>
   readonly counterparties: ReadonlyMap<string, Counterparties>
   /** Accepted but not matched yet, soonest first. */
@@ -63,7 +63,7 @@ export interface IdempotencyEntry {
   readonly isWithoutId: boolean
 }
 
-export interface Account {
+export interface ExchangeAccount {
   setup: AccountSetup
   choices: AccountChoices
   readonly coins: Map<string, CoinBalance>
@@ -115,7 +115,7 @@ export interface SymbolState extends OrderBook<FuturesOrder> {
   readonly followers: (() => void)[]
 }
 
-function createAccount(setup: AccountSetup): Account {
+function createAccount(setup: AccountSetup): ExchangeAccount {
   return {
     setup,
     choices: {},
@@ -176,7 +176,7 @@ function listingOf(
   return { listedAt, opensAt: listedAt + deliveryConfigMs }
 }
 
-export function applyChoices(account: Account, choices: AccountChoices): void {
+export function applyChoices(account: ExchangeAccount, choices: AccountChoices): void {
   account.choices = { ...account.choices, ...choices }
   const { positionMode, leverageBySymbol } = account.choices
   account.setup = {
@@ -233,7 +233,7 @@ export function createCoreState(parts: CoreStateParts): CoreState {
   }
 }
 
-export function accountOf(state: CoreState, uid: string): Account {
+export function accountOf(state: CoreState, uid: string): ExchangeAccount {
   return known(state.accounts, uid, 'an account')
 }
 
@@ -253,7 +253,7 @@ export function counterpartiesOf(state: CoreState, coin: string): Counterparties
   })
 }
 
-export function coinOf(account: Account, coin: string): CoinBalance {
+export function coinOf(account: ExchangeAccount, coin: string): CoinBalance {
   const balance = account.coins.get(coin) ?? { ...NO_MONEY, balanceFloat: 0 }
   account.coins.set(coin, balance)
   return balance
@@ -274,19 +274,19 @@ export function recordedAt(
   return values[indexFrom(references.at, marketAt + 1) - 1]
 }
 
-export function forgetBands(state: CoreState, account: Account): void {
+export function forgetBands(state: CoreState, account: ExchangeAccount): void {
   for (const { symbol } of account.positions.values()) forgetBand(symbolOf(state, symbol))
 }
 
 export function positionOf(
-  account: Account,
+  account: ExchangeAccount,
   symbol: string,
   slot: PositionSlot,
 ): Position | undefined {
   return account.positions.get(positionKey(symbol, slot))
 }
 
-export function leverageOf(account: Account, instrument: Instrument): number {
+export function leverageOf(account: ExchangeAccount, instrument: Instrument): number {
   const { leverageBySymbol, leverage = 20 } = account.setup
   return Math.max(
     1,

@@ -24,7 +24,7 @@ import {
   readCheckpoint,
 } from './checkpoint.ts'
 import {
-  type Account,
+  type ExchangeAccount,
   type AccountCounts,
   accountOf,
   type CoreState,
@@ -59,7 +59,7 @@ export class ExchangeCore {
   readonly #state: CoreState
   readonly #market: Market
   readonly #answers: BoundHandlers<FuturesHandlers>
-  readonly #byKey: ReadonlyMap<string, Account>
+  readonly #byKey: ReadonlyMap<string, ExchangeAccount>
   readonly #played: ((now: number) => void)[] = []
   #checkpointAt: number
 

@@ -5,7 +5,7 @@ import { singleRow, type Codec, type PlacedCodec, type StoredRows } from '../sto
 import {
   applyChoices,
   counterpartiesOf,
-  type Account,
+  type ExchangeAccount,
   type CoreClock,
   type CoreState,
   type IdempotencyEntry,
@@ -40,12 +40,12 @@ export const COUNTERPARTIES: PlacedCodec<CoreState, CoinCounterparties> = {
     Object.assign(counterpartiesOf(state, coin), counterparties),
 }
 
-interface AccountRow extends Pick<Account, 'counts' | 'choices'> {
+interface AccountRow extends Pick<ExchangeAccount, 'counts' | 'choices'> {
   readonly uid: string
   readonly coins: Readonly<Record<string, CoinBalance>>
 }
 
-export const ACCOUNTS: PlacedCodec<CoreState, Account, AccountRow> = {
+export const ACCOUNTS: PlacedCodec<CoreState, ExchangeAccount, AccountRow> = {
   table: 'accounts',
   id: ({ setup }) => setup.uid,
   write: ({ setup, coins, counts, choices }) => ({
@@ -154,7 +154,7 @@ export function restoreState(state: CoreState, rows: StoredRows): void {
   state.arrivals.sort((a, b) => a.dueAt - b.dueAt || a.sequence - b.sequence)
 }
 
-function namedAccount(state: CoreState, uid: string): Account {
+function namedAccount(state: CoreState, uid: string): ExchangeAccount {
   const account = state.accounts.get(uid)
   if (account !== undefined) return account
   throw new Failure({
@@ -179,7 +179,10 @@ function listed(
   })
 }
 
-function assertSlot({ setup }: Account, entity: Pick<FuturesOrder, 'slot' | 'symbol'>): void {
+function assertSlot(
+  { setup }: ExchangeAccount,
+  entity: Pick<FuturesOrder, 'slot' | 'symbol'>,
+): void {
   if ((entity.slot === 'net') === (setup.positionMode === 'one_way_mode')) return
   throw new Failure({
     code: 'SIMULATOR_POSITION_MODE_CHANGED',

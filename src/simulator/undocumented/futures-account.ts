@@ -8,7 +8,7 @@ import {
   applyChoices,
   leverageOf,
   symbolOf,
-  type Account,
+  type ExchangeAccount,
   type CoreState,
 } from '../futures/core-state.ts'
 import { isOfAsked, namedSymbol } from '../futures/instruments/asked-symbols.ts'
@@ -149,7 +149,7 @@ function showPositions(
   )
 }
 
-function moneyFields(state: CoreState, account: Account, coin: string) {
+function moneyFields(state: CoreState, account: ExchangeAccount, coin: string) {
   const held = { crossed: ZERO, isolated: ZERO }
   const profit = { crossed: ZERO, isolated: ZERO }
   for (const one of positionsOfCoin(state, account, coin)) {
@@ -232,22 +232,22 @@ export function setPositionMode(
   return accept({ posMode })
 }
 
-function choose(state: CoreState, account: Account, choices: AccountChoices): void {
+function choose(state: CoreState, account: ExchangeAccount, choices: AccountChoices): void {
   applyChoices(account, choices)
   state.rows.put(ACCOUNTS, account)
 }
 
-function isHeld({ positions }: Account, instrument: Instrument): boolean {
+function isHeld({ positions }: ExchangeAccount, instrument: Instrument): boolean {
   return [...positions.values()].some((one) => one.symbol === instrument.symbol)
 }
 
-function isOrdered({ openOrders, planOrders }: Account, instrument: Instrument): boolean {
+function isOrdered({ openOrders, planOrders }: ExchangeAccount, instrument: Instrument): boolean {
   return [...openOrders.values(), ...[...planOrders.values()].filter(isPending)].some(
     (order) => order.symbol === instrument.symbol,
   )
 }
 
-function toSymbolAnswer(account: Account, instrument: Instrument) {
+function toSymbolAnswer(account: ExchangeAccount, instrument: Instrument) {
   const leverage = String(leverageOf(account, instrument))
   return {
     symbol: instrument.symbol,
@@ -259,6 +259,6 @@ function toSymbolAnswer(account: Account, instrument: Instrument) {
   }
 }
 
-function shownMarginMode({ choices }: Account, { symbol: name }: Instrument): string {
+function shownMarginMode({ choices }: ExchangeAccount, { symbol: name }: Instrument): string {
   return choices.marginModeBySymbol?.[name] ?? 'crossed'
 }

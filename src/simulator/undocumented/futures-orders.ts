@@ -12,7 +12,7 @@ import {
   accountOf,
   leverageOf,
   symbolOf,
-  type Account,
+  type ExchangeAccount,
   type CoreState,
 } from '../futures/core-state.ts'
 import { isOfAsked, listedSymbol } from '../futures/instruments/asked-symbols.ts'
@@ -139,7 +139,7 @@ function cancelListed(
 /** @param orders oldest first */
 function showOrders(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   query: RowRequest<typeof orderPage>,
   orders: readonly FuturesOrder[],
 ) {
@@ -158,7 +158,7 @@ type OrderLookup = RowRequest<typeof ofProduct & typeof byEitherId>
 
 function findOrder(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   request: OrderLookup,
 ): FuturesOrder | undefined {
   const order = orderNamed(account, request)
@@ -168,7 +168,7 @@ function findOrder(
 
 /** A clientOid names the newest order that carried it. */
 function orderNamed(
-  { openOrders, closedOrders }: Account,
+  { openOrders, closedOrders }: ExchangeAccount,
   { orderId, clientOid }: OrderLookup,
 ): FuturesOrder | undefined {
   if (orderId !== undefined) {
@@ -230,7 +230,7 @@ const WIRE_STATUS = {
 } as const
 
 /** The real exchange's detail has `state`, its pending list `status`. */
-function toOrderRow(state: CoreState, account: Account, order: FuturesOrder) {
+function toOrderRow(state: CoreState, account: ExchangeAccount, order: FuturesOrder) {
   const { instrument } = symbolOf(state, order.symbol)
   const fills = account.fills.filter(({ orderSequence }) => orderSequence === order.sequence)
   const sum = (amountOf: (fill: Fill) => Decimal) => sumDecimals(fills.map(amountOf))

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { beyondEndpoints } from '../../protocol/beyond/beyond-endpoints.ts'
 import { batchResult, marginCoin, orderReference } from '../../protocol/values.ts'
-import { accountOf, symbolOf, type Account, type CoreState } from '../futures/core-state.ts'
+import { accountOf, symbolOf, type ExchangeAccount, type CoreState } from '../futures/core-state.ts'
 import { isOfAsked } from '../futures/instruments/asked-symbols.ts'
 import { priceText, sizeText } from '../futures/instruments/instruments.ts'
 import { referenceOf, sequenceOfId, wireSide } from '../futures/orders/order.ts'
@@ -93,12 +93,16 @@ function cancelListed(state: CoreState, { uid }: AccountRef, request: RowRequest
 type PlanFilter = RowRequest<typeof ofProduct>
 type PlanNames = RowRequest<typeof byEitherId>
 
-function pendingPlans(state: CoreState, { planOrders }: Account, asked: PlanFilter): PlanOrder[] {
+function pendingPlans(
+  state: CoreState,
+  { planOrders }: ExchangeAccount,
+  asked: PlanFilter,
+): PlanOrder[] {
   const isAsked = isOfAsked(state, { productType: asked.productType, symbol: asked.symbol })
   return [...planOrders.values()].filter(isPending).filter(isAsked)
 }
 
-function pendingExits(state: CoreState, { positions }: Account, asked: PlanFilter) {
+function pendingExits(state: CoreState, { positions }: ExchangeAccount, asked: PlanFilter) {
   const isAsked = isOfAsked(state, { productType: asked.productType, symbol: asked.symbol })
   return [...positions.values()].filter(isAsked).flatMap(exitsOf)
 }
@@ -109,7 +113,7 @@ function isNamed(plan: PlanOrder, { orderId, clientOid }: PlanNames): boolean {
     : sequenceOfId(orderId) === plan.sequence
 }
 
-function toPlanRow(state: CoreState, account: Account, plan: ListedPlan) {
+function toPlanRow(state: CoreState, account: ExchangeAccount, plan: ListedPlan) {
   const { instrument } = symbolOf(state, plan.symbol)
   const { orderId, clientOid } = plan
   const price = plan.priceTicks === 0 ? '' : priceText(instrument, plan.priceTicks)

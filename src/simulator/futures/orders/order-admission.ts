@@ -4,7 +4,7 @@ import { accept, type Refusal, type Reply } from '../../shared/reply.ts'
 import {
   coinOf,
   positionOf,
-  type Account,
+  type ExchangeAccount,
   type CoreState,
   type SymbolState,
 } from '../core-state.ts'
@@ -23,7 +23,7 @@ export interface OrderAdmission {
 
 interface Placement {
   readonly state: CoreState
-  readonly account: Account
+  readonly account: ExchangeAccount
   readonly symbol: SymbolState
   readonly terms: OrderTerms
   readonly opening: number
@@ -42,7 +42,7 @@ const RULES: readonly ((placement: Placement) => Refusal | undefined)[] = [
 /** The first refusing rule decides. Older orders are cancelled only for an admitted order. */
 export function admitOrder(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   symbol: SymbolState,
   terms: OrderTerms,
 ): Reply<OrderAdmission> {
@@ -93,7 +93,7 @@ function sizeRefusal({ account, symbol, terms, opening }: Placement): Refusal | 
 }
 
 function heldLots(
-  { positions, openOrders }: Account,
+  { positions, openOrders }: ExchangeAccount,
   { instrument: { symbol } }: SymbolState,
 ): number {
   let held = 0

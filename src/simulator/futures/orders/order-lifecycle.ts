@@ -1,6 +1,12 @@
 import { createRandom } from '../../../lib/random.ts'
 import { drawLatency } from '../../shared/latency.ts'
-import { accountOf, symbolOf, venueOf, type Account, type CoreState } from '../core-state.ts'
+import {
+  accountOf,
+  symbolOf,
+  venueOf,
+  type ExchangeAccount,
+  type CoreState,
+} from '../core-state.ts'
 import type { CancelReason } from '../../matching/book-order.ts'
 import * as lifecycle from '../../matching/order-lifecycle.ts'
 import { mayOpen, orderIdText, type FuturesOrder, type OrderTerms } from './order.ts'
@@ -50,7 +56,7 @@ export function cancelClosingOrders(
 }
 
 export function closingOrders(
-  account: Account,
+  account: ExchangeAccount,
   of: Pick<FuturesOrder, 'symbol' | 'slot'>,
 ): FuturesOrder[] {
   const isClosing = (order: FuturesOrder) =>

@@ -1,7 +1,7 @@
 import { parseOnGrid } from '../../../lib/grid.ts'
 import type { BatchPlaceItem } from '../../../protocol/futures/batch-place-order.ts'
 import { accept, acceptAll, acceptUnless, type Refusal, type Reply } from '../../shared/reply.ts'
-import type { Account, CoreState, SymbolState } from '../core-state.ts'
+import type { ExchangeAccount, CoreState, SymbolState } from '../core-state.ts'
 import { priceText } from '../instruments/instruments.ts'
 import { refusals } from '../../shared/refusals.ts'
 import {
@@ -38,7 +38,7 @@ export function readOrderPrice(
 
 /** Document: Errors, 4. reduceOnly has no meaning in hedge mode. */
 export function readAction(
-  { setup }: Account,
+  { setup }: ExchangeAccount,
   { side, tradeSide, reduceOnly }: Pick<BatchPlaceItem, 'side' | 'tradeSide' | 'reduceOnly'>,
 ): Reply<Pick<OrderTerms, 'slot' | 'action' | 'direction' | 'reduceOnly'>> {
   if ((setup.positionMode === 'hedge_mode') !== (tradeSide !== undefined))
@@ -56,7 +56,7 @@ export function readAction(
 
 export function readOrder(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   symbol: SymbolState,
   item: BatchPlaceItem & Pick<OrderTerms, 'marginMode'>,
 ): Reply<OrderTerms> {

@@ -5,7 +5,7 @@ import type {
 } from '../../../protocol/futures/batch-place-order.ts'
 import type { AccountRef } from '../../shared/account.ts'
 import { accept, eachOf, type OrderReference, type Reply } from '../../shared/reply.ts'
-import { accountOf, type Account, type CoreState, type SymbolState } from '../core-state.ts'
+import { accountOf, type ExchangeAccount, type CoreState, type SymbolState } from '../core-state.ts'
 import { listedSymbol, namedSymbol } from '../instruments/asked-symbols.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { ACCOUNTS } from '../stored-entities.ts'
@@ -53,7 +53,11 @@ export function placeAdmitted(state: CoreState, terms: OrderTerms): FuturesOrder
   return order
 }
 
-function tradedSymbol(state: CoreState, account: Account, request: BatchTerms): Reply<SymbolState> {
+function tradedSymbol(
+  state: CoreState,
+  account: ExchangeAccount,
+  request: BatchTerms,
+): Reply<SymbolState> {
   const listed = listedSymbol(state, request)
   if (listed.ok && listed.data.isSettled) return refusals.delisted
   const named = namedSymbol(state, request)
@@ -62,7 +66,7 @@ function tradedSymbol(state: CoreState, account: Account, request: BatchTerms): 
 }
 
 function marginModeOf(
-  { positions, openOrders }: Account,
+  { positions, openOrders }: ExchangeAccount,
   { symbol, marginMode }: BatchTerms,
 ): MarginMode {
   for (const holders of [positions, openOrders]) {
@@ -73,7 +77,7 @@ function marginModeOf(
 
 function placeItem(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   symbol: SymbolState,
   item: BatchTerms & BatchPlaceItem,
 ): Reply<OrderReference> {
@@ -87,7 +91,7 @@ function placeItem(
 
 function tryToPlace(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   symbol: SymbolState,
   item: BatchTerms & BatchPlaceItem,
 ): Reply<OrderReference> {

@@ -10,7 +10,7 @@ import {
   type Reply,
 } from '../../shared/reply.ts'
 import {
-  type Account,
+  type ExchangeAccount,
   accountOf,
   type CoreState,
   symbolOf,
@@ -151,7 +151,7 @@ interface ExitChange {
   readonly size?: string | undefined
 }
 
-function findExit({ positions }: Account, orderId: string): FoundExit | undefined {
+function findExit({ positions }: ExchangeAccount, orderId: string): FoundExit | undefined {
   for (const position of positions.values()) {
     for (const kind of EXIT_KINDS) {
       const isIt = orderId === idText(kind, position.sequence)
@@ -179,7 +179,7 @@ function movedExitRefusal(
 
 /** Document: "When both are given, orderId prevails". */
 function findPlan(
-  { planOrders }: Account,
+  { planOrders }: ExchangeAccount,
   { orderId, clientOid }: WireRequestOf<'modifyPlanOrder'>,
 ): PlanOrder | undefined {
   if (orderId !== undefined) return planOrders.get(sequenceOfId(orderId) ?? 0)

@@ -6,7 +6,7 @@ import type { AccountRef } from '../../shared/account.ts'
 import { readHistory } from '../../shared/history-page.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
 import { negated } from '../../wallet/rounding.ts'
-import { accountOf, symbolOf, type Account, type CoreState } from '../core-state.ts'
+import { accountOf, symbolOf, type ExchangeAccount, type CoreState } from '../core-state.ts'
 import { isOfAsked, listedSymbol } from '../instruments/asked-symbols.ts'
 import { priceText, sizeText } from '../instruments/instruments.ts'
 import { orderIdText, sequenceOfId, tradeIdText } from '../orders/order.ts'
@@ -49,7 +49,7 @@ function idOfFill({ sequence, idSequence = sequence }: Fill): string {
 
 const written = new WeakMap<Fill, WireFill>()
 
-function toWireFill(state: CoreState, account: Account, fill: Fill): WireFill {
+function toWireFill(state: CoreState, account: ExchangeAccount, fill: Fill): WireFill {
   const known = written.get(fill)
   if (known?.posMode === account.setup.positionMode) return known
   const row = writeFill(state, account, fill)
@@ -57,7 +57,7 @@ function toWireFill(state: CoreState, account: Account, fill: Fill): WireFill {
   return row
 }
 
-function writeFill(state: CoreState, account: Account, fill: Fill): WireFill {
+function writeFill(state: CoreState, account: ExchangeAccount, fill: Fill): WireFill {
   const { instrument } = symbolOf(state, fill.symbol)
   return {
     tradeId: idOfFill(fill),

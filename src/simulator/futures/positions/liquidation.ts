@@ -5,7 +5,7 @@ import {
   coinOf,
   forgetBand,
   symbolOf,
-  type Account,
+  type ExchangeAccount,
   type CoreState,
   type SymbolState,
 } from '../core-state.ts'
@@ -61,7 +61,7 @@ export function liquidateAtMark(state: CoreState, symbol: SymbolState): void {
 
 function liquidateIsolated(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   symbol: SymbolState,
   position: Position,
 ): void {
@@ -76,7 +76,7 @@ function stands({ equity, maintenance }: MarginLevel): boolean {
   return equity.gt(maintenance)
 }
 
-function liquidateCrossed(state: CoreState, account: Account, coin: string): void {
+function liquidateCrossed(state: CoreState, account: ExchangeAccount, coin: string): void {
   const isStanding = () => {
     const standing = crossedStanding(state, account, coin)
     return standing.maintenance.lte(ZERO) || stands(standing)
@@ -106,7 +106,7 @@ function liquidateCrossed(state: CoreState, account: Account, coin: string): voi
   coverDebt(state, account, coin)
 }
 
-function countLiquidation(state: CoreState, account: Account): void {
+function countLiquidation(state: CoreState, account: ExchangeAccount): void {
   account.counts.liquidations++
   state.rows.put(ACCOUNTS, account)
 }
@@ -115,7 +115,11 @@ function countLiquidation(state: CoreState, account: Account): void {
  * Both sides of one instrument need margin twice and gain nothing.
  * @returns the positions that were closed or reduced
  */
-function offset(state: CoreState, account: Account, position: Position): readonly Position[] {
+function offset(
+  state: CoreState,
+  account: ExchangeAccount,
+  position: Position,
+): readonly Position[] {
   const short = account.positions.get(positionKey(position.symbol, 'short'))
   if (position.slot !== 'long' || short?.marginMode !== 'crossed') return []
   const lots = Math.min(position.lots, short.lots)

@@ -4,7 +4,7 @@ import {
   leverageOf,
   positionOf,
   symbolOf,
-  type Account,
+  type ExchangeAccount,
   type CoreState,
   type SymbolState,
 } from '../core-state.ts'
@@ -35,13 +35,17 @@ export interface MarginLevel {
   readonly maintenance: Decimal
 }
 
-export function positionsOfCoin(state: CoreState, account: Account, coin: string): Position[] {
+export function positionsOfCoin(
+  state: CoreState,
+  account: ExchangeAccount,
+  coin: string,
+): Position[] {
   return [...account.positions.values()].filter(
     ({ symbol }) => symbolOf(state, symbol).instrument.marginCoin === coin,
   )
 }
 
-export function unsetBalance(state: CoreState, account: Account, coin: string): Decimal {
+export function unsetBalance(state: CoreState, account: ExchangeAccount, coin: string): Decimal {
   let rest = coinOf(account, coin).balance
   for (const position of positionsOfCoin(state, account, coin)) rest = rest.minus(position.margin)
   return rest
@@ -69,7 +73,11 @@ export function isolatedStanding(state: CoreState, position: Position): MarginLe
   return { equity, maintenance: maintenanceOf(state, position) }
 }
 
-export function crossedStanding(state: CoreState, account: Account, coin: string): MarginLevel {
+export function crossedStanding(
+  state: CoreState,
+  account: ExchangeAccount,
+  coin: string,
+): MarginLevel {
   let equity = unsetBalance(state, account, coin)
   let maintenance = ZERO
   for (const position of positionsOfCoin(state, account, coin)) {
@@ -91,7 +99,7 @@ export interface FloatMarginLevel {
 
 export function floatStanding(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   marginCoin: string,
   position: Position,
 ): FloatMarginLevel {
@@ -136,7 +144,7 @@ export function heldMargin(symbol: SymbolState, position: Position): Decimal {
   return initialMargin(value, position.leverage)
 }
 
-export function availableMargin(state: CoreState, account: Account, coin: string): Decimal {
+export function availableMargin(state: CoreState, account: ExchangeAccount, coin: string): Decimal {
   let available = unsetBalance(state, account, coin)
   for (const position of positionsOfCoin(state, account, coin)) {
     if (position.marginMode === 'isolated') continue
@@ -148,7 +156,7 @@ export function availableMargin(state: CoreState, account: Account, coin: string
   return available.minus(openOrderMargin(state, account, coin))
 }
 
-function openOrderMargin(state: CoreState, account: Account, coin: string): Decimal {
+function openOrderMargin(state: CoreState, account: ExchangeAccount, coin: string): Decimal {
   const opening = [...account.openOrders.values()].filter(
     (order) => mayOpen(order) && symbolOf(state, order.symbol).instrument.marginCoin === coin,
   )
@@ -161,7 +169,7 @@ function openOrderMargin(state: CoreState, account: Account, coin: string): Deci
 /** Oldest first, because lots that reduce an opposite one-way position open nothing. */
 function openingCostOf(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   symbol: SymbolState,
   orders: readonly FuturesOrder[],
 ): Decimal {
@@ -184,7 +192,7 @@ function openingCostOf(
 
 export function openingCost(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   { instrument }: SymbolState,
   { tickLots, lots }: { readonly tickLots: number; readonly lots: number },
 ): Decimal {
@@ -193,7 +201,7 @@ export function openingCost(
   return margin.plus(tradeFee(value, state.rates, 'taker'))
 }
 
-export function openingLots(account: Account, order: OrderTerms): number {
+export function openingLots(account: ExchangeAccount, order: OrderTerms): number {
   if (!mayOpen(order)) return 0
   const net = order.slot === 'net' ? positionOf(account, order.symbol, 'net') : undefined
   if (net === undefined || !reduces(order, net)) return order.lots
@@ -208,7 +216,7 @@ export function openingLots(account: Account, order: OrderTerms): number {
 /** Quote coin, if no other instrument moves; the nearer of two prices. */
 export function liquidationPrice(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   position: Position,
 ): Decimal | undefined {
   const symbol = symbolOf(state, position.symbol)
@@ -225,7 +233,7 @@ export function liquidationPrice(
   return mark - toFloat(below) <= toFloat(above) - mark ? below : above
 }
 
-function legsOf({ positions }: Account, position: Position): readonly Position[] {
+function legsOf({ positions }: ExchangeAccount, position: Position): readonly Position[] {
   if (position.marginMode === 'isolated') return [position]
   return [...positions.values()].filter(
     ({ symbol, marginMode }) => symbol === position.symbol && marginMode === 'crossed',
@@ -321,7 +329,7 @@ function crossingAbove(spans: readonly LiquidationSpan[], mark: number): Decimal
 
 function crossedMarginBehind(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   legs: readonly Position[],
 ): Decimal {
   const [position] = legs
@@ -335,7 +343,11 @@ function crossedMarginBehind(
   )
 }
 
-export function marginRatio(state: CoreState, account: Account, position: Position): Decimal {
+export function marginRatio(
+  state: CoreState,
+  account: ExchangeAccount,
+  position: Position,
+): Decimal {
   const { equity, maintenance } =
     position.marginMode === 'isolated'
       ? isolatedStanding(state, position)

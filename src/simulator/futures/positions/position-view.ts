@@ -6,7 +6,7 @@ import type { AccountRef } from '../../shared/account.ts'
 import {
   accountOf,
   symbolOf,
-  type Account,
+  type ExchangeAccount,
   type CoreState,
   type SymbolState,
 } from '../core-state.ts'
@@ -59,7 +59,7 @@ export function readHeldNumbers(
   return positionsOf(account, symbol).map((position) => toHeldNumbers(state, account, position))
 }
 
-export function positionsOf({ positions }: Account, symbol: string): Position[] {
+export function positionsOf({ positions }: ExchangeAccount, symbol: string): Position[] {
   if (positions.size === 0) return []
   const held = [...positions.values()].filter((position) => position.symbol === symbol)
   return held.sort((one, other) => (one.holdSide < other.holdSide ? -1 : 1))
@@ -68,7 +68,7 @@ export function positionsOf({ positions }: Account, symbol: string): Position[] 
 /** Kept, because writing it costs ten times the rest of a row. */
 type HeldPosition = ReturnType<typeof toHeldPosition>
 
-function toHeldPosition(state: CoreState, account: Account, position: Position) {
+function toHeldPosition(state: CoreState, account: ExchangeAccount, position: Position) {
   const { instrument, markTicks } = symbolOf(state, position.symbol)
   return {
     ...toStandingPart(state, position),
@@ -81,7 +81,7 @@ function toHeldPosition(state: CoreState, account: Account, position: Position) 
 
 type HeldNumbers = ReturnType<typeof toHeldNumbers>
 
-function toHeldNumbers(state: CoreState, account: Account, position: Position) {
+function toHeldNumbers(state: CoreState, account: ExchangeAccount, position: Position) {
   const { instrument, markTicks } = symbolOf(state, position.symbol)
   return {
     ...toStandingPart(state, position),
@@ -128,7 +128,7 @@ function writeStandingPart(symbol: SymbolState, position: Position) {
  */
 export function toWirePosition(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   position: Position,
 ): WirePosition {
   const symbol = symbolOf(state, position.symbol)
@@ -163,7 +163,7 @@ export function toWirePosition(
   }
 }
 
-function openingDelegateLots({ openOrders }: Account, position: Position): number {
+function openingDelegateLots({ openOrders }: ExchangeAccount, position: Position): number {
   const enlarging = [...openOrders.values()].filter(
     (order) =>
       order.symbol === position.symbol &&

@@ -11,7 +11,7 @@ import {
   forgetBands,
   leverageOf,
   positionOf,
-  type Account,
+  type ExchangeAccount,
   type CoreState,
   type SymbolState,
 } from '../core-state.ts'
@@ -68,7 +68,7 @@ export function settleTrade(
 
 export function bookFor(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   entry: { readonly coin: string; readonly booking: Booking; readonly amount: Decimal },
 ): void {
   if (entry.amount.eq(ZERO)) return
@@ -80,7 +80,7 @@ export function bookFor(
 }
 
 /** Unrealised profit of crossed positions may support a negative balance. */
-export function coverDebt(state: CoreState, account: Account, coin: string): void {
+export function coverDebt(state: CoreState, account: ExchangeAccount, coin: string): void {
   if (positionsOfCoin(state, account, coin).some(({ marginMode }) => marginMode === 'crossed'))
     return
   const rest = unsetBalance(state, account, coin)
@@ -93,7 +93,7 @@ export function fillableLots(state: CoreState, symbol: SymbolState, order: Futur
   return Math.min(left, closableLots(accountOf(state, order.uid), order))
 }
 
-export function closableLots(account: Account, order: FuturesOrder): number {
+export function closableLots(account: ExchangeAccount, order: FuturesOrder): number {
   if (order.action === 'open') return 0
   const position = positionOf(account, order.symbol, order.slot)
   return position !== undefined && reduces(order, position) ? position.lots : 0
@@ -106,7 +106,7 @@ interface TradePart extends Trade {
 
 function settlePart(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   symbol: SymbolState,
   part: TradePart,
 ): void {
@@ -144,7 +144,7 @@ function settlePart(
 
 function feeInOtherCoin(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   { coin: marginCoin, charged }: { readonly coin: string; readonly charged: Decimal },
 ): { readonly coin: string; readonly amount: Decimal } | undefined {
   const { feeCoin: coin, feeCoinPrice } = state.settings
@@ -189,7 +189,7 @@ function enlargePosition(
 
 function startPosition(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   symbol: SymbolState,
   order: FuturesOrder,
 ): Position {
@@ -213,7 +213,7 @@ function startPosition(
 
 function recordFill(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   { order, ticks, lots, scope, tradeSide, isTwin = false }: TradePart,
   money: Pick<Fill, 'fee' | 'otherFee' | 'profit'>,
 ): void {
@@ -248,7 +248,7 @@ function tradeSideText(state: CoreState, order: FuturesOrder, tradeSide: 'open' 
 }
 
 /** A cut copies the list, so it waits for a tenth too many. */
-function dropOldFills(state: CoreState, account: Account): void {
+function dropOldFills(state: CoreState, account: ExchangeAccount): void {
   const { fillsMax } = state.settings
   if (account.fills.length <= fillsMax * 1.1) return
   const dropped = account.fills.slice(0, account.fills.length - fillsMax)
