@@ -1,4 +1,4 @@
-import { type Instrument, toMarketInstrument } from './futures/instruments/instruments.ts'
+import { type ListedContract, toMarketInstrument } from './futures/instruments/instruments.ts'
 import type { CandlePathKind } from './market/recorded/candle-path.ts'
 import { loadWithFunding } from '../prices/load-funding.ts'
 import { type LiveSource, LiveMarket } from './market/live/live-market.ts'
@@ -40,7 +40,7 @@ export interface CutVolumes {
 }
 
 export interface MarketFrame {
-  readonly instruments: readonly Instrument[]
+  readonly instruments: readonly ListedContract[]
   readonly seed: number | string
   /** Exchange clock. */
   readonly startAt: number

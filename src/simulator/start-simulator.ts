@@ -7,7 +7,7 @@ import type { ExchangeAccountSetup, GatewayClient } from './shared/account.ts'
 import { createExchangeCore } from './futures/exchange-core.ts'
 import {
   buildInstruments,
-  type Instrument,
+  type ListedContract,
   quarterlyDeliveries,
 } from './futures/instruments/instruments.ts'
 import type { CoreSettings } from './futures/settings.ts'
@@ -35,7 +35,7 @@ export interface SimulatorOptions {
   readonly market: MarketChoice
   readonly seed: number | string
   readonly accounts: readonly AccountRequest[]
-  readonly instruments?: readonly Instrument[]
+  readonly instruments?: readonly ListedContract[]
   /** The market stands still between two starts. */
   readonly storeFile?: string
   readonly store?: RowStore

@@ -11,7 +11,7 @@ import {
   type StoredRows,
 } from '../store/stored-rows.ts'
 import type { CoreState } from './core-state.ts'
-import type { Instrument } from './instruments/instruments.ts'
+import type { ListedContract } from './instruments/instruments.ts'
 
 /*
  * The market and its statistics are too large to store with every operation, so the time since the
@@ -132,7 +132,7 @@ export function assertSameMarket(market: Market, checkpoint: Checkpoint): void {
   })
 }
 
-function gridsOf(instruments: readonly Instrument[]): Grids {
+function gridsOf(instruments: readonly ListedContract[]): Grids {
   const grids = instruments.map(
     ({ symbol, priceGrid, sizeGrid }) => [symbol, [priceGrid.step, sizeGrid.step]] as const,
   )
@@ -140,7 +140,10 @@ function gridsOf(instruments: readonly Instrument[]): Grids {
 }
 
 /** @throws Failure SIMULATOR_GRIDS_CHANGED */
-export function assertSameGrids(instruments: readonly Instrument[], { grids }: Checkpoint): void {
+export function assertSameGrids(
+  instruments: readonly ListedContract[],
+  { grids }: Checkpoint,
+): void {
   for (const [symbol, [tickSize, lotSize]] of Object.entries(gridsOf(instruments))) {
     const [storedTick, storedLot] = grids[symbol] ?? [tickSize, lotSize]
     if (Number(storedTick) === Number(tickSize) && Number(storedLot) === Number(lotSize)) continue

@@ -10,7 +10,7 @@ import type { AccountChoices, ExchangeAccountSetup } from '../shared/account.ts'
 import { known } from '../shared/known.ts'
 import type { StoredRows } from '../store/stored-rows.ts'
 import type { Fill } from './positions/fill.ts'
-import type { Instrument } from './instruments/instruments.ts'
+import type { ListedContract } from './instruments/instruments.ts'
 import {
   NO_COUNTERPARTIES,
   NO_MONEY,
@@ -91,7 +91,7 @@ export const NO_COUNTS = {
 export type AccountCounts = Record<keyof typeof NO_COUNTS, number>
 
 export interface SymbolState extends OrderBook<FuturesOrder> {
-  readonly instrument: Instrument
+  readonly instrument: ListedContract
   quoteCount: number
   markTicks: number
   /** At mark prices within, no position needs a check; see liquidation.ts. */
@@ -131,7 +131,7 @@ function createAccount(setup: ExchangeAccountSetup): ExchangeAccount {
 }
 
 export function createSymbolState(
-  instrument: Instrument,
+  instrument: ListedContract,
   {
     statistics,
     market,
@@ -166,7 +166,7 @@ type MarketFacts = Pick<Market, 'endings' | 'funding' | 'past' | 'priceStepsMs' 
 
 /** A contract is listed when the one before is delivered. */
 function listingOf(
-  { symbol, delivery }: Instrument,
+  { symbol, delivery }: ListedContract,
   { priceStepsMs }: MarketFacts,
   { deliverySettlementMs, deliveryConfigMs }: CoreSettings,
 ): Pick<SymbolState, 'listedAt' | 'opensAt'> {
@@ -286,7 +286,7 @@ export function positionOf(
   return account.positions.get(positionKey(symbol, slot))
 }
 
-export function leverageOf(account: ExchangeAccount, instrument: Instrument): number {
+export function leverageOf(account: ExchangeAccount, instrument: ListedContract): number {
   const { leverageBySymbol, leverage = 20 } = account.setup
   return Math.max(
     1,

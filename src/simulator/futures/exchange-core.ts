@@ -37,7 +37,7 @@ import {
 } from './core-state.ts'
 import { futuresHandlers } from './futures-handlers.ts'
 import { isTrading, settleContract, settlementAt } from './instruments/delivery.ts'
-import { type Instrument, toMarketInstrument } from './instruments/instruments.ts'
+import { type ListedContract, toMarketInstrument } from './instruments/instruments.ts'
 import { createFuturesVenue, enterMatching } from './orders/futures-venue.ts'
 import { pruneWindow } from './orders/idempotency.ts'
 import { triggerPlanOrders } from './plans/plan-orders.ts'
@@ -129,7 +129,7 @@ export class ExchangeCore {
     return [...this.#state.accounts.values()].map(({ setup }) => setup)
   }
 
-  instruments(): readonly Instrument[] {
+  instruments(): readonly ListedContract[] {
     return [...this.#state.symbols.values()].map(({ instrument }) => instrument)
   }
 
@@ -213,7 +213,7 @@ export class ExchangeCore {
 }
 
 interface ExchangeCoreOptions {
-  readonly instruments: readonly Instrument[]
+  readonly instruments: readonly ListedContract[]
   readonly accounts: readonly ExchangeAccountSetup[]
   readonly market: (stored: MarketState | undefined) => Market
   readonly settings?: Partial<CoreSettings>
@@ -263,7 +263,10 @@ interface SymbolParts {
   readonly checkpoint: ReturnType<typeof readCheckpoint>
 }
 
-function openSymbol(instrument: Instrument, { market, settings, seed, checkpoint }: SymbolParts) {
+function openSymbol(
+  instrument: ListedContract,
+  { market, settings, seed, checkpoint }: SymbolParts,
+) {
   const listedAt = instrument.delivery?.listedAt ?? 0
   const statistics = new DayStatistics({
     instrument: toMarketInstrument(instrument),

@@ -12,7 +12,7 @@ import {
   type CoreState,
 } from '../futures/core-state.ts'
 import { isOfAsked, namedSymbol } from '../futures/instruments/asked-symbols.ts'
-import type { Instrument } from '../futures/instruments/instruments.ts'
+import type { ListedContract } from '../futures/instruments/instruments.ts'
 import { isPending } from '../futures/plans/plan-order.ts'
 import {
   availableMargin,
@@ -237,17 +237,20 @@ function choose(state: CoreState, account: ExchangeAccount, choices: AccountChoi
   state.rows.put(ACCOUNTS, account)
 }
 
-function isHeld({ positions }: ExchangeAccount, instrument: Instrument): boolean {
+function isHeld({ positions }: ExchangeAccount, instrument: ListedContract): boolean {
   return [...positions.values()].some((one) => one.symbol === instrument.symbol)
 }
 
-function isOrdered({ openOrders, planOrders }: ExchangeAccount, instrument: Instrument): boolean {
+function isOrdered(
+  { openOrders, planOrders }: ExchangeAccount,
+  instrument: ListedContract,
+): boolean {
   return [...openOrders.values(), ...[...planOrders.values()].filter(isPending)].some(
     (order) => order.symbol === instrument.symbol,
   )
 }
 
-function toSymbolAnswer(account: ExchangeAccount, instrument: Instrument) {
+function toSymbolAnswer(account: ExchangeAccount, instrument: ListedContract) {
   const leverage = String(leverageOf(account, instrument))
   return {
     symbol: instrument.symbol,
@@ -259,6 +262,6 @@ function toSymbolAnswer(account: ExchangeAccount, instrument: Instrument) {
   }
 }
 
-function shownMarginMode({ choices }: ExchangeAccount, { symbol: name }: Instrument): string {
+function shownMarginMode({ choices }: ExchangeAccount, { symbol: name }: ListedContract): string {
   return choices.marginModeBySymbol?.[name] ?? 'crossed'
 }

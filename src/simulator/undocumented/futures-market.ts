@@ -12,7 +12,7 @@ import type { CoreState, SymbolState } from '../futures/core-state.ts'
 import { listedSymbol, quotedSymbol } from '../futures/instruments/asked-symbols.ts'
 import { deliveryStatus } from '../futures/instruments/delivery-status.ts'
 import {
-  type Instrument,
+  type ListedContract,
   priceText,
   sizeText,
   toMarketInstrument,
@@ -102,7 +102,7 @@ function nextFunding(state: CoreState, _: unknown, request: RowRequest<typeof na
   ])
 }
 
-function fundingHours({ delivery, fundingMinutes }: Instrument): string {
+function fundingHours({ delivery, fundingMinutes }: ListedContract): string {
   if (delivery !== undefined || fundingMinutes.length === 0) return ''
   return String(24 / fundingMinutes.length)
 }
@@ -322,7 +322,7 @@ function joinMinutes(minutes: Iterable<Bar>, openOf: (at: number) => number): re
   return bars
 }
 
-function toRow(instrument: Instrument, bar: Bar): CandleRow {
+function toRow(instrument: ListedContract, bar: Bar): CandleRow {
   return [
     String(bar.startAt),
     priceText(instrument, bar.openTicks),

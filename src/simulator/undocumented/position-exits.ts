@@ -1,5 +1,5 @@
 import { symbolOf, type CoreState } from '../futures/core-state.ts'
-import { priceText, type Instrument } from '../futures/instruments/instruments.ts'
+import { priceText, type ListedContract } from '../futures/instruments/instruments.ts'
 import type { PositionExits, PositionTrigger } from '../futures/orders/order.ts'
 import type { PlanOrder } from '../futures/plans/plan-order.ts'
 import type { Position } from '../futures/positions/position.ts'
@@ -84,7 +84,7 @@ export interface ListedPlan
 
 export function triggerFields(
   name: string,
-  instrument: Instrument,
+  instrument: ListedContract,
   trigger: PositionTrigger | undefined,
 ) {
   const ticks = trigger?.executeTicks

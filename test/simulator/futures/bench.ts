@@ -9,7 +9,7 @@ import {
 } from '../../../src/simulator/futures/exchange-core.ts'
 import {
   buildInstruments,
-  type Instrument,
+  type ListedContract,
 } from '../../../src/simulator/futures/instruments/instruments.ts'
 import { type LedgerCoin } from '../../../src/simulator/futures/accounts/ledger-view.ts'
 import { placePlanOrder } from '../../../src/simulator/futures/plans/plan-orders.ts'
@@ -53,7 +53,7 @@ export class Bench {
   constructor(
     settings: Partial<CoreSettings> = {},
     accounts: readonly ExchangeAccountSetup[] = [oneWay, hedge],
-    instruments: readonly Instrument[] = benchInstruments,
+    instruments: readonly ListedContract[] = benchInstruments,
     recorded: Pick<Market, 'endings' | 'funding'> = {},
   ) {
     this.#market = new ScriptedMarket(
@@ -242,7 +242,7 @@ export const benchInstruments = buildInstruments(DELIVERY_AT).filter(({ marginCo
 export const DELIVERED =
   benchInstruments.find(({ delivery }) => delivery !== undefined)?.symbol ?? ''
 
-function instrumentOf(symbol: string): Instrument {
+function instrumentOf(symbol: string): ListedContract {
   const found = benchInstruments.find((instrument) => instrument.symbol === symbol)
   if (found === undefined) throw new Error(`no instrument ${symbol}`)
   return found

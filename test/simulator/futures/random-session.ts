@@ -12,7 +12,7 @@ import {
 import {
   buildInstruments,
   toMarketInstrument,
-  type Instrument,
+  type ListedContract,
 } from '../../../src/simulator/futures/instruments/instruments.ts'
 import { type CoreSettings } from '../../../src/simulator/futures/settings.ts'
 import { type RowStore } from '../../../src/simulator/store/row-store.ts'
@@ -159,7 +159,7 @@ function placePlan(
 
 interface StepContext {
   readonly uid: string
-  readonly instrument: Instrument
+  readonly instrument: ListedContract
   readonly at: number
   readonly index: number
 }

@@ -11,7 +11,7 @@ export interface MaintenanceTier {
   readonly rateFloat: number
 }
 
-export interface Instrument {
+export interface ListedContract {
   readonly symbol: string
   readonly productType: ProductType
   readonly baseCoin: string
@@ -42,9 +42,9 @@ export interface Instrument {
 
 interface InstrumentRow
   extends
-    Pick<Instrument, 'symbol' | 'productType' | 'baseCoin' | 'quoteCoin'>,
+    Pick<ListedContract, 'symbol' | 'productType' | 'baseCoin' | 'quoteCoin'>,
     Readonly<typeof BTC> {
-  readonly delivery?: Instrument['delivery']
+  readonly delivery?: ListedContract['delivery']
 }
 
 function maintenanceTiers(
@@ -107,7 +107,7 @@ const PERPETUALS: readonly InstrumentRow[] = [
   },
 ]
 
-export function buildInstruments(...deliveries: readonly number[]): readonly Instrument[] {
+export function buildInstruments(...deliveries: readonly number[]): readonly ListedContract[] {
   const rows = deliveries.map((deliveryAt, index) => deliveryRow(deliveryAt, deliveries[index - 1]))
   return [...PERPETUALS, ...rows].map(buildInstrument)
 }
@@ -134,15 +134,15 @@ export function nextQuarterlyDelivery(now: number): number {
   throw new RangeError(`no delivery date after ${start.toISOString()}`)
 }
 
-export function priceText(instrument: Instrument, ticks: number): string {
+export function priceText(instrument: ListedContract, ticks: number): string {
   return formatOnGrid(instrument.priceGrid, ticks)
 }
 
-export function sizeText(instrument: Instrument, lots: number): string {
+export function sizeText(instrument: ListedContract, lots: number): string {
   return formatOnGrid(instrument.sizeGrid, lots)
 }
 
-export function toMarketInstrument(instrument: Instrument): MarketInstrument {
+export function toMarketInstrument(instrument: ListedContract): MarketInstrument {
   const { symbol, startPrice, dailyTurnover, fundingMinutes } = instrument
   return {
     symbol,
@@ -172,7 +172,7 @@ function deliveryRow(deliveryAt: number, listedAt = deliveryAt - LISTED_BEFORE_M
   }
 }
 
-function buildInstrument(row: InstrumentRow): Instrument {
+function buildInstrument(row: InstrumentRow): ListedContract {
   const isInverse = row.productType === 'COIN-FUTURES' || row.productType === 'SCOIN-FUTURES'
   const { tickSize, lotSize, ...columns } = row
   return {

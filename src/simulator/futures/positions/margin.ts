@@ -10,7 +10,7 @@ import {
 } from '../core-state.ts'
 import { tradeFee } from '../../wallet/fees.ts'
 import { negated } from '../../wallet/rounding.ts'
-import type { Instrument } from '../instruments/instruments.ts'
+import type { ListedContract } from '../instruments/instruments.ts'
 import {
   mayOpen,
   reduces,
@@ -129,7 +129,7 @@ export function isNear({ equity, need }: FloatMarginLevel): boolean {
 /** Share of a position's value, and the value up to which it applies. */
 export function closingNeed(
   state: CoreState,
-  instrument: Instrument,
+  instrument: ListedContract,
   value: number,
 ): { notionalMax: number; rate: number } {
   const { notionalMax, rateFloat } = maintenanceTier(instrument, value)

@@ -10,7 +10,7 @@ import {
   type CoreState,
   type SymbolState,
 } from '../core-state.ts'
-import { priceText, sizeText, type Instrument } from '../instruments/instruments.ts'
+import { priceText, sizeText, type ListedContract } from '../instruments/instruments.ts'
 import {
   DISPLAY_DECIMALS,
   heldMargin,
@@ -200,19 +200,23 @@ interface TickLotUnit {
 const DIGITS_MAX = 1e15
 const VALUE_MIN = 1e-6
 
-const units = new WeakMap<Instrument, TickLotUnit>()
+const units = new WeakMap<ListedContract, TickLotUnit>()
 /** In ticks times lots; NaN if the cost is not a whole number of them. */
 const costs = new WeakMap<Decimal, number>()
 
 /** Integers compute it where that is exact, because it is requested at every price change. */
-export function unrealisedText(instrument: Instrument, position: Position, ticks: number): string {
+export function unrealisedText(
+  instrument: ListedContract,
+  position: Position,
+  ticks: number,
+): string {
   return (
     wholeText(instrument, position, ticks) ?? unrealised(instrument, position, ticks).toString()
   )
 }
 
 export function unrealisedNumber(
-  instrument: Instrument,
+  instrument: ListedContract,
   position: Position,
   ticks: number,
 ): number {
@@ -222,14 +226,18 @@ export function unrealisedNumber(
   )
 }
 
-function wholeText(instrument: Instrument, position: Position, ticks: number): string | undefined {
+function wholeText(
+  instrument: ListedContract,
+  position: Position,
+  ticks: number,
+): string | undefined {
   const amount = wholeAmount(instrument, position, ticks)
   if (amount === undefined || (amount !== 0 && Math.abs(amount) < VALUE_MIN)) return undefined
   return String(amount)
 }
 
 function wholeAmount(
-  instrument: Instrument,
+  instrument: ListedContract,
   position: Position,
   ticks: number,
 ): number | undefined {
@@ -242,7 +250,7 @@ function wholeAmount(
   return gained / scale + 0
 }
 
-function costOf({ tickLotValue }: Instrument, cost: Decimal): number {
+function costOf({ tickLotValue }: ListedContract, cost: Decimal): number {
   const known = costs.get(cost)
   if (known !== undefined) return known
   const count = Number(cost.div(tickLotValue).toString())
@@ -253,7 +261,7 @@ function costOf({ tickLotValue }: Instrument, cost: Decimal): number {
   return steps
 }
 
-function unitOf(instrument: Instrument): TickLotUnit {
+function unitOf(instrument: ListedContract): TickLotUnit {
   const known = units.get(instrument)
   if (known !== undefined) return known
   const [whole = '', decimals = ''] = instrument.tickLotValue.toString().split('.')
