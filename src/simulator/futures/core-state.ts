@@ -9,7 +9,7 @@ import { indexFrom } from '../../prices/recording.ts'
 import type { AccountChoices, ExchangeAccountSetup } from '../shared/account.ts'
 import { known } from '../shared/known.ts'
 import type { StoredRows } from '../store/stored-rows.ts'
-import type { Fill } from './positions/fill.ts'
+import type { FuturesFill } from './positions/fill.ts'
 import type { ListedContract } from './instruments/instruments.ts'
 import {
   NO_COUNTERPARTIES,
@@ -75,7 +75,7 @@ export interface ExchangeAccount {
   readonly planOrders: Map<number, PlanOrder>
   /** Keyed by clientOid, oldest first, at most `idempotencyEntriesMax`. */
   readonly idempotency: Map<string, IdempotencyEntry>
-  fills: Fill[]
+  fills: FuturesFill[]
   readonly counts: AccountCounts
 }
 

@@ -11,7 +11,7 @@ import {
   type IdempotencyEntry,
   type SymbolState,
 } from './core-state.ts'
-import type { Fill } from './positions/fill.ts'
+import type { FuturesFill } from './positions/fill.ts'
 import {
   NO_COUNTERPARTIES,
   NO_MONEY,
@@ -121,7 +121,7 @@ export const POSITIONS: PlacedCodec<CoreState, Position> = {
   },
 }
 
-export const FILLS: PlacedCodec<CoreState, Fill> = {
+export const FILLS: PlacedCodec<CoreState, FuturesFill> = {
   table: 'fills',
   id: ({ sequence }) => String(sequence),
   decimals: ['fee', 'profit'],

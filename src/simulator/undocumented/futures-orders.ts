@@ -26,7 +26,7 @@ import {
   type FuturesOrder,
 } from '../futures/orders/order.ts'
 import { placeOne } from '../futures/orders/place-orders.ts'
-import type { Fill } from '../futures/positions/fill.ts'
+import type { FuturesFill } from '../futures/positions/fill.ts'
 import { baseSize, quoteValue, type Position } from '../futures/positions/position.ts'
 import { refusals } from '../shared/refusals.ts'
 import { isOpen } from '../matching/order-lifecycle.ts'
@@ -233,7 +233,7 @@ const WIRE_STATUS = {
 function toOrderRow(state: CoreState, account: ExchangeAccount, order: FuturesOrder) {
   const { instrument } = symbolOf(state, order.symbol)
   const fills = account.fills.filter(({ orderSequence }) => orderSequence === order.sequence)
-  const sum = (amountOf: (fill: Fill) => Decimal) => sumDecimals(fills.map(amountOf))
+  const sum = (amountOf: (fill: FuturesFill) => Decimal) => sumDecimals(fills.map(amountOf))
   const baseFilled = sum(({ lots }) => baseSize(instrument, lots))
   const quoteVolume = sum(({ priceTicks, lots }) => quoteValue(instrument, priceTicks, lots))
   const status = WIRE_STATUS[order.status]

@@ -1,7 +1,7 @@
 import type { Decimal } from '../../../lib/decimal.ts'
 import type { Direction } from '../../matching/book-order.ts'
 
-export interface Fill {
+export interface FuturesFill {
   readonly sequence: number
   /** In a self-trade both sides have one id: that of the fill just before. */
   readonly idSequence?: number

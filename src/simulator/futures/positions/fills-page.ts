@@ -10,7 +10,7 @@ import { accountOf, symbolOf, type ExchangeAccount, type CoreState } from '../co
 import { isOfAsked, listedSymbol } from '../instruments/asked-symbols.ts'
 import { priceText, sizeText } from '../instruments/instruments.ts'
 import { orderIdText, sequenceOfId, tradeIdText } from '../orders/order.ts'
-import type { Fill } from './fill.ts'
+import type { FuturesFill } from './fill.ts'
 import { quoteValue } from './position.ts'
 
 /** `endId` skips the second fill of a self-trade whose first ends the page. */
@@ -43,13 +43,13 @@ export function fillsPage(
   return accept({ fillList, endId: fillList.at(-1)?.tradeId ?? '' })
 }
 
-function idOfFill({ sequence, idSequence = sequence }: Fill): string {
+function idOfFill({ sequence, idSequence = sequence }: FuturesFill): string {
   return tradeIdText(idSequence)
 }
 
-const written = new WeakMap<Fill, WireFill>()
+const written = new WeakMap<FuturesFill, WireFill>()
 
-function toWireFill(state: CoreState, account: ExchangeAccount, fill: Fill): WireFill {
+function toWireFill(state: CoreState, account: ExchangeAccount, fill: FuturesFill): WireFill {
   const known = written.get(fill)
   if (known?.posMode === account.setup.positionMode) return known
   const row = writeFill(state, account, fill)
@@ -57,7 +57,7 @@ function toWireFill(state: CoreState, account: ExchangeAccount, fill: Fill): Wir
   return row
 }
 
-function writeFill(state: CoreState, account: ExchangeAccount, fill: Fill): WireFill {
+function writeFill(state: CoreState, account: ExchangeAccount, fill: FuturesFill): WireFill {
   const { instrument } = symbolOf(state, fill.symbol)
   return {
     tradeId: idOfFill(fill),

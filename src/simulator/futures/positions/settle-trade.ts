@@ -20,7 +20,7 @@ import { priceText } from '../instruments/instruments.ts'
 import { cancelClosingOrders } from '../orders/order-lifecycle.ts'
 import { mayOpen, reduces, remainingLots, wireSide, type FuturesOrder } from '../orders/order.ts'
 import { ACCOUNTS, COUNTERPARTIES, FILLS, POSITIONS } from '../stored-entities.ts'
-import type { Fill } from './fill.ts'
+import type { FuturesFill } from './fill.ts'
 import { positionsOfCoin, unsetBalance } from './margin.ts'
 import {
   initialMargin,
@@ -215,10 +215,10 @@ function recordFill(
   state: CoreState,
   account: ExchangeAccount,
   { order, ticks, lots, scope, tradeSide, isTwin = false }: TradePart,
-  money: Pick<Fill, 'fee' | 'otherFee' | 'profit'>,
+  money: Pick<FuturesFill, 'fee' | 'otherFee' | 'profit'>,
 ): void {
   const sequence = ++state.clock.tradeSequence
-  const fill: Fill = {
+  const fill: FuturesFill = {
     sequence,
     ...(isTwin ? { idSequence: sequence - 1 } : {}),
     uid: order.uid,
