@@ -35,11 +35,11 @@ const BOOKINGS = {
   insurance: ['insurance', 'insurance'],
 } as const
 
-export type Booking = keyof typeof BOOKINGS
+export type BookingKind = keyof typeof BOOKINGS
 
 /** @param amount margin coin; a paid fee is negative */
 export function book(
-  booking: Booking,
+  booking: BookingKind,
   amount: Decimal,
   counterparties: Counterparties,
   account: CoinBalance,

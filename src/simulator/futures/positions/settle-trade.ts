@@ -2,7 +2,7 @@ import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
 import type { Trade } from '../../matching/book-order.ts'
 import { tradeFee } from '../../wallet/fees.ts'
 import { larger, negated, roundUp, smaller } from '../../wallet/rounding.ts'
-import { book, type Booking } from '../accounts/ledger.ts'
+import { book, type BookingKind } from '../accounts/ledger.ts'
 import {
   accountOf,
   coinOf,
@@ -69,7 +69,7 @@ export function settleTrade(
 export function bookFor(
   state: CoreState,
   account: ExchangeAccount,
-  entry: { readonly coin: string; readonly booking: Booking; readonly amount: Decimal },
+  entry: { readonly coin: string; readonly booking: BookingKind; readonly amount: Decimal },
 ): void {
   if (entry.amount.eq(ZERO)) return
   forgetBands(state, account)
