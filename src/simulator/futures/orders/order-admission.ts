@@ -14,10 +14,10 @@ import { availableMargin, openingCost, openingLots } from '../positions/margin.t
 import { quoteValue } from '../positions/position.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { cancelOrder, closingOrders } from './order-lifecycle.ts'
-import { reduces, remainingLots, remainingLotsOf, type OrderTerms } from './order.ts'
+import { reduces, remainingLots, remainingLotsOf, type FuturesOrderTerms } from './order.ts'
 
 export interface OrderAdmission {
-  readonly terms: OrderTerms
+  readonly terms: FuturesOrderTerms
   readonly isWithoutId: boolean
 }
 
@@ -25,7 +25,7 @@ interface Placement {
   readonly state: CoreState
   readonly account: ExchangeAccount
   readonly symbol: SymbolState
-  readonly terms: OrderTerms
+  readonly terms: FuturesOrderTerms
   readonly opening: number
 }
 
@@ -44,7 +44,7 @@ export function admitOrder(
   state: CoreState,
   account: ExchangeAccount,
   symbol: SymbolState,
-  terms: OrderTerms,
+  terms: FuturesOrderTerms,
 ): Reply<OrderAdmission> {
   const placement = { state, account, symbol, terms, opening: openingLots(account, terms) }
   for (const rule of RULES) {

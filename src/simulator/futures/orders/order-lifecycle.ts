@@ -9,10 +9,10 @@ import {
 } from '../core-state.ts'
 import type { CancelReason } from '../../matching/book-order.ts'
 import * as lifecycle from '../../matching/order-lifecycle.ts'
-import { mayOpen, orderIdText, type FuturesOrder, type OrderTerms } from './order.ts'
+import { mayOpen, orderIdText, type FuturesOrder, type FuturesOrderTerms } from './order.ts'
 import { ACCOUNTS, ORDERS } from '../stored-entities.ts'
 
-export function createOrder(state: CoreState, terms: OrderTerms): FuturesOrder {
+export function createOrder(state: CoreState, terms: FuturesOrderTerms): FuturesOrder {
   const { clock, settings } = state
   const sequence = ++clock.orderSequence
   const account = accountOf(state, terms.uid)
@@ -34,7 +34,7 @@ export function createOrder(state: CoreState, terms: OrderTerms): FuturesOrder {
 }
 
 /** Orders of one moment share a latency, so a batch arrives together. */
-function entryLatency({ settings, seed, clock }: CoreState, { uid }: OrderTerms): number {
+function entryLatency({ settings, seed, clock }: CoreState, { uid }: FuturesOrderTerms): number {
   if (settings.entryLatency.medianMs === 0) return 0
   return drawLatency(settings.entryLatency, createRandom(`${seed}/entry/${uid}/${clock.now}`))
 }

@@ -7,7 +7,7 @@ import { refusals } from '../../shared/refusals.ts'
 import {
   mayOpen,
   tradeDirection,
-  type OrderTerms,
+  type FuturesOrderTerms,
   type PositionExits,
   type PositionTrigger,
 } from './order.ts'
@@ -40,7 +40,7 @@ export function readOrderPrice(
 export function readAction(
   { setup }: ExchangeAccount,
   { side, tradeSide, reduceOnly }: Pick<BatchPlaceItem, 'side' | 'tradeSide' | 'reduceOnly'>,
-): Reply<Pick<OrderTerms, 'slot' | 'action' | 'direction' | 'reduceOnly'>> {
+): Reply<Pick<FuturesOrderTerms, 'slot' | 'action' | 'direction' | 'reduceOnly'>> {
   if ((setup.positionMode === 'hedge_mode') !== (tradeSide !== undefined))
     return refusals.positionModeMismatch
   if (tradeSide === undefined)
@@ -58,8 +58,8 @@ export function readOrder(
   state: CoreState,
   account: ExchangeAccount,
   symbol: SymbolState,
-  item: BatchPlaceItem & Pick<OrderTerms, 'marginMode'>,
-): Reply<OrderTerms> {
+  item: BatchPlaceItem & Pick<FuturesOrderTerms, 'marginMode'>,
+): Reply<FuturesOrderTerms> {
   const action = readAction(account, item)
   if (!action.ok) return action
   const read = acceptAll({
@@ -87,7 +87,7 @@ export function readOrder(
   })
 }
 
-type Presets = Pick<OrderTerms, 'direction' | 'action' | 'reduceOnly' | 'priceTicks'> & {
+type Presets = Pick<FuturesOrderTerms, 'direction' | 'action' | 'reduceOnly' | 'priceTicks'> & {
   readonly item: BatchPlaceItem
 }
 

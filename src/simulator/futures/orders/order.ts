@@ -5,7 +5,7 @@ import type { OrderReference } from '../../shared/reply.ts'
 export type PositionSlot = 'long' | 'short' | 'net'
 export type MarginMode = 'isolated' | 'crossed'
 
-export interface OrderTerms extends PositionExits {
+export interface FuturesOrderTerms extends PositionExits {
   readonly uid: string
   readonly symbol: string
   readonly clientOid: string | undefined
@@ -52,7 +52,7 @@ export interface PositionExits {
   readonly stopLoss: PositionTrigger | undefined
 }
 
-export interface FuturesOrder extends Omit<OrderTerms, 'clientOid' | 'lots'>, BookOrder {
+export interface FuturesOrder extends Omit<FuturesOrderTerms, 'clientOid' | 'lots'>, BookOrder {
   readonly clientOid: string
   lots: number
   filledLots: number
@@ -86,7 +86,7 @@ export function remainingLotsOf(orders: readonly FuturesOrder[]): number {
 export function mayOpen({
   action,
   reduceOnly,
-}: Pick<OrderTerms, 'action' | 'reduceOnly'>): boolean {
+}: Pick<FuturesOrderTerms, 'action' | 'reduceOnly'>): boolean {
   return action !== 'close' && !reduceOnly
 }
 
@@ -98,7 +98,10 @@ export function reduces(
 }
 
 /** In hedge mode, closing a long is a buy on the wire: the side is the position's. */
-export function wireSide({ slot, direction }: Pick<OrderTerms, 'slot' | 'direction'>): Direction {
+export function wireSide({
+  slot,
+  direction,
+}: Pick<FuturesOrderTerms, 'slot' | 'direction'>): Direction {
   if (slot === 'net') return direction
   return slot === 'long' ? 'buy' : 'sell'
 }

@@ -14,7 +14,7 @@ import { findEarlierOrder, rememberOrder } from './idempotency.ts'
 import { admitOrder } from './order-admission.ts'
 import { createOrder } from './order-lifecycle.ts'
 import { readOrder } from './order-validation.ts'
-import { orderIdText, type MarginMode, type FuturesOrder, type OrderTerms } from './order.ts'
+import { orderIdText, type MarginMode, type FuturesOrder, type FuturesOrderTerms } from './order.ts'
 
 type BatchTerms = Omit<BatchPlaceRequest, 'orderList'>
 
@@ -42,7 +42,7 @@ export function placeOne(
   return symbol.ok ? placeItem(state, account, symbol.data, request) : symbol
 }
 
-export function placeAdmitted(state: CoreState, terms: OrderTerms): FuturesOrder {
+export function placeAdmitted(state: CoreState, terms: FuturesOrderTerms): FuturesOrder {
   const { arrivals, clock } = state
   const order = createOrder(state, terms)
   if (order.dueAt <= clock.now) enterMatching(state, order)

@@ -1,7 +1,7 @@
-import type { OrderTerms, TriggerType, UNSAID } from '../orders/order.ts'
+import type { FuturesOrderTerms, TriggerType, UNSAID } from '../orders/order.ts'
 
 export interface PlanTerms extends Pick<
-  OrderTerms,
+  FuturesOrderTerms,
   'takeProfit' | 'stopLoss' | 'lots' | 'priceTicks'
 > {
   readonly triggerTicks: number
@@ -12,7 +12,7 @@ export interface PlanTerms extends Pick<
 
 /** pending -> triggered (order accepted) | failed (order refused) | cancelled */
 export interface PlanOrder
-  extends Omit<OrderTerms, keyof typeof UNSAID | keyof PlanTerms>, PlanTerms {
+  extends Omit<FuturesOrderTerms, keyof typeof UNSAID | keyof PlanTerms>, PlanTerms {
   readonly sequence: number
   readonly clientOid: string
   readonly planType: 'normal_plan' | 'track_plan'

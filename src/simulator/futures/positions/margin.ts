@@ -16,7 +16,7 @@ import {
   reduces,
   remainingLots,
   type FuturesOrder,
-  type OrderTerms,
+  type FuturesOrderTerms,
 } from '../orders/order.ts'
 import {
   baseSize,
@@ -201,7 +201,7 @@ export function openingCost(
   return margin.plus(tradeFee(value, state.rates, 'taker'))
 }
 
-export function openingLots(account: ExchangeAccount, order: OrderTerms): number {
+export function openingLots(account: ExchangeAccount, order: FuturesOrderTerms): number {
   if (!mayOpen(order)) return 0
   const net = order.slot === 'net' ? positionOf(account, order.symbol, 'net') : undefined
   if (net === undefined || !reduces(order, net)) return order.lots
