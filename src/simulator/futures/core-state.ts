@@ -21,7 +21,7 @@ import { createDisplayedMarket } from '../matching/displayed-market.ts'
 import { fillModel, type MatchingRules } from '../matching/fill-model.ts'
 import { createBookSide, type OrderBook } from '../matching/order-book.ts'
 import type { Venue } from '../matching/venue.ts'
-import type { FuturesOrder, PositionSlot } from './orders/order.ts'
+import type { FuturesOrder, PositionSide } from './orders/order.ts'
 import type { PlanOrder } from './plans/plan-order.ts'
 import { positionKey, type Position } from './positions/position.ts'
 import type { CoreSettings } from './settings.ts'
@@ -281,7 +281,7 @@ export function forgetBands(state: CoreState, account: ExchangeAccount): void {
 export function positionOf(
   account: ExchangeAccount,
   symbol: string,
-  slot: PositionSlot,
+  slot: PositionSide,
 ): Position | undefined {
   return account.positions.get(positionKey(symbol, slot))
 }

@@ -2,7 +2,7 @@ import type { BookOrder, Direction, Force, StpMode } from '../../matching/book-o
 import { idText } from '../../shared/order-sequence.ts'
 import type { OrderReference } from '../../shared/reply.ts'
 
-export type PositionSlot = 'long' | 'short' | 'net'
+export type PositionSide = 'long' | 'short' | 'net'
 export type MarginMode = 'isolated' | 'crossed'
 
 export interface FuturesOrderTerms extends PositionExits {
@@ -10,7 +10,7 @@ export interface FuturesOrderTerms extends PositionExits {
   readonly symbol: string
   readonly clientOid: string | undefined
   readonly direction: Direction
-  readonly slot: PositionSlot
+  readonly slot: PositionSide
   /** `net` in one-way mode: the fill decides. */
   readonly action: 'open' | 'close' | 'net'
   readonly reduceOnly: boolean

@@ -1,13 +1,13 @@
 import { decimal, decimalOfInteger, quotient, ZERO, type Decimal } from '../../../lib/decimal.ts'
 import type { ListedContract, MaintenanceTier } from '../instruments/instruments.ts'
-import type { MarginMode, PositionSlot, PositionTrigger } from '../orders/order.ts'
+import type { MarginMode, PositionSide, PositionTrigger } from '../orders/order.ts'
 
 export interface Position {
   /** Positions are visited in this order, that of their opening trades. */
   readonly sequence: number
   readonly uid: string
   readonly symbol: string
-  readonly slot: PositionSlot
+  readonly slot: PositionSide
   readonly holdSide: 'long' | 'short'
   readonly marginMode: MarginMode
   readonly leverage: number
@@ -102,7 +102,7 @@ const WHOLE_VALUE: MaintenanceTier = {
   rateFloat: 1,
 }
 
-export function positionKey(symbol: string, slot: PositionSlot): string {
+export function positionKey(symbol: string, slot: PositionSide): string {
   return `${symbol}/${slot}`
 }
 
