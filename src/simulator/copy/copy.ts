@@ -7,7 +7,7 @@ import type { ServicePorts } from '../services/service-ports.ts'
 import type { AccountRef } from '../shared/account.ts'
 import type { Handlers } from '../shared/handlers.ts'
 import { refusals } from '../shared/refusals.ts'
-import { accept, type Refusal, type Reply } from '../shared/reply.ts'
+import { accept, type RefusedReply, type Reply } from '../shared/reply.ts'
 import { negated } from '../wallet/rounding.ts'
 import { futuresResults, type FuturesResults } from './futures-results.ts'
 import {
@@ -143,7 +143,7 @@ function refusalOf(
   change: SettingChange,
   changed: SymbolSettings,
   { symbols, clock }: Pick<CoreState, 'symbols' | 'clock'>,
-): Refusal | undefined {
+): RefusedReply | undefined {
   const symbol = symbols.get(change.symbol)
   const isListed = symbol !== undefined && clock.now >= symbol.listedAt
   if (!isListed || symbol.instrument.productType !== change.productType)

@@ -1,6 +1,6 @@
 import { isIdBefore } from './order-sequence.ts'
 import { refusals } from './refusals.ts'
-import { accept, type Refusal, type Reply } from './reply.ts'
+import { accept, type RefusedReply, type Reply } from './reply.ts'
 
 const DAY_MS = 86_400_000
 
@@ -70,7 +70,7 @@ function asAsked({ startTime, endTime }: HistoryQuery) {
 function limitRefusal(
   limit: number,
   { limitMax, refusedLimits }: HistoryRules,
-): Refusal | undefined {
+): RefusedReply | undefined {
   const isRefused = !(limit >= 1) || (refusedLimits === 'outOfRange' && limit > limitMax)
   return refusedLimits !== undefined && isRefused
     ? refusals.outOfRange('limit', `1 and ${limitMax}`)
@@ -85,7 +85,7 @@ function spanRefusal(
     boundAt = 0,
     now,
   }: HistoryRules & { readonly now: number },
-): Refusal | undefined {
+): RefusedReply | undefined {
   if (!startTime) return undefined
   if (Number(startTime) < boundAt) return refusals.parameter('startTime')
   if (refusesDisorder && endTime && Number(startTime) > Number(endTime))

@@ -1,4 +1,4 @@
-import type { Refusal } from './reply.ts'
+import type { RefusedReply } from './reply.ts'
 
 /** Where the real exchange has several codes for one fact, this is the one seen in answers. */
 export const refusals = {
@@ -160,6 +160,6 @@ export const refusals = {
   ),
 } as const
 
-function refusal(code: string, message: string): Refusal {
+function refusal(code: string, message: string): RefusedReply {
   return { ok: false, code, message }
 }

@@ -1,12 +1,12 @@
 import type { ResponseOf } from '../../protocol/endpoints.ts'
 
-export interface Refusal {
+export interface RefusedReply {
   readonly ok: false
   readonly code: string
   readonly message: string
 }
 
-export type Reply<Data> = { readonly ok: true; readonly data: Data } | Refusal
+export type Reply<Data> = { readonly ok: true; readonly data: Data } | RefusedReply
 
 export interface OrderReference {
   readonly orderId: string
@@ -29,7 +29,7 @@ export function acceptAll<Fields>(replies: {
   return accept(fields as Fields)
 }
 
-export function acceptUnless<Data>(refused: Refusal | undefined, data: Data): Reply<Data> {
+export function acceptUnless<Data>(refused: RefusedReply | undefined, data: Data): Reply<Data> {
   return refused ?? accept(data)
 }
 

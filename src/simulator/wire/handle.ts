@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { AccountRef, ExchangeAccountSetup } from '../shared/account.ts'
-import type { Refusal, Reply } from '../shared/reply.ts'
+import type { RefusedReply, Reply } from '../shared/reply.ts'
 import { NOBODY } from '../shared/handlers.ts'
 import { authenticate, authenticateGateway } from './checks/authenticate.ts'
 import { batchOf, withRefusedItems } from './checks/batches.ts'
@@ -159,7 +159,7 @@ export class Wire {
         status = businessErrorStatus,
         code,
         message,
-      }: Partial<WireRefusal> & Refusal = outcome
+      }: Partial<WireRefusal> & RefusedReply = outcome
       return {
         status,
         headers,
@@ -183,7 +183,7 @@ export class Wire {
     return Buffer.concat([Buffer.from(head), json, CLOSING_BRACE])
   }
 
-  #countRefusal({ code, message }: Refusal, { endpoint, account }: TakenRequest): void {
+  #countRefusal({ code, message }: RefusedReply, { endpoint, account }: TakenRequest): void {
     this.#refusals.set(code, (this.#refusals.get(code) ?? 0) + 1)
     const [name, uid] = [endpoint?.name, account?.uid]
     this.#options.onEvent({ kind: 'requestRefused', endpoint: name, uid, code, message })

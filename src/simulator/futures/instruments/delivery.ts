@@ -3,14 +3,14 @@ import { deliveryStatus } from './delivery-status.ts'
 import { cancelOrder } from '../orders/order-lifecycle.ts'
 import { PLAN_ORDERS, SYMBOLS } from '../stored-entities.ts'
 import { refusals } from '../../shared/refusals.ts'
-import type { Refusal } from '../../shared/reply.ts'
+import type { RefusedReply } from '../../shared/reply.ts'
 import { settlePosition } from '../positions/system-close.ts'
 
 export function deliveryRefusal(
   symbol: SymbolState,
   now: number,
   isOpening: boolean,
-): Refusal | undefined {
+): RefusedReply | undefined {
   if (symbol.isSettled) return refusals.delisted
   switch (deliveryStatus(symbol, now)) {
     case 'delivery_config_period':
@@ -24,7 +24,7 @@ export function deliveryRefusal(
   }
 }
 
-export function cancelRefusal(symbol: SymbolState, now: number): Refusal | undefined {
+export function cancelRefusal(symbol: SymbolState, now: number): RefusedReply | undefined {
   return deliveryStatus(symbol, now) === 'delivery_period' && !symbol.isSettled
     ? refusals.suspended
     : undefined

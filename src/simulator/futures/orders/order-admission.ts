@@ -1,6 +1,6 @@
 import { ZERO } from '../../../lib/decimal.ts'
 import { levelTicksAt, reachesMarket } from '../../matching/displayed-market.ts'
-import { accept, type Refusal, type Reply } from '../../shared/reply.ts'
+import { accept, type RefusedReply, type Reply } from '../../shared/reply.ts'
 import {
   coinOf,
   positionOf,
@@ -29,7 +29,7 @@ interface Placement {
   readonly opening: number
 }
 
-const RULES: readonly ((placement: Placement) => Refusal | undefined)[] = [
+const RULES: readonly ((placement: Placement) => RefusedReply | undefined)[] = [
   ({ state, symbol, opening }) => deliveryRefusal(symbol, state.clock.now, opening > 0),
   ({ symbol }) => (symbol.market.at === 0 ? refusals.suspended : undefined),
   priceRefusal,
@@ -58,7 +58,7 @@ export function admitOrder(
 /** A multiple of the mark price that keeps prices within safe integers. */
 const SELL_PRICE_MAX = 10
 
-function priceRefusal({ symbol, terms }: Placement): Refusal | undefined {
+function priceRefusal({ symbol, terms }: Placement): RefusedReply | undefined {
   const { orderType, direction, priceTicks } = terms
   const { instrument, markTicks } = symbol
   if (orderType === 'market' || markTicks === 0) return undefined
@@ -76,7 +76,7 @@ function priceRefusal({ symbol, terms }: Placement): Refusal | undefined {
 /** Keeps price times size exact in integers at the highest sell price. */
 const TICK_LOTS_MAX = Number.MAX_SAFE_INTEGER / (4 * SELL_PRICE_MAX)
 
-function sizeRefusal({ account, symbol, terms, opening }: Placement): Refusal | undefined {
+function sizeRefusal({ account, symbol, terms, opening }: Placement): RefusedReply | undefined {
   const { orderType, lots, priceTicks } = terms
   const { limitLotsMax, marketLotsMax, notionalMin } = symbol.instrument
   if (lots > (orderType === 'limit' ? limitLotsMax : marketLotsMax))
@@ -103,7 +103,7 @@ function heldLots(
 }
 
 /** With a matching lag the order is accepted first and cancelled on arrival. */
-function postOnlyRefusal({ state, symbol, terms }: Placement): Refusal | undefined {
+function postOnlyRefusal({ state, symbol, terms }: Placement): RefusedReply | undefined {
   const { postOnlyCross, matchingLagMs } = state.settings
   if (terms.force !== 'post_only' || terms.orderType !== 'limit') return undefined
   if (postOnlyCross === 'cancel' || matchingLagMs > 0 || !reachesMarket(symbol.market, terms))
@@ -111,7 +111,7 @@ function postOnlyRefusal({ state, symbol, terms }: Placement): Refusal | undefin
   return terms.direction === 'buy' ? refusals.postOnlyBuyWouldTake : refusals.postOnlySellWouldTake
 }
 
-function countRefusal({ state, account, symbol, terms }: Placement): Refusal | undefined {
+function countRefusal({ state, account, symbol, terms }: Placement): RefusedReply | undefined {
   const { symbolOrdersMax, productOrdersMax, productType } = symbol.instrument
   if (
     terms.orderType === 'market' ||
@@ -129,7 +129,13 @@ function countRefusal({ state, account, symbol, terms }: Placement): Refusal | u
   return ofProduct >= productOrdersMax ? refusals.ordersFull.product : undefined
 }
 
-function marginRefusal({ state, account, symbol, terms, opening }: Placement): Refusal | undefined {
+function marginRefusal({
+  state,
+  account,
+  symbol,
+  terms,
+  opening,
+}: Placement): RefusedReply | undefined {
   if (opening === 0) return undefined
   const { marginCoin } = symbol.instrument
   if (coinOf(account, marginCoin).balance.lte(ZERO)) return refusals.balanceEmpty

@@ -1,6 +1,12 @@
 import { parseOnGrid } from '../../../lib/grid.ts'
 import type { BatchPlaceItem } from '../../../protocol/futures/batch-place-order.ts'
-import { accept, acceptAll, acceptUnless, type Refusal, type Reply } from '../../shared/reply.ts'
+import {
+  accept,
+  acceptAll,
+  acceptUnless,
+  type RefusedReply,
+  type Reply,
+} from '../../shared/reply.ts'
 import type { ExchangeAccount, CoreState, SymbolState } from '../core-state.ts'
 import { priceText } from '../instruments/instruments.ts'
 import { refusals } from '../../shared/refusals.ts'
@@ -105,7 +111,7 @@ function exitRefusal(
   { instrument, market, markTicks }: SymbolState,
   { direction, priceTicks }: Presets,
   { takeProfit, stopLoss }: PositionExits,
-): Refusal | undefined {
+): RefusedReply | undefined {
   const isLong = direction === 'buy'
   const gainOf = ({ triggerTicks }: PositionTrigger) =>
     (triggerTicks - (priceTicks || market.lastTicks)) * (isLong ? 1 : -1)

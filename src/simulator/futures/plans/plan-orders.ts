@@ -6,7 +6,7 @@ import {
   accept,
   acceptAll,
   type OrderReference,
-  type Refusal,
+  type RefusedReply,
   type Reply,
 } from '../../shared/reply.ts'
 import {
@@ -167,7 +167,7 @@ function movedExitRefusal(
   symbol: SymbolState,
   { position, kind }: FoundExit,
   trigger: Pick<PositionTrigger, 'triggerTicks' | 'triggerType'>,
-): Refusal | undefined {
+): RefusedReply | undefined {
   const isLong = position.holdSide === 'long'
   const gain = (trigger.triggerTicks - watchedTicks(symbol, trigger)) * (isLong ? 1 : -1)
   if (kind === 'takeProfit' && gain <= 0)
@@ -303,7 +303,11 @@ function readChangedTerms(
   })
 }
 
-function callbackRefusal(name: string, ratio: string, isTrailing: boolean): Refusal | undefined {
+function callbackRefusal(
+  name: string,
+  ratio: string,
+  isTrailing: boolean,
+): RefusedReply | undefined {
   if (!isTrailing) return ratio === '' ? undefined : refusals.parameterPresent(name)
   if (ratio === '') return refusals.parameterEmpty(name)
   return Number(ratio) > CALLBACK_PERCENT_MAX ? refusals.parameter(name) : undefined

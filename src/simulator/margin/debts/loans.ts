@@ -1,5 +1,5 @@
 import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
-import type { Refusal } from '../../shared/reply.ts'
+import type { RefusedReply } from '../../shared/reply.ts'
 import type { BalanceRef } from '../../wallet/coin-money.ts'
 import { roundUp, smaller } from '../../wallet/rounding.ts'
 import { refusals } from '../../shared/refusals.ts'
@@ -82,7 +82,7 @@ export function borrowRefusal(
   state: MarginState,
   ref: BalanceRef,
   { coin, amount }: CoinAmount,
-): Refusal | undefined {
+): RefusedReply | undefined {
   const rules = BORROWABLE_COINS.get(coin)
   const pairs = pairsOf(state, ref)
   if (rules === undefined) return refusals.coinUnknown.margin

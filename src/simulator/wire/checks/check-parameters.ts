@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { isRecord } from '../../../lib/plain-data.ts'
 import { refusals } from '../../shared/refusals.ts'
-import { accept, type Refusal, type Reply } from '../../shared/reply.ts'
+import { accept, type RefusedReply, type Reply } from '../../shared/reply.ts'
 import type { NamedEndpoint } from '../served-rows.ts'
 import type { WireSettings } from '../settings.ts'
 import type { WireRequest } from '../wire-request.ts'
@@ -105,7 +105,7 @@ function maximumIn(issue: Issue | undefined): string | undefined {
  * The exchange names only one parameter, so the first issue decides.
  * @param of the refused item of a batch
  */
-function refusalOf([issue]: readonly Issue[], parameters: Parameters, of: Path = []): Refusal {
+function refusalOf([issue]: readonly Issue[], parameters: Parameters, of: Path = []): RefusedReply {
   if (issue === undefined) return refusals.parameterPresent('')
   const name = nameOf(issue.path.slice(of.length)) || nameOf(of.slice(0, 1))
   const value = valueAt(parameters, issue.path)
@@ -125,7 +125,7 @@ function refusalOf([issue]: readonly Issue[], parameters: Parameters, of: Path =
   return refusalOfIssue(issue, name)
 }
 
-function refusalOfIssue(issue: Issue, name: string): Refusal {
+function refusalOfIssue(issue: Issue, name: string): RefusedReply {
   if (issue.code === 'invalid_value') return refusals.parameterIllegal(name)
   if (issue.code === 'custom') return refusals.parameterPresent(issue.message)
   const isOfList =
@@ -160,7 +160,7 @@ const RECEIVE_WINDOW_MS_MAX = 60_000
 export function receiveWindowRefusal(
   { requestTime, receiveWindow }: Parameters,
   now: number,
-): Refusal | undefined {
+): RefusedReply | undefined {
   if (typeof requestTime !== 'string') return undefined
   const windowMs = typeof receiveWindow === 'string' ? Number(receiveWindow) : RECEIVE_WINDOW_MS_MAX
   return Math.abs(now - Number(requestTime)) > windowMs ? refusals.outsideWindow : undefined
