@@ -2,7 +2,7 @@ import { type ListedContract, toMarketInstrument } from './futures/instruments/i
 import type { CandlePathKind } from './market/recorded/candle-path.ts'
 import { loadWithFunding } from '../prices/load-funding.ts'
 import { type LiveSource, LiveMarket } from './market/live/live-market.ts'
-import type { Market, MarketState } from './market/market.ts'
+import type { Market, StoredMarketState } from './market/market.ts'
 import { countCutRows, RECORDED_LOTS_MAX } from './market/quote-grid.ts'
 import { RecordedMarket } from './market/recorded/recorded-market.ts'
 import { SeededMarket } from './market/seeded/seeded-market.ts'
@@ -51,7 +51,7 @@ export interface MarketFrame {
 export async function prepareMarket(
   choice: MarketChoice,
   { instruments, seed, startAt, onCut }: MarketFrame,
-): Promise<(stored: MarketState | undefined) => Market> {
+): Promise<(stored: StoredMarketState | undefined) => Market> {
   const listed = instruments.map(toMarketInstrument)
   if (choice.kind === 'live') {
     const { source } = choice

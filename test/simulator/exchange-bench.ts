@@ -1,11 +1,14 @@
-import { type ExchangeAccountSetup } from '../../src/simulator/shared/account.ts'
+import {
+  type ExchangeAccountSetup,
+  type ExchangeMarginMode,
+} from '../../src/simulator/shared/account.ts'
 import { createExchangeCore } from '../../src/simulator/futures/exchange-core.ts'
 import {
   buildInstruments,
   nextQuarterlyDelivery,
 } from '../../src/simulator/futures/instruments/instruments.ts'
 import { decimal } from '../../src/lib/decimal.ts'
-import { balanceOf, type MarginMode } from '../../src/simulator/margin/orders/margin-order.ts'
+import { balanceOf } from '../../src/simulator/margin/orders/margin-order.ts'
 import { type RowStore } from '../../src/simulator/store/row-store.ts'
 import { type ServiceSettings, Exchange } from '../../src/simulator/exchange.ts'
 import { prepareMarket } from '../../src/simulator/prepare-market.ts'
@@ -164,7 +167,7 @@ export function depositMargin(
     symbol,
     coin,
     amount,
-  }: { mode: MarginMode; symbol: string; coin: string; amount: string },
+  }: { mode: ExchangeMarginMode; symbol: string; coin: string; amount: string },
   now: number,
 ): void {
   const ref = { uid, balance: balanceOf(mode, symbol), coin }

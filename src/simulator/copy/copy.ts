@@ -114,7 +114,7 @@ function takeResults(state: CopyState, uid: string, trader: Trader): FuturesResu
 const CLOCK_SYMBOL = 'BTCUSDT'
 const COPIED_TYPES: ReadonlySet<string> = new Set(['USDT-FUTURES', 'COIN-FUTURES', 'USDC-FUTURES'])
 
-type SettingChange = WireRequestOf<'copyConfigSettingSymbols'>['settingList'][number]
+type CopySettingChange = WireRequestOf<'copyConfigSettingSymbols'>['settingList'][number]
 
 type SymbolSettings = ReadonlyMap<string, SymbolSetting>
 
@@ -126,7 +126,7 @@ type SymbolSettings = ReadonlyMap<string, SymbolSetting>
  */
 function changeSettings(
   settings: SymbolSettings,
-  changes: readonly SettingChange[],
+  changes: readonly CopySettingChange[],
   futures: Pick<CoreState, 'symbols' | 'clock'>,
 ): Reply<SymbolSettings> {
   const changed = new Map(settings)
@@ -140,7 +140,7 @@ function changeSettings(
 }
 
 function refusalOf(
-  change: SettingChange,
+  change: CopySettingChange,
   changed: SymbolSettings,
   { symbols, clock }: Pick<CoreState, 'symbols' | 'clock'>,
 ): RefusedReply | undefined {
@@ -156,7 +156,7 @@ function refusalOf(
     : refusals.copiedSymbolClosed
 }
 
-function toSetting(change: SettingChange, existing: SymbolSetting | undefined): SymbolSetting {
+function toSetting(change: CopySettingChange, existing: SymbolSetting | undefined): SymbolSetting {
   const { symbol, productType, settingType } = change
   const kept = settingType === 'UPDATE' ? existing : undefined
   return {

@@ -3,12 +3,8 @@ import { createRandom, type Random } from '../../lib/random.ts'
 import { judgeDebtors } from '../margin/debts/liquidation.ts'
 import { passTime, startClock } from '../margin/debts/pass-time.ts'
 import { coinIn, type MarginPair, type MarginState } from '../margin/margin-state.ts'
-import {
-  balanceOf,
-  type LoanType,
-  type MarginMode,
-  type OrderSource,
-} from '../margin/orders/margin-order.ts'
+import { balanceOf, type LoanType, type OrderSource } from '../margin/orders/margin-order.ts'
+import { type ExchangeMarginMode } from '../shared/account.ts'
 import { placeOrder } from '../margin/orders/place-order.ts'
 import { EMPTY_QUOTE } from '../market/market.ts'
 import { fillOrder, isOpen } from '../matching/order-lifecycle.ts'
@@ -34,7 +30,7 @@ export function writeMarginPast(state: MarginState): void {
 
 interface BalanceOwner {
   readonly uid: string
-  readonly mode: MarginMode
+  readonly mode: ExchangeMarginMode
   readonly symbol: string
 }
 

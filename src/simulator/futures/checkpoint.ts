@@ -1,7 +1,7 @@
 import { Failure } from '../../lib/failure.ts'
 import { type Bucket, BUCKETS, type DayStatisticsState } from '../market/day-statistics.ts'
 import { type LivedBlock, LivedMinutes } from '../market/lived-minutes.ts'
-import type { Market, MarketState } from '../market/market.ts'
+import type { Market, StoredMarketState } from '../market/market.ts'
 import type { DisplayedMarket } from '../matching/displayed-market.ts'
 import {
   damagedRow,
@@ -19,26 +19,26 @@ import type { ListedContract } from './instruments/instruments.ts'
  */
 
 export interface Checkpoint {
-  readonly market: MarketState
-  readonly grids: Grids
+  readonly market: StoredMarketState
+  readonly grids: StoredGrids
   readonly symbols: ReadonlyMap<string, SymbolCheckpoint>
 }
 
-type Grids = Readonly<Record<string, readonly [tickSize: string, lotSize: string]>>
+type StoredGrids = Readonly<Record<string, readonly [tickSize: string, lotSize: string]>>
 
 interface SymbolCheckpoint {
   readonly market: Readonly<DisplayedMarket>
   readonly statistics: DayStatisticsState
 }
 
-interface MarketRow {
-  readonly market: MarketState
+interface StoredMarketRow {
+  readonly market: StoredMarketState
   /** Other symbols belong to an earlier listing. */
   readonly symbols: readonly string[]
-  readonly grids?: Grids
+  readonly grids?: StoredGrids
 }
 
-const MARKET = singleRow<MarketRow>('market')
+const MARKET = singleRow<StoredMarketRow>('market')
 
 interface SymbolMarketRow extends Omit<SymbolCheckpoint, 'statistics'> {
   readonly symbol: string
@@ -132,7 +132,7 @@ export function assertSameMarket(market: Market, checkpoint: Checkpoint): void {
   })
 }
 
-function gridsOf(instruments: readonly ListedContract[]): Grids {
+function gridsOf(instruments: readonly ListedContract[]): StoredGrids {
   const grids = instruments.map(
     ({ symbol, priceGrid, sizeGrid }) => [symbol, [priceGrid.step, sizeGrid.step]] as const,
   )

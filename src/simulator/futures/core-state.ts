@@ -2,7 +2,7 @@ import type { FeeRates } from '../wallet/fees.ts'
 import type { WireTicker } from '../../protocol/futures/tickers.ts'
 import type { DayStatistics } from '../market/day-statistics.ts'
 import type { LivedMinutes } from '../market/lived-minutes.ts'
-import type { FundingPayments, Market, PastMinutes, RecordedReferences } from '../market/market.ts'
+import type { FundingSeries, Market, PastMinutes, RecordedReferences } from '../market/market.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
 import { indexFrom } from '../../prices/recording.ts'
@@ -15,7 +15,7 @@ import {
   NO_COUNTERPARTIES,
   NO_MONEY,
   type CoinBalance,
-  type Counterparties,
+  type FuturesCounterparties,
 } from './accounts/ledger.ts'
 import { createDisplayedMarket } from '../matching/displayed-market.ts'
 import { fillModel, type MatchingRules } from '../matching/fill-model.ts'
@@ -34,7 +34,7 @@ export interface CoreState {
   readonly rates: FeeRates & { readonly takerFloat: number }
   readonly accounts: ReadonlyMap<string, ExchangeAccount>
   readonly symbols: ReadonlyMap<string, SymbolState>
-  readonly counterparties: ReadonlyMap<string, Counterparties>
+  readonly counterparties: ReadonlyMap<string, FuturesCounterparties>
   /** Accepted but not matched yet, soonest first. */
   readonly arrivals: FuturesOrder[]
   readonly clock: CoreClock
@@ -104,7 +104,7 @@ export interface SymbolState extends OrderBook<FuturesOrder> {
   readonly opensAt: number
   /** On the market's clock; infinite if the market ends first. */
   readonly endsAt: number
-  readonly funding: FundingPayments | undefined
+  readonly funding: FundingSeries | undefined
   /** The minutes before the market opened. */
   readonly past: PastMinutes | undefined
   lived: LivedMinutes | undefined
@@ -242,7 +242,7 @@ export function symbolOf(state: CoreState, symbol: string): SymbolState {
   return known(state.symbols, symbol, 'an instrument')
 }
 
-export function counterpartiesOf(state: CoreState, coin: string): Counterparties {
+export function counterpartiesOf(state: CoreState, coin: string): FuturesCounterparties {
   const counterparties = state.counterparties.get(coin)
   if (counterparties !== undefined) return counterparties
   throw new Failure({

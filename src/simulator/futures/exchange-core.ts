@@ -1,6 +1,6 @@
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { DayStatistics } from '../market/day-statistics.ts'
-import type { Market, MarketState, MarketStep } from '../market/market.ts'
+import type { Market, StoredMarketState, MarketStep } from '../market/market.ts'
 import { showQuote } from '../matching/displayed-market.ts'
 import { matchResting } from '../matching/match-orders.ts'
 import { type AccountRef, type ExchangeAccountSetup, assertAccounts } from '../shared/account.ts'
@@ -215,7 +215,7 @@ export class ExchangeCore {
 interface ExchangeCoreOptions {
   readonly instruments: readonly ListedContract[]
   readonly accounts: readonly ExchangeAccountSetup[]
-  readonly market: (stored: MarketState | undefined) => Market
+  readonly market: (stored: StoredMarketState | undefined) => Market
   readonly settings?: Partial<CoreSettings>
   readonly store?: RowStore
   readonly seed: string | number

@@ -16,7 +16,7 @@ import {
   NO_COUNTERPARTIES,
   NO_MONEY,
   type CoinBalance,
-  type Counterparties,
+  type FuturesCounterparties,
 } from './accounts/ledger.ts'
 import { isOpen } from '../matching/order-lifecycle.ts'
 import type { FuturesOrder } from './orders/order.ts'
@@ -27,12 +27,12 @@ import { positionKey, type Position } from './positions/position.ts'
 
 export const CLOCK = singleRow<CoreClock>('clock')
 
-interface CoinCounterparties {
+interface StoredCounterparties {
   readonly coin: string
-  readonly counterparties: Counterparties
+  readonly counterparties: FuturesCounterparties
 }
 
-export const COUNTERPARTIES: PlacedCodec<CoreState, CoinCounterparties> = {
+export const COUNTERPARTIES: PlacedCodec<CoreState, StoredCounterparties> = {
   table: 'counterparties',
   id: ({ coin }) => coin,
   decimals: Object.keys(NO_COUNTERPARTIES),

@@ -1,7 +1,7 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
-import type { Pair } from '../services/pair-market.ts'
+import type { CoinPair } from '../services/pair-market.ts'
 
-export interface MarginSymbol extends Pair {
+export interface MarginSymbol extends CoinPair {
   /** Base coin, quote coin. */
   readonly baseMin: Decimal
   readonly notionalMin: Decimal

@@ -27,9 +27,9 @@ import {
   balanceRefOf,
   isForced,
   type LiquidationRecord,
-  type MarginMode,
-  type MarginOrder,
+  type MarginAccountOrder,
 } from './orders/margin-order.ts'
+import { type ExchangeMarginMode } from '../shared/account.ts'
 import { close, receive } from './orders/margin-venue.ts'
 import { openOrdersPage, toWireOrder } from './orders/open-orders-page.ts'
 
@@ -45,7 +45,7 @@ export function openMargin(
     ...rows.readOne(ACCRUAL, ACCRUAL.id()),
   }
   const state: MarginState = {
-    ...openPairs<MarginOrder, MarginSymbol>(ports, MARGIN_SYMBOLS, {
+    ...openPairs<MarginAccountOrder, MarginSymbol>(ports, MARGIN_SYMBOLS, {
       table: 'margin_orders',
       decimals: ['loan'],
       ordersMax: complete.ordersMax,
@@ -104,7 +104,7 @@ export function marginLedger(state: MarginState, uid: string) {
   const balances = [...new Set(coins.map(({ balance }) => balance))]
     .filter((balance) => balance !== 'spot')
     .sort()
-  const count = (mode: MarginMode) => state.records.of(recordsKey({ uid, mode })).length
+  const count = (mode: ExchangeMarginMode) => state.records.of(recordsKey({ uid, mode })).length
   return {
     balances: balances.map((balance) => toBalance(state, { uid, balance }, coins)),
     openOrders: orders.filter(isOpen).map(toWireOrder),

@@ -90,19 +90,19 @@ export interface PastMinutes {
 }
 
 /** JSON below 1 kB for each instrument. Only the same market can read it. */
-export interface MarketState {
+export interface StoredMarketState {
   readonly identity: string
 }
 
 /** State of another market is ignored here; the exchange then refuses to start. */
-export function ownState<State extends MarketState>(
+export function ownState<State extends StoredMarketState>(
   identity: string,
-  state: MarketState | undefined,
+  state: StoredMarketState | undefined,
 ): State | undefined {
   return state?.identity === identity ? (state as State) : undefined
 }
 
-export interface FundingPayments {
+export interface FundingSeries {
   /** Exchange clock. */
   readonly at: Float64Array
   /** Share of the notional, paid by longs. */
@@ -124,7 +124,7 @@ export interface Market {
   readonly priceStepsMs?: ReadonlyMap<string, number>
   /** All times here are on the exchange's clock. */
   readonly endings?: ReadonlyMap<string, number>
-  readonly funding?: ReadonlyMap<string, FundingPayments>
+  readonly funding?: ReadonlyMap<string, FundingSeries>
   readonly references?: ReadonlyMap<string, RecordedReferences>
   /**
    * Hands over every step due up to `now`, in time order and at one instant in a fixed order. How
@@ -140,7 +140,7 @@ export interface Market {
   pastDay(symbol: string): readonly MinuteBar[] | undefined
   /** Absent if unknown. */
   past?(symbol: string): PastMinutes | undefined
-  state(): MarketState
+  state(): StoredMarketState
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Closing a short buys, whatever the wire's `side` is. */
 export type Direction = 'buy' | 'sell'
-export type Force = 'gtc' | 'ioc' | 'fok' | 'post_only'
+export type TimeInForce = 'gtc' | 'ioc' | 'fok' | 'post_only'
 export type StpMode = 'none' | 'cancel_taker' | 'cancel_maker' | 'cancel_both'
 
 export const QUEUE_UNKNOWN = -1
@@ -29,7 +29,7 @@ export interface BookOrder {
   readonly sequence: number
   readonly direction: Direction
   readonly orderType: 'limit' | 'market'
-  readonly force: Force
+  readonly force: TimeInForce
   readonly stpMode: StpMode
   readonly priceTicks: number
   /** 0 for none: see match-orders.ts. */

@@ -15,7 +15,7 @@ import {
 import { createBookSide, type OrderBook } from '../matching/order-book.ts'
 import { roundDown } from '../wallet/rounding.ts'
 
-export interface Pair {
+export interface CoinPair {
   readonly symbol: string
   readonly baseCoin: string
   readonly quoteCoin: string
@@ -30,7 +30,7 @@ export interface Pair {
  */
 export class PairMarket<
   Order extends BookOrder,
-  Rules extends Pair = Pair,
+  Rules extends CoinPair = CoinPair,
 > implements OrderBook<Order> {
   readonly rules: Rules
   readonly market: DisplayedMarket

@@ -1,7 +1,7 @@
 import type { Decimal } from '../../lib/decimal.ts'
 import type { BookOrder } from '../matching/book-order.ts'
 import type { OrderReference } from '../shared/reply.ts'
-import type { Pair } from './pair-market.ts'
+import type { CoinPair } from './pair-market.ts'
 
 export interface PairOrder extends BookOrder {
   readonly id: string
@@ -43,11 +43,11 @@ export function remainingOf(order: PairOrder): Decimal {
 
 type Side = Pick<PairOrder, 'direction'>
 
-export function paidCoin({ baseCoin, quoteCoin }: Pair, { direction }: Side): string {
+export function paidCoin({ baseCoin, quoteCoin }: CoinPair, { direction }: Side): string {
   return direction === 'buy' ? quoteCoin : baseCoin
 }
 
-export function obtainedCoin({ baseCoin, quoteCoin }: Pair, { direction }: Side): string {
+export function obtainedCoin({ baseCoin, quoteCoin }: CoinPair, { direction }: Side): string {
   return direction === 'buy' ? baseCoin : quoteCoin
 }
 

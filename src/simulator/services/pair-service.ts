@@ -9,12 +9,12 @@ import { known } from '../shared/known.ts'
 import { serviceIdText } from '../shared/order-sequence.ts'
 import type { BalanceName, CoinRef } from '../wallet/coin-money.ts'
 import { negated, smaller } from '../wallet/rounding.ts'
-import { PairMarket, type Pair } from './pair-market.ts'
+import { PairMarket, type CoinPair } from './pair-market.ts'
 import { costOf, obtainedCoin, paidCoin, remainingOf, type PairOrder } from './pair-order.ts'
 import type { ServicePorts } from './service-ports.ts'
 
 /** Orders on pairs of coins; spot and margin differ in their {@link PairRules}. */
-export interface PairTrading<Order extends PairOrder, Rules extends Pair> {
+export interface PairTrading<Order extends PairOrder, Rules extends CoinPair> {
   readonly ports: ServicePorts
   readonly rules: PairRules<Order>
   readonly pairs: ReadonlyMap<string, PairMarket<Order, Rules>>
@@ -44,7 +44,7 @@ interface PairOrdersOptions {
   readonly ordersMax: number
 }
 
-export function openPairs<Order extends PairOrder, Rules extends Pair>(
+export function openPairs<Order extends PairOrder, Rules extends CoinPair>(
   ports: ServicePorts,
   list: readonly Rules[],
   { table, decimals, ordersMax, ...rules }: PairOrdersOptions & PairRules<Order>,
@@ -72,7 +72,7 @@ export function openPairs<Order extends PairOrder, Rules extends Pair>(
 }
 
 /** @throws Failure SIMULATOR_UNKNOWN */
-export function pairOf<Order extends PairOrder, Rules extends Pair>(
+export function pairOf<Order extends PairOrder, Rules extends CoinPair>(
   { pairs }: Pick<PairTrading<Order, Rules>, 'pairs'>,
   symbol: string,
 ): PairMarket<Order, Rules> {
@@ -81,7 +81,7 @@ export function pairOf<Order extends PairOrder, Rules extends Pair>(
 
 /** In the market or waiting for it, oldest first. */
 export function openOrdersOf<Order extends PairOrder>(
-  { pairs }: Pick<PairTrading<Order, Pair>, 'pairs'>,
+  { pairs }: Pick<PairTrading<Order, CoinPair>, 'pairs'>,
   uid: string,
 ): readonly Order[] {
   return [...pairs.values()]
@@ -92,7 +92,7 @@ export function openOrdersOf<Order extends PairOrder>(
 
 /** Newest first. @param orders oldest first */
 export function pageOfOrders<Order extends PairOrder>(
-  { rules: { clock } }: Pick<PairTrading<Order, Pair>, 'rules'>,
+  { rules: { clock } }: Pick<PairTrading<Order, CoinPair>, 'rules'>,
   orders: readonly Order[],
   query: HistoryQuery,
   options: HistoryRules & { readonly accepts: (order: Order) => boolean },
@@ -106,7 +106,7 @@ export function pageOfOrders<Order extends PairOrder>(
 }
 
 export function isClientOidTaken<Order extends PairOrder>(
-  { orders }: Pick<PairTrading<Order, Pair>, 'orders'>,
+  { orders }: Pick<PairTrading<Order, CoinPair>, 'orders'>,
   uid: string,
   clientOid: string | undefined,
 ): boolean {
@@ -132,7 +132,7 @@ export function beginOrder<Order extends PairOrder>(
 
 /** Reserves what it costs. It then waits for the market. */
 export function addOrder<Order extends PairOrder>(
-  { ports, rules, orders }: Omit<PairTrading<Order, Pair>, 'pairs'>,
+  { ports, rules, orders }: Omit<PairTrading<Order, CoinPair>, 'pairs'>,
   pair: PairMarket<Order>,
   order: Order,
 ): Order {
@@ -143,7 +143,7 @@ export function addOrder<Order extends PairOrder>(
   return order
 }
 
-export function cancelPairOrder<Order extends PairOrder, Rules extends Pair>(
+export function cancelPairOrder<Order extends PairOrder, Rules extends CoinPair>(
   trading: PairTrading<Order, Rules>,
   order: Order,
   reason: CancelReason,
@@ -153,7 +153,7 @@ export function cancelPairOrder<Order extends PairOrder, Rules extends Pair>(
 
 /** @param clock differs from the exchange's to write a past */
 export function venueOf<Order extends PairOrder>(
-  { ports, orders, rules }: Omit<PairTrading<Order, Pair>, 'pairs'>,
+  { ports, orders, rules }: Omit<PairTrading<Order, CoinPair>, 'pairs'>,
   pair: PairMarket<Order>,
   clock = rules.clock,
 ): Venue<Order> {

@@ -2,6 +2,8 @@ import { decimal } from '../../lib/decimal.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import type { PositionMode } from '../../protocol/endpoint.ts'
 
+export type ExchangeMarginMode = 'isolated' | 'crossed'
+
 export interface ExchangeAccountSetup {
   readonly uid: string
   readonly label: string
@@ -38,7 +40,7 @@ export interface AccountChoices {
   readonly positionMode?: PositionMode
   readonly leverageBySymbol?: Readonly<Record<string, number>>
   /** Only the account's own answers show it: each order states its margin mode. */
-  readonly marginModeBySymbol?: Readonly<Record<string, 'isolated' | 'crossed'>>
+  readonly marginModeBySymbol?: Readonly<Record<string, ExchangeMarginMode>>
 }
 
 export type AccountRef = Pick<ExchangeAccountSetup, 'uid'>

@@ -33,15 +33,15 @@ export function acceptUnless<Data>(refused: RefusedReply | undefined, data: Data
   return refused ?? accept(data)
 }
 
-type BatchResult = ResponseOf<'batchPlaceOrder'>
+type BatchPlaceResult = ResponseOf<'batchPlaceOrder'>
 
 export function eachOf<
   Item extends { readonly orderId?: string | undefined; readonly clientOid?: string | undefined },
 >(
   items: Iterable<Item>,
   handle: (item: Item) => Reply<OrderReference>,
-): { readonly ok: true; readonly data: BatchResult } {
-  const result: BatchResult = { successList: [], failureList: [] }
+): { readonly ok: true; readonly data: BatchPlaceResult } {
+  const result: BatchPlaceResult = { successList: [], failureList: [] }
   for (const item of items) {
     const reply = handle(item)
     if (reply.ok) result.successList.push(reply.data)

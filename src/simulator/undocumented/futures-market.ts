@@ -184,7 +184,7 @@ function toCurrency(row: MarginSymbol) {
   }
 }
 
-type CandleRow = z.input<typeof beyondEndpoints.candles.response>[number]
+type CandleTexts = z.input<typeof beyondEndpoints.candles.response>[number]
 
 interface CandleQuery {
   readonly symbol: string
@@ -262,7 +262,7 @@ interface Bar {
   quoteVolume: number
 }
 
-interface Span {
+interface CandleSpan {
   readonly fromAt: number
   readonly endAt: number
 }
@@ -270,7 +270,7 @@ interface Span {
 function* minutesOf(
   { clock }: CoreState,
   { instrument, statistics, past, lived }: SymbolState,
-  { fromAt, endAt }: Span,
+  { fromAt, endAt }: CandleSpan,
 ): Generator<Bar> {
   const valueOfStep = Number(instrument.priceGrid.step) * Number(instrument.sizeGrid.step)
   statistics.read(clock.now)
@@ -322,7 +322,7 @@ function joinMinutes(minutes: Iterable<Bar>, openOf: (at: number) => number): re
   return bars
 }
 
-function toRow(instrument: ListedContract, bar: Bar): CandleRow {
+function toRow(instrument: ListedContract, bar: Bar): CandleTexts {
   return [
     String(bar.startAt),
     priceText(instrument, bar.openTicks),
@@ -334,7 +334,7 @@ function toRow(instrument: ListedContract, bar: Bar): CandleRow {
   ]
 }
 
-interface FundingQuery {
+interface FundingHistoryQuery {
   readonly symbol: string
   readonly productType: string
   readonly pageSize?: string | undefined
@@ -345,7 +345,7 @@ const PAGE_DEFAULT = 20
 /** A part of a rate of eight hours (six digits) has ten at most. */
 const RATE_DECIMALS = 10
 
-function answerFundingHistory(state: CoreState, query: FundingQuery) {
+function answerFundingHistory(state: CoreState, query: FundingHistoryQuery) {
   const listed = listedSymbol(state, query)
   if (!listed.ok) return listed
   const size = Number(query.pageSize ?? PAGE_DEFAULT)
@@ -362,12 +362,12 @@ function answerFundingHistory(state: CoreState, query: FundingQuery) {
   )
 }
 
-interface Payment {
+interface FundingPoint {
   readonly at: number
   readonly rate: number
 }
 
-function paymentsOf(state: CoreState, entry: SymbolState): readonly Payment[] {
+function paymentsOf(state: CoreState, entry: SymbolState): readonly FundingPoint[] {
   const { clock, seed } = state
   const { funding, statistics, past, instrument } = entry
   if (funding !== undefined) {
@@ -386,7 +386,7 @@ function paymentsOf(state: CoreState, entry: SymbolState): readonly Payment[] {
   if (past === undefined) return lived
   // The day before the market opened was settled as its statistics were built.
   const settledFromAt = past.untilAt - DAY_MS + MINUTE_MS
-  const drawn: Payment[] = []
+  const drawn: FundingPoint[] = []
   const row = toMarketInstrument(instrument)
   for (let day = Math.floor(past.untilAt / DAY_MS); day * DAY_MS > past.fromAt; day--) {
     for (const minuteOfDay of instrument.fundingMinutes.toReversed()) {

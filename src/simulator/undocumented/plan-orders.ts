@@ -11,7 +11,7 @@ import { endPlanOrder, modifyExit, placePlanOrder } from '../futures/plans/plan-
 import { refusals } from '../shared/refusals.ts'
 import type { AccountRef } from '../shared/account.ts'
 import { accept, eachOf } from '../shared/reply.ts'
-import { exitsOf, removeExit, toPlan, triggerFields, type ListedPlan } from './position-exits.ts'
+import { exitsOf, removeExit, toPlan, triggerFields, type ExitPlan } from './position-exits.ts'
 import {
   type byEitherId,
   change,
@@ -51,7 +51,7 @@ export const planOrderRows = {
 function showPending(state: CoreState, { uid }: AccountRef, query: PlansQuery) {
   const account = accountOf(state, uid)
   const { now } = state.clock
-  const toRow = (plan: ListedPlan) => toPlanRow(state, account, plan)
+  const toRow = (plan: ExitPlan) => toPlanRow(state, account, plan)
   if (query.planType === 'profit_loss') {
     const exits = pendingExits(state, account, query).map(toPlan)
     // Ids decide, not age: stop-losses have the higher ones.
@@ -113,7 +113,7 @@ function isNamed(plan: PlanOrder, { orderId, clientOid }: PlanNames): boolean {
     : sequenceOfId(orderId) === plan.sequence
 }
 
-function toPlanRow(state: CoreState, account: ExchangeAccount, plan: ListedPlan) {
+function toPlanRow(state: CoreState, account: ExchangeAccount, plan: ExitPlan) {
   const { instrument } = symbolOf(state, plan.symbol)
   const { orderId, clientOid } = plan
   const price = plan.priceTicks === 0 ? '' : priceText(instrument, plan.priceTicks)

@@ -43,7 +43,7 @@ export function removeExit(state: CoreState, { position, kind }: PositionExit): 
   state.rows.put(POSITIONS, position)
 }
 
-export function toPlan({ position, trigger, planType, orderId }: PositionExit): ListedPlan {
+export function toPlan({ position, trigger, planType, orderId }: PositionExit): ExitPlan {
   const { symbol, slot, marginMode, lots, holdSide, openedAt, updatedAt } = position
   const { triggerTicks, triggerType, executeTicks = 0 } = trigger
   return {
@@ -70,7 +70,7 @@ export function toPlan({ position, trigger, planType, orderId }: PositionExit): 
   }
 }
 
-export interface ListedPlan
+export interface ExitPlan
   extends
     OrderReference,
     Omit<

@@ -16,7 +16,7 @@ import {
 } from './served-rows.ts'
 import { defaultWireSettings, REQUEST_TIME_TEXTS, type WireSettings } from './settings.ts'
 import type { WireCounters, WireEvent } from './server-event.ts'
-import type { WireRequest, WireResponse } from './wire-request.ts'
+import type { ReceivedRequest, WireResponse } from './wire-request.ts'
 
 export interface ServedExchange {
   answer(name: ServedName, account: AccountRef, request: never, now: number): Reply<unknown>
@@ -32,7 +32,7 @@ export interface WireOptions {
 }
 
 interface TakenRequest {
-  readonly request: WireRequest
+  readonly request: ReceivedRequest
   readonly endpoint: NamedEndpoint | undefined
   readonly now: number
   account: ExchangeAccountSetup | undefined
@@ -43,7 +43,7 @@ const HEADERS_MAX = 64
 
 export class Wire {
   readonly #options: Required<WireOptions>
-  readonly #endpointAt: (request: WireRequest) => NamedEndpoint | undefined
+  readonly #endpointAt: (request: ReceivedRequest) => NamedEndpoint | undefined
   readonly #limits: RateLimits
   readonly #requests: Record<ServedName, number>
   readonly #refusals = new Map<string, number>()
@@ -61,7 +61,7 @@ export class Wire {
     >
   }
 
-  handle(request: WireRequest): WireResponse {
+  handle(request: ReceivedRequest): WireResponse {
     // A clock that steps back must neither reopen a rate limit nor move the market back.
     const now = Math.max(this.#latestAt, this.#options.clock.now())
     this.#latestAt = now
@@ -73,7 +73,7 @@ export class Wire {
     return this.#respond(outcome, taken)
   }
 
-  endpointOf(request: WireRequest): ServedName | undefined {
+  endpointOf(request: ReceivedRequest): ServedName | undefined {
     return this.#endpointAt(request)?.name
   }
 

@@ -10,7 +10,7 @@ import type { FaultKind, FaultPlan } from './faults.ts'
 import type { Wire } from './handle.ts'
 import { servedNames, servedRow } from './served-rows.ts'
 import type { ServerEvent } from './server-event.ts'
-import { bytesOf, type WireRequest, type WireResponse } from './wire-request.ts'
+import { bytesOf, type ReceivedRequest, type WireResponse } from './wire-request.ts'
 
 /** An import would also load Node's HTTP client: 35 ms of CPU at each start. */
 const { createServer } = process.getBuiltinModule('node:http')
@@ -210,7 +210,7 @@ class Answerer {
   }
 
   /** Settles when the answer is with the socket, or the socket is gone. */
-  async answer(request: WireRequest, outgoing: ServerResponse): Promise<void> {
+  async answer(request: ReceivedRequest, outgoing: ServerResponse): Promise<void> {
     const { faults, wire, clock, answerDelay, onEvent } = this.#options
     const endpoint = wire.endpointOf(request)
     const fault = faults.draw(endpoint)

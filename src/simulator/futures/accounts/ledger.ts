@@ -9,7 +9,7 @@ export const NO_COUNTERPARTIES = {
   insurance: ZERO,
 }
 
-export type Counterparties = Record<keyof typeof NO_COUNTERPARTIES, Decimal>
+export type FuturesCounterparties = Record<keyof typeof NO_COUNTERPARTIES, Decimal>
 
 /** Columns add up to a balance. Paid fees are positive, paid funding is negative. */
 export const NO_MONEY = {
@@ -41,7 +41,7 @@ export type BookingKind = keyof typeof BOOKINGS
 export function book(
   booking: BookingKind,
   amount: Decimal,
-  counterparties: Counterparties,
+  counterparties: FuturesCounterparties,
   account: CoinBalance,
 ): void {
   const [counterparty, column] = BOOKINGS[booking]
@@ -55,7 +55,7 @@ export type BookSum = Readonly<ReturnType<typeof bookSum>>
 
 export function bookSum(
   marginCoin: string,
-  counterparties: Counterparties,
+  counterparties: FuturesCounterparties,
   balances: Iterable<Decimal>,
 ) {
   const accounts = sumDecimals(balances)

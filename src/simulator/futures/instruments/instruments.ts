@@ -5,7 +5,7 @@ import { createGrid, formatOnGrid, type Grid } from '../../../lib/grid.ts'
 import type { ProductType } from '../../../protocol/values.ts'
 
 /** Up to a value of `notionalMax` (quote coin), positions need `rate` of it. */
-export interface MaintenanceTier {
+export interface ContractTier {
   readonly notionalMax: number
   readonly rate: string
   readonly rateFloat: number
@@ -30,7 +30,7 @@ export interface ListedContract {
   readonly symbolOrdersMax: number
   readonly productOrdersMax: number
   readonly leverageMax: number
-  readonly maintenanceTiers: readonly MaintenanceTier[]
+  readonly maintenanceTiers: readonly ContractTier[]
   readonly delivery: { readonly listedAt: number; readonly deliveryAt: number } | undefined
   readonly fundingMinutes: readonly number[]
   readonly startPrice: string
@@ -40,7 +40,7 @@ export interface ListedContract {
   readonly lotFloat: number
 }
 
-interface InstrumentRow
+interface ContractRow
   extends
     Pick<ListedContract, 'symbol' | 'productType' | 'baseCoin' | 'quoteCoin'>,
     Readonly<typeof BTC> {
@@ -49,7 +49,7 @@ interface InstrumentRow
 
 function maintenanceTiers(
   rows: readonly (readonly [notionalMax: number, rate: string])[],
-): MaintenanceTier[] {
+): ContractTier[] {
   return rows.map(([notionalMax, rate]) => ({ notionalMax, rate, rateFloat: Number(rate) }))
 }
 
@@ -85,7 +85,7 @@ const ETH = {
   ]),
 }
 
-const PERPETUALS: readonly InstrumentRow[] = [
+const PERPETUALS: readonly ContractRow[] = [
   { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', baseCoin: 'BTC', quoteCoin: 'USDT', ...BTC },
   { symbol: 'ETHUSDT', productType: 'USDT-FUTURES', baseCoin: 'ETH', quoteCoin: 'USDT', ...ETH },
   { symbol: 'BTCUSD', productType: 'COIN-FUTURES', baseCoin: 'BTC', quoteCoin: 'USD', ...BTC },
@@ -160,7 +160,7 @@ const LISTED_BEFORE_MS = 182 * DAY_MS
 const QUARTER_MS = 98 * DAY_MS
 const CALENDAR_DELIVERIES = 6
 
-function deliveryRow(deliveryAt: number, listedAt = deliveryAt - LISTED_BEFORE_MS): InstrumentRow {
+function deliveryRow(deliveryAt: number, listedAt = deliveryAt - LISTED_BEFORE_MS): ContractRow {
   const date = new Date(deliveryAt).toISOString()
   return {
     symbol: `BTCUSD_${date.slice(2, 4)}${date.slice(5, 7)}${date.slice(8, 10)}`,
@@ -172,7 +172,7 @@ function deliveryRow(deliveryAt: number, listedAt = deliveryAt - LISTED_BEFORE_M
   }
 }
 
-function buildInstrument(row: InstrumentRow): ListedContract {
+function buildInstrument(row: ContractRow): ListedContract {
   const isInverse = row.productType === 'COIN-FUTURES' || row.productType === 'SCOIN-FUTURES'
   const { tickSize, lotSize, ...columns } = row
   return {

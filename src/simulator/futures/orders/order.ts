@@ -1,9 +1,9 @@
-import type { BookOrder, Direction, Force, StpMode } from '../../matching/book-order.ts'
+import type { ExchangeMarginMode } from '../../shared/account.ts'
+import type { BookOrder, Direction, TimeInForce, StpMode } from '../../matching/book-order.ts'
 import { idText } from '../../shared/order-sequence.ts'
 import type { OrderReference } from '../../shared/reply.ts'
 
 export type PositionSide = 'long' | 'short' | 'net'
-export type MarginMode = 'isolated' | 'crossed'
 
 export interface FuturesOrderTerms extends PositionExits {
   readonly uid: string
@@ -14,9 +14,9 @@ export interface FuturesOrderTerms extends PositionExits {
   /** `net` in one-way mode: the fill decides. */
   readonly action: 'open' | 'close' | 'net'
   readonly reduceOnly: boolean
-  readonly marginMode: MarginMode
+  readonly marginMode: ExchangeMarginMode
   readonly orderType: 'limit' | 'market'
-  readonly force: Force
+  readonly force: TimeInForce
   readonly stpMode: StpMode
   readonly priceTicks: number
   /** The last price that triggered it; 0 for none. */

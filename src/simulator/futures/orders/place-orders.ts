@@ -3,7 +3,7 @@ import type {
   BatchPlaceItem,
   BatchPlaceRequest,
 } from '../../../protocol/futures/batch-place-order.ts'
-import type { AccountRef } from '../../shared/account.ts'
+import { type AccountRef, type ExchangeMarginMode } from '../../shared/account.ts'
 import { accept, eachOf, type OrderReference, type Reply } from '../../shared/reply.ts'
 import { accountOf, type ExchangeAccount, type CoreState, type SymbolState } from '../core-state.ts'
 import { listedSymbol, namedSymbol } from '../instruments/asked-symbols.ts'
@@ -14,7 +14,7 @@ import { findEarlierOrder, rememberOrder } from './idempotency.ts'
 import { admitOrder } from './order-admission.ts'
 import { createOrder } from './order-lifecycle.ts'
 import { readOrder } from './order-validation.ts'
-import { orderIdText, type MarginMode, type FuturesOrder, type FuturesOrderTerms } from './order.ts'
+import { orderIdText, type FuturesOrder, type FuturesOrderTerms } from './order.ts'
 
 type BatchTerms = Omit<BatchPlaceRequest, 'orderList'>
 
@@ -68,7 +68,7 @@ function tradedSymbol(
 function marginModeOf(
   { positions, openOrders }: ExchangeAccount,
   { symbol, marginMode }: BatchTerms,
-): MarginMode {
+): ExchangeMarginMode {
   for (const holders of [positions, openOrders]) {
     for (const holder of holders.values()) if (holder.symbol === symbol) return holder.marginMode
   }

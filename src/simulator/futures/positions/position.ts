@@ -1,6 +1,7 @@
 import { decimal, decimalOfInteger, quotient, ZERO, type Decimal } from '../../../lib/decimal.ts'
-import type { ListedContract, MaintenanceTier } from '../instruments/instruments.ts'
-import type { MarginMode, PositionSide, PositionTrigger } from '../orders/order.ts'
+import type { ListedContract, ContractTier } from '../instruments/instruments.ts'
+import type { PositionSide, PositionTrigger } from '../orders/order.ts'
+import type { ExchangeMarginMode } from '../../shared/account.ts'
 
 export interface Position {
   /** Positions are visited in this order, that of their opening trades. */
@@ -9,7 +10,7 @@ export interface Position {
   readonly symbol: string
   readonly slot: PositionSide
   readonly holdSide: 'long' | 'short'
-  readonly marginMode: MarginMode
+  readonly marginMode: ExchangeMarginMode
   readonly leverage: number
   lots: number
   /** Exact price times size of the open lots, quote coin. */
@@ -89,14 +90,11 @@ export function initialMargin(value: Decimal, leverage: number): Decimal {
   return quotient(value, decimalOfInteger(leverage), { decimals: MONEY_DECIMALS, rounding: 'up' })
 }
 
-export function maintenanceTier(
-  { maintenanceTiers }: ListedContract,
-  value: number,
-): MaintenanceTier {
+export function maintenanceTier({ maintenanceTiers }: ListedContract, value: number): ContractTier {
   return maintenanceTiers.find(({ notionalMax }) => value <= notionalMax) ?? WHOLE_VALUE
 }
 
-const WHOLE_VALUE: MaintenanceTier = {
+const WHOLE_VALUE: ContractTier = {
   notionalMax: Number.POSITIVE_INFINITY,
   rate: '1',
   rateFloat: 1,

@@ -13,7 +13,12 @@ import {
   type MarginState,
 } from '../margin-state.ts'
 import { placeForcedOrder } from '../orders/forced-orders.ts'
-import { balanceOf, modeOf, type MarginOrder, type SwapSizes } from '../orders/margin-order.ts'
+import {
+  balanceOf,
+  modeOf,
+  type MarginAccountOrder,
+  type SwapSizes,
+} from '../orders/margin-order.ts'
 import { assessBalance, mustLiquidate, pricesOf } from './balance-risk.ts'
 import { payBack } from './loans.ts'
 
@@ -55,7 +60,7 @@ function firstForced(
   state: MarginState,
   ref: BalanceRef,
   coins: readonly string[],
-): MarginOrder | undefined {
+): MarginAccountOrder | undefined {
   for (const coin of coins) {
     const order = placeForcedOrder(state, ref, { coin, purpose: 'liquidation' })
     if (order !== undefined) return recordForced(state, order)
@@ -63,7 +68,7 @@ function firstForced(
   return undefined
 }
 
-function recordForced(state: MarginState, order: MarginOrder): MarginOrder {
+function recordForced(state: MarginState, order: MarginAccountOrder): MarginAccountOrder {
   const {
     uid,
     mode,

@@ -4,7 +4,7 @@ import { accept, type OrderReference, type Reply } from '../../shared/reply.ts'
 import { isNamed, referenceTo, type OrderNames } from '../../services/pair-order.ts'
 import { cancelPairOrder, openOrdersOf } from '../../services/pair-service.ts'
 import { isOpen } from '../../matching/order-lifecycle.ts'
-import type { MarginOrder, ModeOwner } from './margin-order.ts'
+import type { MarginAccountOrder, ModeOwner } from './margin-order.ts'
 import { refusals } from '../../shared/refusals.ts'
 import type { MarginState } from '../margin-state.ts'
 
@@ -61,11 +61,11 @@ function findOrder(
   { orders }: MarginState,
   { uid, mode }: ModeOwner,
   names: OrderNames,
-): MarginOrder | undefined {
+): MarginAccountOrder | undefined {
   return orders.of(uid).find((order) => order.mode === mode && isNamed(order, names))
 }
 
-function cancel(state: MarginState, order: MarginOrder): OrderReference {
+function cancel(state: MarginState, order: MarginAccountOrder): OrderReference {
   cancelPairOrder(state, order, 'user')
   return referenceTo(order)
 }

@@ -13,7 +13,7 @@
  */
 import { clamp, type Random } from '../../../lib/random.ts'
 import { CandleLooks, RULES_COUNT } from './candle-looks.ts'
-import { type Shape, Shapes } from './path-shapes.ts'
+import { type PathShape, Shapes } from './path-shapes.ts'
 
 export type CandlePathKind = 'random' | 'highFirst' | 'lowFirst'
 
@@ -80,7 +80,7 @@ interface DrawnPath extends CandlePath {
 }
 
 interface ShapePlacement {
-  readonly shape: Shape
+  readonly shape: PathShape
   readonly isFlipped: boolean
   readonly isReversed: boolean
   readonly atOpen: number

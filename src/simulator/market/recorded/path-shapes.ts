@@ -5,7 +5,7 @@
  */
 import { createRandom, exponential, logarithm, type Random } from '../../../lib/random.ts'
 
-export interface Shape {
+export interface PathShape {
   /** At equal intervals, from open to close; 0 is the lowest and 1 the highest. */
   readonly prices: readonly number[]
   readonly bottoms: readonly number[]
@@ -25,12 +25,12 @@ const CELLS = STEPS + 2
 const COARSE_SPREAD = 1
 
 export class Shapes {
-  readonly #cells: readonly (readonly Shape[])[]
+  readonly #cells: readonly (readonly PathShape[])[]
   readonly #likelihoods: readonly number[]
 
   constructor(kind: 'smooth' | 'coarse', points: number) {
     const random = createRandom(`${kind} shapes`)
-    const cells: Shape[][] = Array.from({ length: CELLS * CELLS }, () => [])
+    const cells: PathShape[][] = Array.from({ length: CELLS * CELLS }, () => [])
     let ranges = 0
     for (let count = 1; count <= SHAPES; count++) {
       const { prices, bottoms, tops, high, low, ...moves } =
@@ -53,18 +53,18 @@ export class Shapes {
   }
 
   /** Takes the nearest reach of some shapes with this open and close. */
-  draw(open: number, close: number, reach: number, random: Random): Shape {
-    const cell = this.#cells[cellOf(open, close)] as readonly Shape[]
-    let nearest = cell[random.integer(cell.length)] as Shape
+  draw(open: number, close: number, reach: number, random: Random): PathShape {
+    const cell = this.#cells[cellOf(open, close)] as readonly PathShape[]
+    let nearest = cell[random.integer(cell.length)] as PathShape
     for (let other = 1; other < 3; other++) {
-      const shape = cell[random.integer(cell.length)] as Shape
+      const shape = cell[random.integer(cell.length)] as PathShape
       if (Math.abs(shape.reach - reach) < Math.abs(nearest.reach - reach)) nearest = shape
     }
     return nearest
   }
 }
 
-interface RandomWalk extends Omit<Shape, 'reach'> {
+interface RandomWalk extends Omit<PathShape, 'reach'> {
   readonly high: number
   readonly low: number
 }
@@ -112,7 +112,7 @@ function indexOf(share: number): number {
 }
 
 /** Never zero, because candles of any proportions need a shape. */
-function likelihoodOf(cells: readonly Shape[][], index: number): number {
+function likelihoodOf(cells: readonly PathShape[][], index: number): number {
   const [open, close] = [Math.floor(index / CELLS), index % CELLS]
   const last = CELLS - 1
   // A flipped path (up with down) or a reversed one (end with start) is equally likely.
@@ -123,17 +123,17 @@ function likelihoodOf(cells: readonly Shape[][], index: number): number {
     [last - close, last - open],
   ] as const
   const count = alike.reduce(
-    (sum, [from, to]) => sum + (cells[from * CELLS + to] as Shape[]).length,
+    (sum, [from, to]) => sum + (cells[from * CELLS + to] as PathShape[]).length,
     0,
   )
   return Math.max(0.1, count) / (alike.length * SHAPES)
 }
 
-function nearestTo(cells: readonly Shape[][], index: number): Shape[] {
+function nearestTo(cells: readonly PathShape[][], index: number): PathShape[] {
   const distance = (other: number) =>
     Math.abs(Math.floor(other / CELLS) - Math.floor(index / CELLS)) +
     Math.abs((other % CELLS) - (index % CELLS))
   const filled = [...cells.keys()].filter((other) => cells[other]?.length !== 0)
   const nearest = filled.reduce((best, other) => (distance(other) < distance(best) ? other : best))
-  return cells[nearest] as Shape[]
+  return cells[nearest] as PathShape[]
 }

@@ -20,7 +20,7 @@ import {
 
 const SINGLE_QUOTE_MS = 100
 
-export interface PathState {
+export interface RecordedPathState {
   readonly source: CandleSourceState | QuoteGridState
   readonly lap: number
   readonly row: number
@@ -34,7 +34,7 @@ interface RecordedPathOptions {
   readonly speed: number
   readonly seed: number | string
   readonly candlePath: CandlePathKind
-  readonly state?: PathState | undefined
+  readonly state?: RecordedPathState | undefined
   readonly tapes?: CandleTapes | undefined
 }
 
@@ -52,7 +52,9 @@ export class RecordedPath {
   readonly #funding: RecordedFunding | undefined
   readonly step: MutableStep
   nextAt = Number.POSITIVE_INFINITY
-  readonly #place: { -readonly [Field in keyof Omit<PathState, 'source'>]: PathState[Field] }
+  readonly #place: {
+    -readonly [Field in keyof Omit<RecordedPathState, 'source'>]: RecordedPathState[Field]
+  }
 
   constructor(options: RecordedPathOptions) {
     const { recording, instrument, speed, state } = options
@@ -125,7 +127,7 @@ export class RecordedPath {
     this.#findNext()
   }
 
-  state(): PathState {
+  state(): RecordedPathState {
     return { source: this.#source.state(), ...this.#place }
   }
 

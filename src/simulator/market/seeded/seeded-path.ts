@@ -60,7 +60,7 @@ interface PathLevels {
   minuteLots: number
 }
 
-export interface PathState extends Readonly<PathLevels> {
+export interface SeededPathState extends Readonly<PathLevels> {
   readonly random: RandomState
   readonly volatility: readonly number[]
   readonly quote: Quote
@@ -89,7 +89,7 @@ export class SeededPath {
     readonly seed: number | string
     readonly stepMs: number
     readonly factor: SharedFactor
-    readonly state?: PathState | undefined
+    readonly state?: SeededPathState | undefined
   }) {
     const { instrument, seed, stepMs, factor, state } = options
     this.symbol = instrument.symbol
@@ -153,7 +153,7 @@ export class SeededPath {
     this.#count(Math.floor((index * this.#stepMs) / MINUTE_MS))
   }
 
-  state(): PathState {
+  state(): SeededPathState {
     const { price, gapTicks, bidSize, askSize, minuteLots } = this.#now
     return {
       random: this.#random.state(),

@@ -7,7 +7,7 @@ import {
 } from '../../../protocol/signing.ts'
 import type { ExchangeAccountSetup } from '../../shared/account.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
-import type { WireRequest } from '../wire-request.ts'
+import type { ReceivedRequest } from '../wire-request.ts'
 import { readQueryText } from './parameters.ts'
 import { gatewayRefusals, wireRefusals } from './refusal.ts'
 
@@ -20,7 +20,7 @@ export interface AuthenticateOptions {
 const UNIX_MS = /^\d{1,16}$/
 
 export function authenticate(
-  request: WireRequest,
+  request: ReceivedRequest,
   { accountByKey, toleranceMs, now }: AuthenticateOptions,
 ): Reply<ExchangeAccountSetup> {
   const { headers } = request
@@ -47,7 +47,7 @@ export function authenticate(
 }
 
 /** Public clients disagree, and both forms work: as in the URL, or before percent-encoding. */
-function signaturesOf(secret: string, request: WireRequest, timestamp: string): string[] {
+function signaturesOf(secret: string, request: ReceivedRequest, timestamp: string): string[] {
   const { method, path, query, body } = request
   if (method !== 'GET' && method !== 'POST') return []
   const readings = new Set([query, decodeQuery(query)])
@@ -69,7 +69,7 @@ function decodeQuery(query: string): string {
  * it is a bad request. Whitelist first, then clock, then signature.
  */
 export function authenticateGateway(
-  request: WireRequest,
+  request: ReceivedRequest,
   { accountByKey, now }: Omit<AuthenticateOptions, 'toleranceMs'>,
 ): Reply<ExchangeAccountSetup> {
   const { headers, path: apiPath, body } = request

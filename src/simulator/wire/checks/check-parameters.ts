@@ -4,7 +4,7 @@ import { refusals } from '../../shared/refusals.ts'
 import { accept, type RefusedReply, type Reply } from '../../shared/reply.ts'
 import type { NamedEndpoint } from '../served-rows.ts'
 import type { WireSettings } from '../settings.ts'
-import type { WireRequest } from '../wire-request.ts'
+import type { ReceivedRequest } from '../wire-request.ts'
 import { batchOf, type RefusedItem } from './batches.ts'
 import { readParameters, type Parameters } from './parameters.ts'
 
@@ -14,15 +14,15 @@ export interface CheckedParameters {
   readonly refusedItems: readonly RefusedItem[]
 }
 
-type Issue = z.core.$ZodIssue
-type Path = readonly PropertyKey[]
+type ParameterIssue = z.core.$ZodIssue
+type ParameterPath = readonly PropertyKey[]
 
 /** Wider than the row's schema, which restricts only our client. */
 const CLIENT_OID = /^[0-9A-Za-z_:#+.\-\s]{1,49}$/
 
 export function checkParameters(
   endpoint: NamedEndpoint,
-  request: WireRequest,
+  request: ReceivedRequest,
   settings: WireSettings,
 ): Reply<CheckedParameters> {
   const read = readParameters(endpoint, request)
@@ -34,7 +34,7 @@ export function checkParameters(
   return refuseItems(endpoint, parameters)
 }
 
-function issuesOf(endpoint: NamedEndpoint, parameters: Parameters): readonly Issue[] {
+function issuesOf(endpoint: NamedEndpoint, parameters: Parameters): readonly ParameterIssue[] {
   const issues = endpoint.request.safeParse(parameters).error?.issues ?? []
   return issues.filter(({ code, path }) => {
     const isForm = code === 'invalid_format' && path.at(-1) === 'clientOid'
@@ -61,7 +61,7 @@ function refuseItems(endpoint: NamedEndpoint, parameters: Parameters): Reply<Che
   return left.length > 0 ? refusalOf(left, kept) : accept({ parameters: kept, refusedItems })
 }
 
-function isOfItem(path: Path, list: string): boolean {
+function isOfItem(path: ParameterPath, list: string): boolean {
   return path[0] === list && typeof path[1] === 'number'
 }
 
@@ -77,7 +77,11 @@ function withDocumentedDefaults(parameters: Parameters): Parameters {
 }
 
 /** They are changed in place, as they were read for this check only. */
-function tolerate(parameters: Parameters, issues: readonly Issue[], settings: WireSettings): void {
+function tolerate(
+  parameters: Parameters,
+  issues: readonly ParameterIssue[],
+  settings: WireSettings,
+): void {
   const { unknownParameters, limitAboveMaximum } = settings
   for (const issue of issues) {
     const target = valueAt(parameters, issue.path)
@@ -89,7 +93,7 @@ function tolerate(parameters: Parameters, issues: readonly Issue[], settings: Wi
   if (limit !== undefined) parameters['limit'] = limit
 }
 
-function cutLimit(asked: unknown, issues: readonly Issue[]): string | undefined {
+function cutLimit(asked: unknown, issues: readonly ParameterIssue[]): string | undefined {
   const max = maximumIn(issues.find(({ path }) => path.length === 1 && path[0] === 'limit'))
   return max !== undefined && typeof asked === 'string' && Number(asked) > Number(max)
     ? max
@@ -97,7 +101,7 @@ function cutLimit(asked: unknown, issues: readonly Issue[]): string | undefined 
 }
 
 /** In a row's message `limit is 1 to 100`. */
-function maximumIn(issue: Issue | undefined): string | undefined {
+function maximumIn(issue: ParameterIssue | undefined): string | undefined {
   return /\d+$/.exec(issue?.message ?? '')?.[0]
 }
 
@@ -105,7 +109,11 @@ function maximumIn(issue: Issue | undefined): string | undefined {
  * The exchange names only one parameter, so the first issue decides.
  * @param of the refused item of a batch
  */
-function refusalOf([issue]: readonly Issue[], parameters: Parameters, of: Path = []): RefusedReply {
+function refusalOf(
+  [issue]: readonly ParameterIssue[],
+  parameters: Parameters,
+  of: ParameterPath = [],
+): RefusedReply {
   if (issue === undefined) return refusals.parameterPresent('')
   const name = nameOf(issue.path.slice(of.length)) || nameOf(of.slice(0, 1))
   const value = valueAt(parameters, issue.path)
@@ -125,7 +133,7 @@ function refusalOf([issue]: readonly Issue[], parameters: Parameters, of: Path =
   return refusalOfIssue(issue, name)
 }
 
-function refusalOfIssue(issue: Issue, name: string): RefusedReply {
+function refusalOfIssue(issue: ParameterIssue, name: string): RefusedReply {
   if (issue.code === 'invalid_value') return refusals.parameterIllegal(name)
   if (issue.code === 'custom') return refusals.parameterPresent(issue.message)
   const isOfList =
@@ -136,7 +144,7 @@ function refusalOfIssue(issue: Issue, name: string): RefusedReply {
     : refusals.parameterEmpty(name)
 }
 
-function nameOf(path: Path): string {
+function nameOf(path: ParameterPath): string {
   return path
     .map((step, index) =>
       typeof step === 'number' ? `[${step}]` : `${index ? '.' : ''}${String(step)}`,
@@ -144,7 +152,7 @@ function nameOf(path: Path): string {
     .join('')
 }
 
-function valueAt(root: unknown, path: Path): unknown {
+function valueAt(root: unknown, path: ParameterPath): unknown {
   let value = root
   for (const step of path) value = isIndexable(value) ? value[step] : undefined
   return value

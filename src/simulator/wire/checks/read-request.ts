@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { WireRequest } from '../wire-request.ts'
+import type { ReceivedRequest } from '../wire-request.ts'
 
 /**
  * A longer body than `bodyBytesMax` is cut one byte beyond it, so that the wire refuses it.
@@ -8,7 +8,7 @@ import type { WireRequest } from '../wire-request.ts'
 export async function readRequest(
   incoming: IncomingMessage,
   bodyBytesMax: number,
-): Promise<WireRequest | undefined> {
+): Promise<ReceivedRequest | undefined> {
   const body = hasBody(incoming) ? await readBody(incoming, bodyBytesMax + 1) : ''
   if (body === undefined) return undefined
   const target = incoming.url ?? '/'
