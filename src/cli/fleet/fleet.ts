@@ -69,13 +69,13 @@ export function addFleetCommand(program: Command, { setExit }: VerbFrame): void 
     .option('--limit <n>', 'how many earlier ones', parseCount, ALERTS_LISTED)
     .option('--json', 'one JSON object per line')
     .option(URL_FLAGS, 'this database, without a configuration')
-    .action(async (options: AlertsOptions, command: Command) => {
+    .action(async (options: FleetAlertsOptions, command: Command) => {
       assertDatabase(command, URL_FLAGS, options.url)
       setExit(await lookAtDatabases(options, (database) => showAlerts(database, options)))
     })
 }
 
-interface AlertsOptions extends ConfigOptions {
+interface FleetAlertsOptions extends ConfigOptions {
   readonly json?: boolean
   readonly follow?: boolean
   readonly limit: number
@@ -84,7 +84,7 @@ interface AlertsOptions extends ConfigOptions {
 
 export async function showAlerts(
   { name, reader }: FleetDatabase<Pick<FleetReader, 'readAlerts' | 'assertVersion'>>,
-  { limit, json, follow }: Pick<AlertsOptions, 'limit' | 'json' | 'follow'>,
+  { limit, json, follow }: Pick<FleetAlertsOptions, 'limit' | 'json' | 'follow'>,
 ): Promise<number> {
   const prefix = name === undefined ? '' : `${name}: `
   const of = name === undefined ? {} : { database: name }
