@@ -14,20 +14,20 @@ export interface Mark {
 
 export type MarkReading =
   | { readonly kind: 'read'; readonly mark: Mark }
-  /** `aside` names the original files. */
+  /** `aside` names the copies of the damaged files. */
   | { readonly kind: 'repairing'; readonly aside: string }
-  /** This file is as it was when the journal moved. */
+  /** The file is as it was when the journal moved. */
   | { readonly kind: 'moved'; readonly mark: Mark; readonly to: string }
   | { readonly kind: 'copying' }
   | { readonly kind: 'absent' | 'damaged' }
 
 /**
  * Says how far the journal was durable, because SQLite takes a damaged frame for the end of its log
- * and loses an acknowledged end silently (figures at `nextLink`). Written after each commit,
- * unsynchronised (4 µs), it never claims too much and survives the process; after a power cut it is
- * as old as the system's write-back at most. Alternatives made an append longer: 2.1 times to
- * synchronise it, 1.7 times to replace the file, 3.8 times to checkpoint the log after each commit,
- * with 2 of 1,931 damages unnoticed.
+ * and silently loses an acknowledged end (figures at `nextLink`). The mark is written after each
+ * commit and not synchronised (4 µs), so it never claims too much, and survives the process. After
+ * a power cut it is as old as the system's write-back at most. Alternatives made an append longer:
+ * 2.1 times to synchronise the mark, 1.7 times to replace the file, 3.8 times to checkpoint the log
+ * after each commit.
  */
 export class DurableMark {
   readonly #descriptor: number
@@ -40,7 +40,7 @@ export class DurableMark {
     writeSync(this.#descriptor, toLine(mark), 0)
   }
 
-  /** A checkpoint needs a mark that is not older. */
+  /** The mark must not be older than a checkpoint. */
   sync(): void {
     fsyncSync(this.#descriptor)
   }
@@ -50,27 +50,26 @@ export class DurableMark {
   }
 }
 
-/** It survives a power cut. */
 export function createMark(file: string, mark: Mark): void {
   writeDurably(file, toLine(mark))
 }
 
-/** Until {@link createMark} only a repair may open the journal. */
+/** Only a repair opens a journal with this mark. */
 export function createRepairMark(file: string, aside: string): void {
   writeDurably(file, `intentd-mark repairing ${aside}\n`)
 }
 
-/** No start opens it here any more. */
+/** No start opens a file with this mark. */
 export function createMovedMark(file: string, mark: Mark, to: string): void {
   writeDurably(file, `intentd-mark moved ${numbersOf(mark)} ${to}\n`)
 }
 
-/** The original may still be the journal. */
+/** No start opens a file with this mark, because the original may still be the journal. */
 export function createCopyMark(file: string): void {
   writeDurably(file, 'intentd-mark copying\n')
 }
 
-/** Needs no digest: it is compared with the record that it names. */
+/** The mark has no digest: its link is compared with the record that it names. */
 export function readMark(file: string): MarkReading {
   if (!existsSync(file)) return { kind: 'absent' }
   const text = readFileSync(file, 'utf8')
@@ -85,7 +84,7 @@ export function readMark(file: string): MarkReading {
   return to === undefined ? { kind: 'read', mark } : { kind: 'moved', mark, to }
 }
 
-/** Has constant length, so that a later mark overwrites an earlier one. */
+/** The length is constant, so that a later mark overwrites an earlier one. */
 function toLine(mark: Mark): string {
   return `intentd-mark ${numbersOf(mark)}\n`
 }
@@ -95,7 +94,8 @@ function numbersOf({ sequence, link }: Mark): string {
 }
 
 /**
- * 128 bits against accidents. Forgery is possible: whoever can write the file can forge all links.
+ * 128 bits protect against accidents, not against forgery: a program that can write to the file can
+ * forge all links.
  */
 const LINK_LENGTH = 32
 

@@ -14,16 +14,15 @@ import type { JournalContents } from './journal.ts'
 /** No lock is held between pages, so the writer never waits. */
 const PAGE_ROWS = 500
 
-/** An absent property restricts nothing. */
 export interface RecordQuery {
-  /** Our clock: `since` is included, `until` is not. */
+  /** Unix ms, our clock: `since` is included, `until` is not. */
   readonly since?: number
   readonly until?: number
   readonly kinds?: readonly JournalRecord['kind'][]
-  /** Text as written: a symbol, a clientOid, an orderId, a key. */
+  /** Selects records whose text has it: a symbol, a clientOid, an orderId, a key. */
   readonly containing?: string
   readonly newestFirst?: boolean
-  /** After this sequence, in the order of reading. */
+  /** Begins after this sequence, in the order of reading. */
   readonly behind?: number
 }
 
@@ -33,7 +32,7 @@ export interface NumberedRecord {
 }
 
 /**
- * Reads beside a writing daemon, without locks that it would wait for. Each record is checked
+ * Reads a journal while a daemon writes it, and never makes the daemon wait. Each record is checked
  * against its link.
  */
 export class JournalReader {
@@ -54,7 +53,7 @@ export class JournalReader {
   }
 
   /**
-   * A week, and all after the checkpoint, including those appended meanwhile.
+   * Returns the records of a week and all after the checkpoint, with those appended meanwhile.
    * @throws Failure JOURNAL_CORRUPT at a record that is not as it was written
    */
   *records(query: RecordQuery = {}): Generator<NumberedRecord> {
@@ -63,7 +62,7 @@ export class JournalReader {
       const page = this.#translated(() => this.#readPage(query, beyond))
       for (const row of page.rows) {
         const { sequence, body } = toStoredRecord(row)
-        // The oldest kept record has no predecessor to check against.
+        // The oldest kept record has no predecessor to be checked against.
         const previous = sequence === 1 ? this.#first : row['previous']
         if (previous !== null && previous !== undefined && !isLinked(String(previous), row)) {
           throw corrupt(this.#file, { sequence, found: 'the record is not as it was written' })
@@ -75,12 +74,11 @@ export class JournalReader {
     }
   }
 
-  /** One transaction, in which each record is either packed or not. */
+  /** In one transaction a record is either packed or not. */
   #readPage(query: RecordQuery, beyond: number): RecordPage {
     const database = this.#database
     database.exec('BEGIN')
     try {
-      // An earlier version's journal has no table of blocks.
       const blocks = hasBlocks(database)
       if (query.newestFirst === true) {
         const page = readRecordPage(database, query, { beyond, blocks })
@@ -100,7 +98,7 @@ export class JournalReader {
   }
 
   /**
-   * Not archived, the oldest first.
+   * Returns what is not archived, the oldest first.
    * @throws Failure JOURNAL_CORRUPT
    */
   *bookings(
@@ -116,7 +114,7 @@ export class JournalReader {
   }
 
   /**
-   * The oldest first; none in an earlier layout.
+   * Returns the oldest point first.
    * @throws Failure JOURNAL_CORRUPT
    */
   *curve(query: CurveQuery): Generator<CurvePoint> {
@@ -131,7 +129,7 @@ export class JournalReader {
     return this.#translated(() => (hasCurves(this.#database) ? listSeries(this.#database) : []))
   }
 
-  /** 0: there is none. */
+  /** 0 if there is no record. */
   lastSequence(): number {
     return this.#translated(() => {
       const isPacked = hasBlocks(this.#database)
@@ -178,11 +176,11 @@ export class JournalReader {
   }
 }
 
-/** As of its last update, without the server. */
+/** A journal that nothing writes: a stopped one, or the replica of one on a server. */
 export interface StoredJournal {
   readonly salt: string
   readonly contents: JournalContents
-  /** 0: there is no record. */
+  /** 0 if there is no record. */
   readonly lastSequence: number
   bookings(kind: BookedRow['kind'], span?: BookingSpan): Iterable<BookedRow>
   close(): void
@@ -211,7 +209,7 @@ export function openStoredJournal(file: string): StoredJournal {
   }
 }
 
-/** The next page begins after `beyond`; undefined: there is none. */
+/** The next page begins after `beyond`; undefined ends the reading. */
 interface RecordPage {
   readonly rows: readonly RecordRow[]
   readonly beyond: number | undefined
@@ -238,7 +236,7 @@ function endOf(rows: readonly RecordRow[]): number {
   return Number(rows.at(-1)?.['sequence'])
 }
 
-/** In the transaction of the rows before it. */
+/** Must be called in the transaction in which the rows before it were read. */
 function readBlockPage(
   database: DatabaseSync,
   query: RecordQuery,
@@ -266,7 +264,7 @@ function readBlockPage(
   }
 }
 
-/** Unpacked only if the text may hold any. */
+/** Unpacks a block only if its text may hold such a record. */
 function findInBlock(
   block: RecordBlock,
   query: RecordQuery,

@@ -11,22 +11,22 @@ import { KeyTable, NO_KEYS } from './tables/key-table.ts'
 import { sumToText } from './tables/rows-sum.ts'
 import { sealOf, type StoredCheckpoint, type VerifiedPrefix } from './verified-prefix.ts'
 
-/** Twice as many as come between two checkpoints: some milliseconds of work. */
+/** Twice as many as come between two checkpoints; dropping them takes some milliseconds. */
 const DROPPED_MAX = 20_000
 
 /** Each key changes two pages: 64 take 3 to 5 ms of CPU with the commit. */
 const KEYS_MAX = 64
 
 export interface TableSettings {
-  /** Unix ms: a checkpoint, which holds their result, drops older records. */
+  /** Unix ms. A checkpoint drops older records, whose result it holds. */
   readonly keepSince: () => number
   /** Unix ms; absent: keys are kept for ever. */
   readonly keepKeysSince?: () => number
-  /** Only for a new journal. */
+  /** Keys with which a new journal begins. */
   readonly usedKeys?: readonly UsedKey[]
-  /** Earlier rows, for the first checkpoint of a new journal. */
+  /** Rows with which the first checkpoint of a new journal begins. */
   readonly bookings?: Iterable<Booking>
-  /** Earlier points, for the first checkpoint of a new journal. */
+  /** Points with which the first checkpoint of a new journal begins. */
   readonly curves?: Iterable<StoredPoint>
 }
 
@@ -37,12 +37,13 @@ export interface JournalTablesOptions extends TableSettings {
   readonly records: readonly JournalRecord[]
 }
 
-/** Where a checkpoint lies, and the sum of booked rows there. */
+/** Where a checkpoint lies, and the sum of all booked rows there. */
 type SealedPlace = Mark & Pick<StoredCheckpoint, 'booked'>
 
 /**
- * Methods need a transaction. After a failure memory is ahead of the tables, so nothing more may be
- * written.
+ * Writes records, the book's rows, used keys and booked rows into the tables, for a file as for a
+ * replica. Each method needs a transaction. After a failure memory is ahead of the tables, so
+ * nothing more may be written.
  */
 export class JournalTables {
   readonly #parts: Pick<JournalTablesOptions, 'database' | 'keepSince' | 'keepKeysSince'>
@@ -50,13 +51,13 @@ export class JournalTables {
   readonly #book: BookTable
   readonly keys: KeyTable
   readonly bookings: BookingTable
-  /** Neither a record nor a checkpoint knows of their points. */
+  /** Neither a record nor a checkpoint covers their points. */
   readonly curves: CurveTable
   readonly #old: OldRecords
-  /** A new journal's, until they are written. */
+  /** What a new journal begins with, until it is written. */
   #carried: Required<Pick<TableSettings, 'bookings' | 'curves'>>
   #last: Mark
-  /** Undefined: there is no checkpoint. */
+  /** Undefined before the first checkpoint. */
   #sealed: SealedPlace | undefined
 
   constructor({ meta, prefix, records, ...parts }: JournalTablesOptions) {
@@ -103,12 +104,12 @@ export class JournalTables {
     this.#old.drop(keepSince())
   }
 
-  /** Part of them is then stored before the next checkpoint. */
+  /** Keys beyond {@link KEYS_MAX} are stored in parts before the next checkpoint. */
   get hasKeysAhead(): boolean {
     return this.#sealed !== undefined && this.keys.waiting > KEYS_MAX
   }
 
-  /** The checkpoint stays: a start finds these keys in the records behind it too. */
+  /** The checkpoint keeps its place: a start also finds these keys in the records behind it. */
   putKeysAhead(): void {
     if (this.#sealed === undefined) return
     this.keys.save(this.#parts.keepKeysSince?.() ?? 0, KEYS_MAX)
@@ -149,14 +150,14 @@ function toPlace({ sequence, link, booked }: StoredCheckpoint): SealedPlace {
   return { sequence, link, booked }
 }
 
-/** The oldest, packed ones first. The cost depends on how many go. */
+/** Drops the oldest records, packed ones first. The cost depends on how many are dropped. */
 class OldRecords {
   readonly #dropBlocks: StatementSync
   readonly #dropRecords: StatementSync
 
   constructor(database: DatabaseSync) {
     this.#dropBlocks = database.prepare(
-      // Reading `last` would read a page of every block.
+      // The column `last` would make SQLite read a page of every block.
       `DELETE FROM record_blocks WHERE first < min(
         coalesce((SELECT first FROM record_blocks WHERE at_max >= ? ORDER BY first LIMIT 1), ${Number.MAX_SAFE_INTEGER}),
         (SELECT min(first) FROM record_blocks) + ${DROPPED_MAX})`,

@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { nextLink } from './durable-mark.ts'
 
-/** Packing takes a millisecond, and leaves an eighth of the bytes. */
+/** Packing a block takes a millisecond and leaves an eighth of the bytes. */
 const BLOCK_RECORDS = 256
 const BLOCK_CHARACTERS = 131_072
 
@@ -16,16 +16,16 @@ export interface RecordBlock {
   readonly last: number
   readonly at_min: number
   readonly at_max: number
-  /** The others are computed from the first. */
+  /** The links of the other records are computed from it. */
   readonly first_link: string
   readonly last_link: string
   readonly body: Uint8Array
 }
 
 /**
- * The oldest up to a sequence; undefined if they do not fill a block.
- * @throws RangeError if they are not as written: they stay unpacked, so that a reader finds the
- * damage
+ * Packs the oldest records up to a sequence; undefined if they do not fill a block.
+ * @throws RangeError if they are not as they were written: they stay unpacked, so that a reader
+ * finds the damage
  */
 export function takeBlock(database: DatabaseSync, upTo: number): RecordBlock | undefined {
   const rows: RecordRow[] = []
@@ -80,7 +80,7 @@ export function toBlock(row: RecordRow): RecordBlock {
 }
 
 /**
- * Unchecked, for searching.
+ * The text is not checked, and serves only a search.
  * @throws RangeError if it cannot be unpacked
  */
 export function textOf({ first, body }: RecordBlock): string {
@@ -92,8 +92,8 @@ export function textOf({ first, body }: RecordBlock): string {
 }
 
 /**
- * Does not check the first link, whose predecessor is not here.
- * @throws RangeError if they are not as they were written
+ * Checks all links but the first, whose predecessor is not here.
+ * @throws RangeError if the records are not as they were written
  */
 export function unpackBlock(block: RecordBlock, text = textOf(block)): readonly RecordRow[] {
   let { first: sequence, first_link: link } = block
@@ -109,7 +109,7 @@ export function unpackBlock(block: RecordBlock, text = textOf(block)): readonly 
   throw damaged(block.first)
 }
 
-/** A reader of a span skips blocks by their instants. */
+/** A reader of a span skips blocks by their instants, so these must be true. */
 function areInstants(rows: readonly RecordRow[], { at_min, at_max }: RecordBlock): boolean {
   const instants = rows.map(({ at }) => Number(at))
   return Math.min(...instants) === at_min && Math.max(...instants) === at_max

@@ -24,9 +24,9 @@ import { readVerifiedPrefix } from './verified-prefix.ts'
 export interface RepairOptions {
   readonly file: string
   readonly identity: string
-  /** It stands for everything that was lost. */
+  /** Builds the record that stands for everything lost. */
   readonly buildRecord: (reason: string) => RepairedRecord
-  /** Names the damaged files that are kept; unique for each repair. */
+  /** Part of the name of the damaged files that are kept; unique for each repair. */
   readonly stamp: string
 }
 
@@ -34,10 +34,10 @@ export interface RepairReport {
   readonly refusal: Failure
   readonly aside: string
   readonly records: number
-  /** Undefined if the total is not known. */
+  /** Undefined if the mark does not say how many there were. */
   readonly lostMin: number | undefined
   readonly hasCheckpoint: boolean
-  /** Without the salt, a repeated decision gets another clientOid. */
+  /** Without its salt, a repeated decision gets another clientOid. */
   readonly hasSalt: boolean
 }
 
@@ -98,7 +98,7 @@ function findRefusal(options: RepairOptions): Failure | undefined {
   }
 }
 
-/** Durably, before anything is changed. An interrupted repair's copies are put back. */
+/** Copies durably, before anything is changed. The copies of an interrupted repair are put back. */
 function putAside({ file, stamp }: RepairOptions): string {
   const mark = readMark(markFileOf(file))
   if (mark.kind === 'repairing') {
@@ -124,7 +124,7 @@ interface SalvagedJournal extends Pick<VerifiedJournal, 'meta' | 'prefix'> {
   readonly usedKeys: readonly UsedKey[]
 }
 
-/** Undefined: nothing is readable. */
+/** Undefined if nothing is readable. */
 function salvage(file: string): SalvagedJournal | undefined {
   if (!existsSync(file)) return undefined
   let database: DatabaseSync | undefined
@@ -141,7 +141,7 @@ function salvage(file: string): SalvagedJournal | undefined {
   }
 }
 
-/** All that are readable. */
+/** Returns all keys that are readable. */
 function readKeys(database: DatabaseSync, { first }: JournalMeta): readonly UsedKey[] {
   try {
     return [...salvageKeys(database, first)]
@@ -151,7 +151,7 @@ function readKeys(database: DatabaseSync, { first }: JournalMeta): readonly Used
   }
 }
 
-/** One by one, since they may be many. */
+/** Yields rows one by one, since they may be many. */
 function* readBookings(file: string, { first }: JournalMeta): Generator<BookedRow> {
   const database = openReading(file)
   try {
@@ -212,7 +212,7 @@ function buildAnew(
   removeDatabase(file)
   renameSync(made, file)
   syncDirectory(dirname(file))
-  // Until the mark nothing else opens the journal.
+  // Until the mark is in place, nothing else opens the journal.
   renameSync(markFileOf(made), markFileOf(file))
   syncDirectory(dirname(file))
 }

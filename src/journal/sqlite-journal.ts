@@ -24,24 +24,27 @@ import { readCurve } from './tables/curve-table.ts'
 import { type JournalFile, type VerifiedJournal, verifyJournal } from './verify-journal.ts'
 import { makeDirectory } from '../lib/durable-file.ts'
 
-/** More are written without a durable record. */
+/** More records are written without waiting for a durable one. */
 const WAITING_MAX = 256
 
-/** 8 MB, twice what lies between two checkpoints: a commit beyond moves the log into the file. */
+/**
+ * 8 MB, twice what lies between two checkpoints. A commit beyond it moves the log into the file.
+ */
 const LOG_PAGES_MAX = 2000
 
 export interface SqliteJournalOptions extends JournalFile, TableSettings {
-  /** For a new journal; drawn when absent. */
+  /** Salt of a new journal; absent: it is drawn. */
   readonly salt?: string | undefined
-  /** Called once if old records are damaged, and so not packed. */
+  /** Called once if old records are damaged, and are therefore not packed. */
   readonly onUnpacked?: (reason: string) => void
 }
 
 /**
  * SQLite in WAL mode with full synchronisation, one row for each record, linked to the one before;
- * older ones are packed (`packed-records.ts`). It returns exactly what was written, up to the last
- * record that was safe on the disk, or is refused, with the files as found. Others may read
- * (`journal-reader.ts`); the lock of the state directory keeps them from writing.
+ * older ones are packed (`packed-records.ts`). A journal returns exactly what was written, up to
+ * the last record that was safe on the disk; otherwise it is refused, and its files stay as they
+ * were found. Others may read it (`journal-reader.ts`); the lock of the state directory keeps them
+ * from writing.
  *
  * @throws Failure JOURNAL_FOREIGN, JOURNAL_LAYOUT_UNKNOWN, JOURNAL_LAYOUT_OLD, JOURNAL_CORRUPT,
  * JOURNAL_TAIL_LOST, JOURNAL_MARK_DAMAGED, JOURNAL_REPAIR_UNFINISHED, JOURNAL_MOVED,
@@ -98,10 +101,10 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   readonly #parts: Pick<SqliteJournalParts, 'file' | 'database' | 'meta' | 'mark'>
   readonly #tables: JournalTables
   #onUnpacked: ((reason: string) => void) | undefined
-  /** Until it is loaded. */
+  /** Undefined after it was loaded. */
   #found: JournalContents | undefined
   #checkpointed: number
-  /** Older records may fill another block. */
+  /** False until a checkpoint leaves records that may fill another block. */
   #isPackable = true
   #isLogToMove = false
   #waiting: WaitingRecord[] = []
@@ -140,7 +143,7 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
     done()
   }
 
-  /** Packs older records or moves the log: nothing waits for that. */
+  /** Packs older records or moves the log: nothing waits for either. */
   flush(): void {
     const block = this.#takeBlock()
     this.#writeWaiting(block)
@@ -148,8 +151,8 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   }
 
   /**
-   * In a turn of its own, because the commit of a checkpoint would take several times as long. If a
-   * reading prevents it, a later checkpoint or commit does it.
+   * The log is moved in a turn of its own, because the commit of a checkpoint would take several
+   * times as long. If a reader prevents it, a later checkpoint or commit does it.
    */
   #moveLog(): void {
     this.#isLogToMove = false
@@ -271,7 +274,7 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
     }
   }
 
-  /** After a failed write the state of the disk is unknown, so none is tried again. */
+  /** After a failed write the state of the disk is unknown, so no other write is tried. */
   #write(work: (parts: Pick<SqliteJournalParts, 'database' | 'mark'>) => void): void {
     this.#assertSound()
     const { database, mark } = this.#parts

@@ -16,7 +16,7 @@ const NOTHING_BOOKED = totalToText(NO_ROWS)
 
 export interface StoredRecord extends Mark {
   readonly body: string
-  /** All booked rows after it, if it has booked any. */
+  /** Sum of all booked rows after this record; undefined if it books nothing. */
   readonly booked: string | undefined
 }
 
@@ -28,20 +28,20 @@ export interface StoredCheckpoint extends Mark, StoredBook {
 /** The longest proved beginning of a journal. */
 export interface VerifiedPrefix {
   readonly checkpoint: StoredCheckpoint | undefined
-  /** Where the first record follows: the checkpoint, or the beginning. */
+  /** The first record follows it: the checkpoint, or the beginning. */
   readonly start: Mark
   readonly records: readonly StoredRecord[]
   readonly days: BookedDays
   readonly last: Mark
-  /** Why the prefix ends there; absent at the end of the journal. */
+  /** Why the prefix ends there; undefined at the end of the journal. */
   readonly flaw: Flaw | undefined
-  /** Days that do not match the end of the prefix. */
+  /** The days whose sums differ from the record at the end of the prefix. */
   readonly daysFlaw: Flaw | undefined
 }
 
 /**
  * Reads the checkpoint and follows the links; damage ends the prefix.
- * @throws Error of SQLite if the disk cannot be read now, which is no damage
+ * @throws Error of SQLite if the disk cannot be read at this time, which is no damage
  */
 export function readVerifiedPrefix(database: DatabaseSync, { first }: JournalMeta): VerifiedPrefix {
   const found = attempt(() => readCheckpoint(database, first))
@@ -110,7 +110,6 @@ function readCheckpoint(database: DatabaseSync, first: string): StoredCheckpoint
   throw new RangeError(`the checkpoint at ${sequence} is not as it was written`)
 }
 
-/** The seal covers them, beside the place. */
 export interface SealedSums {
   readonly book: RowsSum
   readonly keys: RowsSum
@@ -146,7 +145,7 @@ export function areOldRecordsWhole(database: DatabaseSync, { sequence, link }: M
 }
 
 /**
- * Packed ones first. Links are not checked here.
+ * Yields packed records first, and does not check links.
  * @throws RangeError where a block is not as it was written
  */
 export function* readStoredRecords(
@@ -164,7 +163,7 @@ export function* readStoredRecords(
     .iterate(upTo)
 }
 
-/** As long as each record is linked to the one before; the first that is not is the flaw. */
+/** Reads as long as each record is linked to the one before; the first that is not is the flaw. */
 function followLinks(database: DatabaseSync, start: Mark, into: StoredRecord[]): Flaw | undefined {
   const rows = database
     .prepare(
@@ -189,7 +188,7 @@ export function toStoredRecord({ sequence, body, booked, link }: RecordRow): Sto
   return { sequence: Number(sequence), body: String(body), booked: total, link: String(link) }
 }
 
-/** It is as written, after the record with the link `previous`. */
+/** Tells whether the record is as it was written, after one with the link `previous`. */
 export function isLinked(
   previous: string,
   { sequence, at, kind, body, booked, link }: RecordRow,

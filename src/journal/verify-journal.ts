@@ -18,7 +18,7 @@ import { areOldRecordsWhole, readVerifiedPrefix, type VerifiedPrefix } from './v
 
 export interface JournalFile {
   readonly file: string
-  /** Account and place: another's journal is refused. */
+  /** Names account and place: a journal of another is refused. */
   readonly identity: string
 }
 
@@ -30,7 +30,7 @@ export interface VerifiedJournal {
 
 /**
  * Undefined where there is no journal. Without `allRows`, used keys, booked rows and older records
- * are only checked when they are read.
+ * are checked only when they are read.
  */
 export function verifyJournal(
   { file, identity }: JournalFile,
@@ -58,7 +58,7 @@ export function verifyJournal(
   }
 }
 
-/** Rows that a start does not read. */
+/** Checks the rows that a start does not read. */
 export function findFlawedRows(
   database: DatabaseSync,
   { meta: { first }, prefix: { start } }: Pick<VerifiedJournal, 'meta' | 'prefix'>,
@@ -74,7 +74,7 @@ export function findFlawedRows(
   return undefined
 }
 
-/** It exists and is not empty. */
+/** True for a file that is not empty. */
 export function isJournalFile(file: string): boolean {
   return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
 }

@@ -9,7 +9,7 @@ import { type JournalSize, countJournal } from './prove-copy.ts'
 import { nothingToCopy } from './copy-failures.ts'
 
 export interface FileToBackUp {
-  /** A daemon may write it meanwhile. */
+  /** A daemon may write to it meanwhile. */
   readonly file: string
   readonly identity: string
   readonly to: string
@@ -21,13 +21,13 @@ export interface JournalBackup {
 }
 
 /**
- * Copies the journal of one moment, marks the copy and proves it record by record. The journal is
- * unchanged, and its daemon never waits.
- * @throws Failure JOURNAL_COPY_NOTHING, and as opening the copy does: a flaw in the copy is one in
- * the journal
+ * Copies the journal as it is at one moment, marks the copy and proves it record by record. The
+ * daemon that writes the journal never waits.
+ * @throws Failure JOURNAL_COPY_NOTHING, and those of opening the copy: a flaw in it is one in the
+ * journal
  */
 export function backUpFile({ file, identity, to }: FileToBackUp): JournalBackup {
-  // The copy must have what was durable before it began.
+  // The copy must hold what was durable before it began.
   const before = readMark(markFileOf(file))
   if (before.kind === 'copying') throw failures.copyUnfinished(file)
   if (before.kind === 'repairing') throw failures.repairUnfinished(file, before.aside)

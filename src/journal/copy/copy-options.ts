@@ -5,17 +5,16 @@ import type { Mark } from '../durable-mark.ts'
 import type { PostgresPlace } from '../postgres/connection.ts'
 import type { LeaseTaker, LeaseTerms } from '../postgres/lease.ts'
 
-/** A statement on a large journal may take minutes. */
 export const COPY_ANSWER_MS_MAX = 600_000
 
-/** One of the two is to be copied to the other. */
+/** The journal of the one is to be moved to the other. */
 export interface CopyOptions {
   readonly place: PostgresPlace
-  /** The caller holds its directory's lock. */
+  /** The caller holds the lock of its directory. */
   readonly file: string
   readonly replicaFile: string
   readonly identity: string
-  /** Identifies the file among all machines. */
+  /** `HOST FILE`, which differs on every machine. */
   readonly fileName: string
   readonly taker: LeaseTaker
   readonly terms: LeaseTerms
@@ -31,13 +30,12 @@ export interface CopyProgress {
 }
 
 export interface CopyReport {
-  /** `kept`: an unfinished copy was cancelled; `done`: it was finished before. */
+  /** `kept`: an unfinished copy was cancelled; `done`: an earlier call had finished it. */
   readonly kind: 'copied' | 'kept' | 'done'
   readonly counted: JournalSize | undefined
   readonly last: Mark
 }
 
-/** Counts the rows of a copy as they come. */
 export function countProgress(
   { onProgress }: Pick<CopyOptions, 'onProgress'>,
   doing: CopyProgress['doing'],

@@ -38,8 +38,8 @@ import type { ServerMeta } from '../postgres/server-tables.ts'
 import { quoteName } from '../postgres/server-schema.ts'
 
 /**
- * A takeover would spoil the copy, whose last step names the token. The proof takes a minute for
- * some million records, without renewals.
+ * A takeover would spoil the copy, whose last step names the token. The proof takes a minute for a
+ * million records, and the lease is not renewed meanwhile.
  */
 const LEASE_MS = 600_000
 
@@ -97,7 +97,7 @@ function removeFile(file: string): void {
   rmSync(markFileOf(file), { force: true })
 }
 
-/** A copy to the server got no further than the file's mark. */
+/** Tells whether a copy to the server got no further than the mark of the file. */
 function isNeverCopied(
   { file, identity, place, fileName }: CopyOptions,
   mark: MarkReading,
@@ -164,7 +164,7 @@ async function moveToFile(
   }
 }
 
-/** Checked again after the copy, which may take minutes. */
+/** Called again after the copy, which may take minutes. */
 async function refuseKilled(connection: PostgresConnection, { place }: CopyOptions): Promise<void> {
   const kill = await readKillOrder(connection, place.schema)
   if (kill && kill.state !== 'released') throw copyKilled(serverName(place), kill)
@@ -192,7 +192,6 @@ async function holdLease(
   })
 }
 
-/** From one snapshot, under another name. */
 async function fetchFile(
   connection: PostgresConnection,
   options: CopyOptions,
@@ -244,7 +243,7 @@ function putInPlace(options: CopyOptions): void {
   syncDirectory(dirname(file))
 }
 
-/** No daemon writes it from now on. */
+/** From here on no daemon writes to the server. */
 async function leaveServer(
   connection: PostgresConnection,
   { place, fileName }: CopyOptions,

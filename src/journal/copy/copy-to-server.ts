@@ -29,12 +29,11 @@ import { leaseHeld, tailLostOnServer } from '../postgres/postgres-failures.ts'
 import { insertServerRows, makeServerTables } from '../postgres/server-tables.ts'
 import { JOURNAL_TABLES, type JournalTable, quoteName } from '../postgres/server-schema.ts'
 
-/** Sent to the server at a time. */
 const PAGE_ROWS = 1000
 const PAGE_CHARACTERS = 1_000_000
 
 export interface CopyToServerOptions extends CopyOptions {
-  /** Another machine must know that resting orders may be outdated. */
+  /** The next machine must know that resting orders may be outdated. */
   readonly isRetreated: boolean
 }
 
@@ -77,7 +76,7 @@ export async function copyToServer(options: CopyToServerOptions): Promise<CopyRe
   }
 }
 
-/** It becomes this machine's replica. */
+/** The proved file becomes this machine's replica. */
 function proofFileOf({ replicaFile }: CopyOptions): string {
   return `${replicaFile}.copied`
 }
@@ -114,7 +113,7 @@ async function moveToServer(
     return { kind, counted: kind === 'copied' ? source.counted : undefined, last }
   } catch (error) {
     if (!isMarked) throw copyFailed(error)
-    // An error of the server proves that nothing is committed.
+    // An error that the server itself sends proves that nothing is committed.
     if (sqlStateOf(error) === undefined) throw copyUnknown(error)
     createMark(markFileOf(file), last)
     throw copyFailed(error)
@@ -148,7 +147,7 @@ function judgeServer(
   return 'replace'
 }
 
-/** Rights granted on the tables stay. */
+/** Emptied and not dropped, so that rights granted on the tables stay. */
 async function clearServer(
   connection: Pick<PostgresConnection, 'query'>,
   name: string,
@@ -209,8 +208,8 @@ function* rowsOfTable(
 }
 
 /**
- * A place beyond all earlier ones makes every machine fetch its replica anew: no journal has a
- * transaction each millisecond.
+ * A feed place beyond all earlier ones makes every machine fetch its replica anew. Milliseconds are
+ * beyond them, because no journal has a transaction each millisecond.
  */
 async function writeLease(
   connection: Pick<PostgresConnection, 'query'>,
@@ -228,7 +227,6 @@ async function writeLease(
   return Number(row['feed_place'])
 }
 
-/** Into a file beside the replica. */
 async function proveServer(
   connection: Pick<PostgresConnection, 'query'>,
   options: CopyOptions,

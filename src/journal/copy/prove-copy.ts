@@ -16,14 +16,12 @@ import type { Flaw } from '../journal-failures.ts'
 import { findFlawedRows } from '../verify-journal.ts'
 import { readVerifiedPrefix } from '../verified-prefix.ts'
 
-/** The counted tables. */
 const COUNTED = {
   records: 'records',
   book: 'book',
   keys: 'used_keys',
   fills: 'fills',
   funding: 'funding',
-  /** Points of curves. */
   curves: 'curves',
 } as const
 
@@ -37,7 +35,7 @@ function toJournalSize(countOf: (counted: Counted) => unknown): JournalSize {
   return Object.fromEntries(counts) as JournalSize
 }
 
-/** This proves nothing. */
+/** Counts rows, and proves nothing about them. */
 export function countJournal(database: DatabaseSync): JournalSize {
   const count = (from: string, what = 'count(*)'): number =>
     Number(database.prepare(`SELECT ${what} AS n FROM ${from}`).get()?.['n'] ?? 0)
@@ -64,8 +62,8 @@ export interface ExpectedCopy {
 }
 
 /**
- * As a start does, plus all rows that a start does not read. Equal last links and seals imply that
- * everything below them is equal.
+ * Verifies what a start verifies, and all rows that a start does not read. If last links and seals
+ * are equal, everything below them is.
  * @throws the failure that `refuse` builds of the first flaw
  */
 function proveCopy(
@@ -94,7 +92,7 @@ export function findCopyFlaw(
   return { sequence: undefined, found: `not as many rows: ${difference}` }
 }
 
-/** Reads what `fetchTables` will read, in the same transaction. */
+/** Must be called in the transaction in which `fetchTables` reads. */
 export async function countServer(
   connection: Pick<PostgresConnection, 'query'>,
   schema: string,
@@ -109,7 +107,6 @@ export async function countServer(
   return toJournalSize((name) => row[name])
 }
 
-/** A file of this machine that shall hold what a server has. */
 interface FileToMake {
   readonly file: string
   readonly meta: JournalMeta
@@ -117,7 +114,7 @@ interface FileToMake {
 }
 
 /**
- * Makes it anew and proves it; the caller closes the database.
+ * Makes the file anew, has it filled, and proves it; the caller closes the database.
  * @param read fetches the tables, and returns what they must be
  * @throws the failure that `refuse` builds of the first flaw
  */

@@ -8,17 +8,17 @@ export interface ServerState {
   readonly meta: ServerMeta
   readonly last: Mark
   readonly feedPlace: number
-  /** Where it continues, if not here. */
+  /** `HOST FILE` where the journal continues; undefined while it is here. */
   readonly movedTo: string | undefined
   readonly isBlank: boolean
   readonly holder: string
-  /** Until this taker may have the lease. */
+  /** After this time the caller may take the lease. */
   readonly freeInMs: number
 }
 
 /**
- * In a transaction that excludes other copies of this schema and takers of the lease, and waits for
- * an earlier copy that was cut off at its end. Undefined if there is no journal.
+ * Excludes, until the transaction ends, other copies of this schema and takers of the lease. It
+ * waits for an earlier copy that was cut off at its end.
  * @throws Failure JOURNAL_SERVER_OLD
  */
 export async function lockServerJournal(

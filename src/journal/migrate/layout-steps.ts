@@ -14,11 +14,11 @@ import { sealOf } from '../verified-prefix.ts'
 
 interface LayoutStep {
   readonly file: string
-  /** SQL for a server's schema; empty if tables stay. */
+  /** SQL for a server's schema; empty if its tables stay. */
   readonly server: string
   /**
-   * Changes rows in a file of the present layout; a server's are then written back. Records never
-   * change; the book's rows get new digests and a seal.
+   * Changes rows in a file whose tables are already the new ones; a server's rows are fetched,
+   * changed, and written back. Records never change.
    */
   readonly rows?: (database: DatabaseSync, meta: JournalMeta) => void
 }
@@ -36,10 +36,10 @@ const FILLS_TABLE_7 = `
 
 /** Keyed by the layout that a step starts from. */
 const STEPS: Readonly<Record<number, LayoutStep>> = {
-  // Packed records; a server's are never packed.
+  // Records are packed in a file, never on a server.
   5: { file: BLOCKS_TABLE, server: '' },
-  // A fill is named by trade and order; earlier ones lack kind and other fees. A server's standby
-  // states how its trading would differ.
+  // A fill is named by trade and order; earlier ones lack kind and other fees. A standby states how
+  // its trading would differ.
   6: {
     file: `
       DROP INDEX fills_by_time;
@@ -55,7 +55,7 @@ const STEPS: Readonly<Record<number, LayoutStep>> = {
       ALTER TABLE followers ADD COLUMN differs text NOT NULL DEFAULT '';`,
     rows: nameFillsByOrder,
   },
-  // A fill has its order's reason and tag, which earlier ones lack. Curves begin empty.
+  // A fill has the reason and the tag of its order, which earlier ones lack. Curves begin empty.
   7: {
     file: `
       DROP INDEX fills_by_time;
@@ -95,7 +95,6 @@ function nameFillsByOrder(database: DatabaseSync, { first }: JournalMeta): void 
   sealAnew(database, book)
 }
 
-/** @param book sum of its present rows */
 function sealAnew(database: DatabaseSync, book: RowsSum): void {
   const row = database.prepare('SELECT sequence, link, booked FROM checkpoints').get()
   if (row === undefined) return

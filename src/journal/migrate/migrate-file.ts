@@ -29,7 +29,7 @@ export interface FileToMigrate {
   /** The caller holds the lock of its directory. */
   readonly file: string
   readonly identity: string
-  /** Also one moved to a server, from which an interrupted copy is repeated. */
+  /** Accepts a journal that moved to a server, from which an interrupted copy is repeated. */
   readonly evenMoved?: boolean
 }
 
@@ -37,17 +37,17 @@ export interface MigrationPlan {
   readonly from: number
   readonly to: number
   readonly counted: JournalSize
-  /** Where the original is kept. */
+  /** The file that keeps the original. */
   readonly copy: string
   readonly bytes: number
-  /** For the copy and the change. */
+  /** The copy and the change need it together. */
   readonly neededBytes: number
   readonly freeBytes: number
 }
 
 /**
- * Undefined if there is nothing to do. Changes nothing, and proves the journal row by row.
- * @throws Failure JOURNAL_LAYOUT_UNKNOWN, and as opening the journal does
+ * Proves the journal row by row and changes nothing. Undefined if there is nothing to migrate.
+ * @throws Failure JOURNAL_LAYOUT_UNKNOWN, and those of opening the journal
  */
 export function planMigration(options: FileToMigrate): MigrationPlan | undefined {
   return examine(options)?.plan
@@ -98,7 +98,7 @@ function examine({
     const bytes = sizeOf(file) + sizeOf(`${file}-wal`)
     const { bavail, bsize } = statfsSync(dirname(file))
     const copy = chooseCopy(file, from, { verified, counted })
-    // The log of the change may hold everything once more.
+    // While the tables change, SQLite's log may hold everything once more.
     const neededBytes = 2 * bytes
     const plan = { from, to: LAYOUT, counted, copy, bytes, neededBytes, freeBytes: bavail * bsize }
     return { verified, plan }
@@ -123,8 +123,8 @@ function sizeOf(file: string): number {
 type OriginalJournal = Pick<ExaminedJournal, 'verified'> & { readonly counted: JournalSize }
 
 /**
- * An interrupted migration's copy or the first free name, so that a copy of another state is never
- * replaced.
+ * Returns the copy of an interrupted migration, or the first free name: a copy of another state is
+ * never replaced.
  */
 function chooseCopy(file: string, layout: number, original: OriginalJournal): string {
   const name = `${file}.layout-${layout}`
@@ -138,7 +138,6 @@ function isCopyOf(copy: string, { verified, plan: { counted } }: ExaminedJournal
   return existsSync(copy) && isSame(copy, { verified, counted })
 }
 
-/** It holds all rows as they were written. */
 function isSame(file: string, { verified, counted }: OriginalJournal): boolean {
   try {
     return reading(
@@ -150,10 +149,6 @@ function isSame(file: string, { verified, counted }: OriginalJournal): boolean {
   }
 }
 
-/**
- * A row that is not as written, or not in the original.
- * @throws for a damaged file
- */
 function findDifference(
   database: DatabaseSync,
   { verified, counted }: OriginalJournal,
@@ -166,8 +161,8 @@ function findDifference(
 }
 
 /**
- * Has another name until it is proved and durable. The mark lies beside it, so that it can be put
- * back.
+ * The copy has another name until it is proved and durable. The mark is copied too, so that both
+ * can be put back.
  */
 function copyAside(file: string, { verified, plan }: ExaminedJournal): void {
   const { copy, counted } = plan
@@ -200,7 +195,7 @@ function changeLayout(file: string, { verified, plan }: ExaminedJournal): void {
     if (difference !== undefined) throw corrupt(file, { sequence: undefined, found: difference })
     database.exec('COMMIT')
   } finally {
-    // Uncommitted changes are undone.
+    // Closing undoes uncommitted changes.
     database.close()
   }
 }

@@ -27,7 +27,7 @@ import {
 } from '../postgres/server-schema.ts'
 import { stepsFrom } from './layout-steps.ts'
 
-/** A standby looks four times a second. */
+/** A standby looks four times a second, so one that was silent for so long is gone. */
 const FOLLOWED_FOR = '10 seconds'
 
 const PAGE_ROWS = 1000
@@ -43,7 +43,7 @@ export interface ServerMigration {
   readonly from: number
   readonly to: number
   readonly counted: JournalSize
-  /** Keeps the original tables. */
+  /** The schema that keeps the original tables. */
   readonly copy: string
   readonly bytes: number
 }
@@ -113,7 +113,6 @@ async function migrateWithin(
   return plan
 }
 
-/** @throws Failure if the journal belongs to another account, is elsewhere, or has a writer */
 function assertFree({ place, identity }: ServerToMigrate, state: ServerState): void {
   const { meta, movedTo, freeInMs, holder } = state
   if (meta.identity !== identity) throw foreign(serverName(place), meta.identity, identity)
@@ -121,7 +120,7 @@ function assertFree({ place, identity }: ServerToMigrate, state: ServerState): v
   if (freeInMs > 0) throw leaseHeld(place, holder, freeInMs)
 }
 
-/** A follower of an earlier layout could no longer take over. */
+/** A standby of the earlier version could no longer take over. */
 async function refuseFollowed(
   connection: MigrationConnection,
   place: PostgresPlace,
@@ -168,7 +167,7 @@ function copyExists(place: PostgresPlace, copy: string): Failure {
   })
 }
 
-/** Without feed and followers the copy is not read as a journal. */
+/** The copy lacks the feed and the followers, so that nothing takes it for a journal. */
 async function copyTables(
   connection: MigrationConnection,
   schema: string,
@@ -187,7 +186,7 @@ async function copyTables(
     )
 }
 
-/** The earlier layout's functions are dropped, so its programs fail. */
+/** Without the functions of the earlier layout its programs fail. */
 async function changeTables(
   connection: MigrationConnection,
   schema: string,
@@ -208,8 +207,8 @@ async function changeTables(
 }
 
 /**
- * In the file.
- * @returns the changes
+ * Changes the rows in the file.
+ * @returns what changed
  */
 function changeRows(database: DatabaseSync, from: number, { meta }: ServerState): TableChanges {
   const session = database.createSession()
@@ -251,7 +250,7 @@ async function dropRows(
     )
 }
 
-/** Voids a suspended writer's lease, and makes replicas be fetched anew. */
+/** No token of an earlier writer is valid any more, and every replica is fetched anew. */
 async function voidEarlier(connection: MigrationConnection, name: string): Promise<void> {
   const schema = quoteName(name)
   await connection.query(

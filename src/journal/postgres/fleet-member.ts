@@ -2,15 +2,17 @@ import type { FleetAlert, FleetState } from '../journal.ts'
 import { type PostgresConnection, sqlStateOf } from './connection.ts'
 import { cleanText } from './server-schema.ts'
 
-/** For all accounts of a database. Trading does not need it. */
+/** The schema that all accounts of a database share. Trading does not need it. */
 export const FLEET_SCHEMA = 'intentd_fleet'
 
-/** Also how long alerts are kept, up to a maximum. */
+/** Alerts are kept for this time, and no more than this number. */
 const MEMBERS_KEPT = '7 days'
 const ALERTS_KEPT = '30 days'
 const ALERTS_MAX = 5000
 
-/** SQLSTATEs: a missing schema, table or function, or one that another session is creating. */
+/**
+ * SQLSTATEs of a missing schema, table or function, and of one that another session is creating.
+ */
 const MISSING: ReadonlySet<unknown> = new Set(['3F000', '42P01', '42883'])
 const MADE_BY_ANOTHER: ReadonlySet<unknown> = new Set(['42P06', '42P07', '42723', '23505'])
 
@@ -51,16 +53,21 @@ const FLEET_SQL = `
 
 export interface FleetMemberOptions {
   readonly connection: Pick<PostgresConnection, 'query'>
-  /** A later writer takes the row over: an account's id is its schema, a worker's its process. */
+  /**
+   * A daemon's id is its schema, a worker's its process. A later writer of the schema takes the row
+   * over.
+   */
   readonly id: string
   readonly kind: 'daemon' | 'worker'
-  /** For display: user, machine, process. */
+  /** User, machine and process, for display. */
   readonly holder: string
-  /** Empty if it has no journal. */
+  /** Empty for a member without a journal. */
   readonly schema: string
 }
 
-/** A member's row and alerts, which all readers see. */
+/**
+ * A daemon or worker, as every reader of the server sees it: a row with its state, and its alerts.
+ */
 export class FleetMember {
   readonly #options: FleetMemberOptions
 
@@ -69,7 +76,7 @@ export class FleetMember {
   }
 
   /**
-   * @param state undefined: only alerts
+   * @param state undefined if only alerts are shown
    * @throws the server's error
    */
   async show(state: FleetState | undefined, alerts: readonly FleetAlert[] = []): Promise<void> {
@@ -85,7 +92,7 @@ export class FleetMember {
     }
   }
 
-  /** A clean end, so that the member is not missed. */
+  /** Called at a clean end, so that the member is not missed. */
   async leave(): Promise<void> {
     const { connection, id, holder } = this.#options
     await connection.query(`DELETE FROM ${FLEET_SCHEMA}.members WHERE id = $1 AND holder = $2`, [

@@ -16,22 +16,22 @@ import { quoteName } from './server-schema.ts'
 const FOLLOW_MS = 250
 
 export interface StandbyState {
-  /** Empty if there was none, or it is not known yet. */
+  /** Empty if there is no holder, or none is known yet. */
   readonly holder: string
-  /** Transactions behind, when it looked. */
+  /** Transactions that it had to read. */
   readonly behind: number
-  /** 0: it could take over now. */
+  /** At 0 it may take over. */
   readonly freeInMs: number
-  /** Settings and code that differ from the writer's, if known. */
+  /** Settings and code that differ from the writer's, if those are known. */
   readonly differs: readonly string[]
-  /** Why it could not look; other fields are from before. */
+  /** Why it could not look. The other fields are then from before. */
   readonly trouble?: string | undefined
 }
 
 export interface FollowSettings {
   readonly onState: (state: StandbyState) => void
   /**
-   * Resolves after this many ms.
+   * Resolves after this time.
    * @throws if following must end
    */
   readonly pause: (ms: number) => Promise<void>
@@ -45,7 +45,7 @@ export interface FollowOptions {
   readonly terms: LeaseTerms
   readonly clock: Clock
   readonly following: FollowSettings
-  /** The writer that the journal is to get. */
+  /** What this process would note as the writer. */
   readonly own?: JournalWriter | undefined
   /** A difference keeps it from taking over. */
   readonly refusesDifference?: boolean
@@ -53,7 +53,7 @@ export interface FollowOptions {
 
 const UNSEEN: StandbyState = { holder: '', behind: 0, freeInMs: 0, differs: [] }
 
-/** A standby that ended while the server is away would be restarted too often. */
+/** A standby waits for a server that is away: if it ended, it would be restarted too often. */
 export async function waitForServer<Result>(
   open: () => Promise<Result>,
   { onState, pause }: FollowSettings,
@@ -70,8 +70,8 @@ export async function waitForServer<Result>(
 }
 
 /**
- * Keeps the replica up to date until the lease is free, and takes it. No daemon can write while the
- * server is away.
+ * Keeps the replica up to date until the lease is free, and takes it. While the server is away no
+ * daemon can write.
  */
 export async function follow(options: FollowOptions): Promise<TakenLease> {
   const { following } = options
@@ -99,10 +99,10 @@ function isOfOtherKeys(error: unknown): boolean {
   return error instanceof Failure && error.code === 'STATE_OF_OTHER_KEYS'
 }
 
-/** Rows of gone standbys must not stay for ever. */
+/** Rows of standbys that are gone must not stay for ever. */
 async function forgetFollowers({ connection, place }: FollowOptions): Promise<void> {
   const old = `DELETE FROM ${quoteName(place.schema)}.followers WHERE seen_at < clock_timestamp() - interval '7 days'`
-  // The loop below waits for a server that is away.
+  // The loop in {@link follow} waits for a server that is away.
   await connection.query(old).catch(() => undefined)
 }
 
@@ -122,10 +122,10 @@ async function look({
       FROM ${schema}.lease`,
     [taker.place, WRITER],
   )
-  // A replica ahead of the server is no standby.
+  // A replica that is ahead of the server has records which the server lost.
   replica.assertWithin(Number(row['feed_place']))
   const writer = parseWriter(row['writer'])
-  // The first writer may note its keys meanwhile.
+  // The first writer may note its keys while this process follows.
   if (own) assertKeys(serverName(place), writer, own)
   const differs = differencesOf(own, writer)
   await connection.query(

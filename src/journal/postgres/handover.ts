@@ -5,21 +5,19 @@ import { quoteName } from './server-schema.ts'
 
 /** A standby looks four times a second. */
 const SEEN_WITHIN = '5 seconds'
-/** Else the server counts as away. */
 const ANSWER_MS_MAX = 10_000
 
 export interface LeaseState {
   readonly token: number
   readonly holder: string
   readonly isHeld: boolean
-  /** Machine and file; undefined if it is here. */
+  /** Machine and file where the journal continues; undefined while it is here. */
   readonly movedTo: string | undefined
-  /** Standbys, with their differences from the writer. */
   readonly followers: readonly { readonly holder: string; readonly differs: string }[]
   readonly writer: JournalWriter | undefined
 }
 
-/** Reads a journal's lease, and asks its holder for a handover. */
+/** Reads the lease of a journal, and requests a handover from its holder. */
 export class Handover {
   readonly #place: PostgresPlace
   readonly #connection: PostgresConnection
@@ -51,7 +49,7 @@ export class Handover {
     }
   }
 
-  /** The holder learns of it at its renewal, and stops in good order. */
+  /** The holder learns of the request at its next renewal, and then stops in good order. */
   async ask(token: number): Promise<void> {
     await this.#query('UPDATE $schema.lease SET handover_at = clock_timestamp() WHERE token = $1', [
       token,

@@ -24,10 +24,10 @@ const KILL_ORDER_SQL = `
 
 const TABLE_MISSING = '42P01'
 
-/** Another session made the table, or its type, at the same time. */
+/** Another session created the table, or its type, at the same time. */
 const MADE_BY_ANOTHER: ReadonlySet<unknown> = new Set(['42P07', '23505'])
 
-/** Earlier versions lack the table. */
+/** Earlier versions did not create the table. */
 export async function ensureKillOrder(connection: KillConnection, schema: string): Promise<void> {
   if (await hasKillOrder(connection, schema)) return
   const table = KILL_ORDER_SQL.replace('kill_order', `${quoteName(schema)}.kill_order`)
@@ -45,22 +45,21 @@ async function hasKillOrder(connection: KillConnection, schema: string): Promise
   return row?.['found'] === true
 }
 
-/** As {@link parseKillOrder} reads it. */
 export function killOrderColumn(schema: string): string {
   return `(SELECT to_jsonb(k) || jsonb_build_object('ordered_ms', extract(epoch FROM k.ordered_at) * 1000,
     'answered_ms', extract(epoch FROM k.answered_at) * 1000) FROM ${quoteName(schema)}.kill_order k) AS kill`
 }
 
-/** With facts for the person who gave it. */
+/** A kill order with what its giver wants to know. */
 export interface KillOrderRow extends KillOrder {
-  /** Server's clock. */
+  /** Unix ms, server's clock. */
   readonly orderedAt: number
-  /** Empty and undefined without an answer. */
+  /** Empty, and the time undefined, until a daemon has answered. */
   readonly answeredBy: string
   readonly answeredAt: number | undefined
 }
 
-/** @returns undefined if none was ever ordered */
+/** Undefined if none was ever ordered. */
 export function parseKillOrder(value: unknown): KillOrderRow | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const row = value as Readonly<Record<string, unknown>>
@@ -85,9 +84,9 @@ export async function readKillOrder(
 }
 
 /**
- * One durable query. An order under way stays the same; so does a proved one until the lease is
- * taken anew. A moved journal accepts none.
- * @returns its number
+ * Orders a kill durably, with one query. A kill under way stays as it is, and so does a proved one
+ * until the lease is taken anew. A journal that has moved accepts no order.
+ * @returns the order's number
  */
 export async function orderKill(
   connection: KillConnection,
@@ -117,19 +116,19 @@ export async function orderKill(
     if (sqlStateOf(error) !== TABLE_MISSING) throw error
     await ensureKillOrder(connection, schema)
   }
-  // The second query sees a first order of another session.
+  // If another session was the first to order, only a second query sees its row.
   number ??= await ask()
   if (number === undefined) throw new Error('its lease has no row')
   return number
 }
 
-/** The server may be near its own maximum. */
+/** Few enough for a server that is near its own maximum. */
 const CONNECTIONS_MAX = 8
 
-/** SQLSTATEs of a missing object or right: repeating gives the same. */
+/** SQLSTATEs of a missing object or right. A repeated order would be refused again. */
 const REFUSED = '42'
 
-/** `refused` for good; `moved`: the journal is elsewhere. */
+/** `refused` is final. `moved` says that the journal is elsewhere. */
 export type KillOrderResult =
   | { readonly kind: 'ordered'; readonly number: number }
   | { readonly kind: 'refused'; readonly reason: string }
@@ -138,17 +137,17 @@ export type KillOrderResult =
 export interface OrderKillsOptions {
   readonly schemas: readonly string[]
   readonly order: Pick<KillOrderRow, 'reason' | 'by'>
-  /** Already open, so that the first order does not wait. */
+  /** It is open already, so that the first order does not wait. */
   readonly connection: Pick<PostgresConnection, 'connect' | 'query'>
   readonly createConnection: () => Pick<PostgresConnection, 'connect' | 'query' | 'close'>
-  /** An order counts as soon as the server has accepted it. */
+  /** Called as soon as the server has accepted an order, which then counts. */
   readonly onOrdered: (schema: string, ordered: KillOrderResult) => void
 }
 
 /**
- * Several connections, so that trouble with one account, or a connection that is not granted,
- * delays no other order.
- * @returns the trouble that kept some orders back, which must then be repeated
+ * Orders over several connections, so that no order waits for trouble with another account or for a
+ * connection that is not granted.
+ * @returns the trouble that kept some orders back; they must be repeated
  */
 export async function orderKills(options: OrderKillsOptions): Promise<unknown> {
   const { schemas, connection, createConnection } = options
@@ -165,7 +164,7 @@ export async function orderKills(options: OrderKillsOptions): Promise<unknown> {
     }
   })
   const ends = await Promise.allSettled([first, ...others])
-  // A failed connection is no trouble if the others did its work.
+  // A connection that failed is no trouble if the others did its work.
   const lost = ends.find((end) => end.status === 'rejected')
   return troubles[0] ?? (waiting.length > 0 ? lost?.reason : undefined)
 }
@@ -174,7 +173,7 @@ interface KillOrdering extends Pick<OrderKillsOptions, 'order' | 'onOrdered'> {
   readonly noteTrouble: (error: unknown) => void
 }
 
-/** @throws if there is no connection; no account has then been taken */
+/** @throws if there is no connection; no account has then been taken from `waiting` */
 async function orderWaiting(
   connection: Pick<PostgresConnection, 'connect' | 'query'>,
   waiting: string[],
@@ -195,7 +194,7 @@ async function orderWaiting(
   }
 }
 
-/** Only the lease's holder may do that. */
+/** Writes nothing unless the lease is held with this token. */
 export async function answerKill(
   connection: KillConnection,
   schema: string,

@@ -41,14 +41,16 @@ import { LEASE_GONE, quoteName } from './server-schema.ts'
 import { follow, type FollowSettings, waitForServer } from './follow.ts'
 import { readKillOrder } from './kill-order.ts'
 
-/** Retries this often, and no longer than this, while the lease is valid. */
+/**
+ * How often, and for how long, it tries to reach a server that is away, while the lease is valid.
+ */
 const RECONNECT_MS = 250
 const AWAY_MS_MAX = 30_000
 
-/** At most so many records wait for the next durable one. */
+/** More records are written without waiting for a durable one. */
 const WAITING_MAX = 256
 
-/** Steps of one transaction, in this order. */
+/** What one transaction does, step by step. */
 type WriteStep =
   | {
       readonly kind: 'record'
@@ -74,14 +76,14 @@ export interface PostgresJournalOptions extends TableSettings {
   readonly prefix: VerifiedPrefix
   readonly lease: HeldLease
   readonly writer: JournalWriter | undefined
-  /** For readers. */
+  /** The replica, from which others read. */
   readonly file: string
   readonly clock: Pick<Clock, 'monotonic'>
   readonly timers: Timers
   readonly onAway: OnAway
 }
 
-/** The server is away, with the reason; or back, with the time. */
+/** Says that the server is away and why, or that it is back and after how long. */
 export type OnAway = (away: { readonly reason: string } | { readonly afterMs: number }) => void
 
 /**
@@ -103,7 +105,7 @@ class PostgresJournal implements OpenedJournal {
   readonly #tables: JournalTables
   #found: JournalContents | undefined
   #checkpointed: number
-  /** `#steps` that are records. */
+  /** How many of `#steps` are records. */
   #recordsWaiting = 0
   #steps: WriteStep[] = []
   #waitingFor: OnDone[] = []
@@ -197,7 +199,7 @@ class PostgresJournal implements OpenedJournal {
     return this.#tables.last.sequence + this.#recordsWaiting
   }
 
-  /** A part waits for the end of a write, and no second one is added. */
+  /** While a write is under way, one part of the keys waits, and no second one is added. */
   prepareCheckpoint(): boolean {
     this.#assertSound()
     if (!this.#tables.hasKeysAhead) return false
@@ -252,7 +254,7 @@ class PostgresJournal implements OpenedJournal {
     this.flush()
   }
 
-  /** An unclean end lets the lease expire, so that a successor waits. */
+  /** After an unclean end the lease must expire, so that a successor waits. */
   async close(isWhole = true): Promise<void> {
     const { connection, replica, lease } = this.#options
     try {
@@ -295,7 +297,7 @@ class PostgresJournal implements OpenedJournal {
     if (this.#isWanted || this.#waitingFor.length > 0) this.flush()
   }
 
-  /** @throws the trouble that kept the server unreachable for too long, or will for ever */
+  /** @throws the error of a server that was away for too long, or that will not come back */
   async #reach(): Promise<void> {
     const { connection, lease, clock, timers, onAway } = this.#options
     const since = clock.monotonic()
@@ -316,7 +318,7 @@ class PostgresJournal implements OpenedJournal {
   }
 
   /**
-   * Needs the replica's open transaction.
+   * Needs the open transaction of the replica.
    * @returns the changes, encoded for the server
    */
   #carryOut(steps: readonly WriteStep[]): string {
@@ -346,7 +348,7 @@ class PostgresJournal implements OpenedJournal {
     rollBack(replica.database)
   }
 
-  /** @param isHeard a commit waited for it */
+  /** @param isHeard true if a commit waited for the write, and gets the failure */
   #sayBroken(isHeard: boolean): void {
     for (const done of this.#waitingFor.splice(0)) done(this.#failure)
     if (!isHeard && this.#failure) this.#onBroken?.(this.#failure)
@@ -360,31 +362,30 @@ class PostgresJournal implements OpenedJournal {
 export interface OpenPostgresOptions extends TableSettings {
   readonly place: PostgresPlace
   readonly identity: string
-  /** Absent: a process that does not trade. */
+  /** Absent for a process that does not trade. */
   readonly own?: JournalWriter | undefined
-  /** Keeps a standby with other settings or code from taking over. */
+  /** A standby with other settings or code does not take over. */
   readonly refusesDifference?: boolean
-  /** The caller holds its directory's lock. */
+  /** The caller holds the lock of its directory. */
   readonly file: string
   readonly taker: LeaseTaker
   readonly terms: LeaseTerms
-  /** A corrected clock would hide a sleep. */
   readonly clock: Clock
   readonly timers: Timers
   readonly onAway: OnAway
-  /** Waits for the lease. Absent: a held lease is a refusal. */
+  /** With it the caller waits for the lease; without it a held lease is refused. */
   readonly following?: FollowSettings | undefined
 }
 
 export interface OpenedPostgres extends ServerDurability {
   readonly journal: OpenedJournal
-  /** Never written. */
+  /** Nothing was ever written. */
   readonly isEmpty: boolean
   readonly commitMs: number
 }
 
 /**
- * Makes a missing schema, updates the replica, takes the lease, and proves the contents.
+ * Creates a missing schema, updates the replica, takes the lease, and proves the contents.
  * @throws Failure JOURNAL_UNREACHABLE, JOURNAL_LEASE_HELD, JOURNAL_FOREIGN, STATE_OF_OTHER_KEYS,
  * JOURNAL_MOVED, JOURNAL_CORRUPT, JOURNAL_SERVER_OLD
  */
@@ -430,7 +431,7 @@ async function openWithLease(
       lease.noteKill(await readKillOrder(connection, place.schema))
       await replica.catchUp()
       const prefix = await replica.verify()
-      // Another writer may have been noted meanwhile.
+      // Another process may have noted its writer before the lease was taken.
       const writer = (await readServerMeta(connection, place))?.writer
       const journal = new PostgresJournal({
         ...options,

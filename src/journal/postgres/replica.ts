@@ -22,7 +22,7 @@ import { corruptOnServer, tailLostOnServer } from './postgres-failures.ts'
 
 import { JOURNAL_TABLES, quoteName } from './server-schema.ts'
 
-/** A checkpoint is a megabyte or two. */
+/** Bounds what is read at once: a checkpoint's changes are a megabyte or two. */
 const FEED_PAGE = 50
 
 export interface ReplicaOptions {
@@ -34,7 +34,7 @@ export interface ReplicaOptions {
 
 /**
  * The server's journal in a SQLite file, from which a writer answers at once, a standby follows and
- * readers read. It proves nothing and may be removed: one that is not exactly the server's is
+ * others read. It proves nothing and may be removed: a replica that is not exactly the server's is
  * fetched anew.
  */
 export class Replica {
@@ -48,7 +48,7 @@ export class Replica {
     this.#feedPlace = feedPlace
   }
 
-  /** Nearly up to date when opened. */
+  /** Opens a replica that is nearly up to date. */
   static async open(options: ReplicaOptions): Promise<Replica> {
     const kept = await openKept(options)
     if (kept) {
@@ -69,13 +69,12 @@ export class Replica {
     return this.#feedPlace
   }
 
-  /** @throws Failure JOURNAL_TAIL_LOST if the server is behind it */
   assertWithin(head: number): void {
     assertNotAhead(this.#options.place, head, this.#feedPlace)
   }
 
   /**
-   * Until there is nothing new.
+   * Applies what the writer has changed until there is nothing new.
    * @returns the number of the writer's transactions
    */
   async catchUp(): Promise<number> {
@@ -97,7 +96,7 @@ export class Replica {
 
   /**
    * Compares last record, checkpoint and sums with the server's. A replica that differs is fetched
-   * anew, once.
+   * anew once.
    * @throws Failure JOURNAL_CORRUPT if the server's data is not what was written
    */
   async verify(): Promise<VerifiedPrefix> {
@@ -113,7 +112,7 @@ export class Replica {
     this.#database.close()
   }
 
-  /** Commits the writer's changes once they are on the server. */
+  /** Called after the writer's own changes are committed on the server and here. */
   noteWritten(feedPlace: number): void {
     this.#feedPlace = feedPlace
   }
@@ -157,7 +156,7 @@ export class Replica {
     }
   }
 
-  /** Same last record, and same checkpoint. */
+  /** Compares the last record and the checkpoint. */
   async #isServers({ last, checkpoint }: VerifiedPrefix): Promise<boolean> {
     const { connection, place, meta } = this.#options
     const schema = quoteName(place.schema)
@@ -175,7 +174,7 @@ export function putFeedPlace(database: DatabaseSync, place: number): void {
 }
 
 /**
- * An earlier run's replica, if it can be continued.
+ * Opens the replica of an earlier run; undefined if it cannot be continued.
  * @throws Failure JOURNAL_TAIL_LOST
  */
 async function openKept({
@@ -211,7 +210,11 @@ async function openKept({
   return undefined
 }
 
-/** A server that has less was restored: everything here was durable there. */
+/**
+ * Everything in a replica was durable on the server, so a server that has less was restored from
+ * something older.
+ * @throws Failure JOURNAL_TAIL_LOST
+ */
 function assertNotAhead(place: PostgresPlace, head: number, feedPlace: number): void {
   if (feedPlace > head) throw tailLostOnServer(serverName(place), head, feedPlace)
 }
@@ -224,7 +227,7 @@ function readFeedPlace(database: DatabaseSync, meta: JournalMeta, file: string):
   return first === meta.first && place !== undefined ? Number(place) : -1
 }
 
-/** From one snapshot, into a file that replaces the old one. */
+/** Reads the server in one transaction, into a file that then replaces the old one. */
 async function fetchAnew({
   connection,
   place,
@@ -256,9 +259,9 @@ async function fetchAnew({
 export interface FetchTablesOptions {
   readonly connection: Pick<PostgresConnection, 'query'>
   readonly schema: string
-  /** With empty tables. */
+  /** Its tables are empty. */
   readonly database: DatabaseSync
-  /** Records up to this one are packed as they come; absent: none. */
+  /** Records up to this one are packed as they come; absent: none is. */
   readonly packUpTo?: number
   readonly onRows?: (table: string, rows: number) => void
 }
@@ -281,12 +284,12 @@ function packRecords(database: DatabaseSync, upTo: number): void {
     putBlock(database, block)
 }
 
-/** Only the owner may read it; an earlier version's was readable by all. */
+/** Only the owner may read it. An earlier version created it readable by all. */
 export function openReplica(file: string): DatabaseSync {
   closeSync(openSync(file, 'a', 0o600))
   chmodSync(file, 0o600)
   const database = openWriting(file)
-  // Rows lost in a power cut are fetched again.
+  // Rows that a power cut takes are fetched again.
   database.exec('PRAGMA synchronous = NORMAL')
   return database
 }

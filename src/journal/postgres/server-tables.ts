@@ -15,13 +15,13 @@ import {
 } from './postgres-failures.ts'
 import { type JournalTable, quoteName, schemaSql, STILL_HELD, toLayout } from './server-schema.ts'
 
-/** Some hundred kilobytes. */
+/** A page has some hundred kilobytes. */
 const PAGE_ROWS = 1000
 
-/** Another session made the schema, or its row in the list, at the same time. */
+/** Another session created the schema, or its row in the catalogue, at the same time. */
 const MADE_BY_ANOTHER: ReadonlySet<string> = new Set(['42P06', '23505'])
 
-/** The oldest tested version, in the server's numbering. */
+/** The oldest tested version, as the server numbers versions. */
 const VERSION_MIN = 150_000
 
 /**
@@ -44,12 +44,12 @@ type TablesConnection = Pick<PostgresConnection, 'query' | 'within'>
 
 export interface ServerOwner {
   readonly identity: string
-  /** Absent: a process that does not trade. */
+  /** Absent for a process that does not trade. */
   readonly own?: JournalWriter | undefined
 }
 
 /**
- * Created if missing.
+ * Creates the tables if there is no journal.
  * @throws Failure STATE_OF_OTHER_KEYS
  */
 export async function openServerTables(
@@ -99,7 +99,7 @@ export interface ServerMeta extends JournalMeta {
 
 /**
  * Undefined if there is no journal.
- * @throws Failure JOURNAL_LAYOUT_UNKNOWN; JOURNAL_LAYOUT_OLD unless an earlier layout is accepted
+ * @throws Failure JOURNAL_LAYOUT_UNKNOWN; JOURNAL_LAYOUT_OLD unless `evenOlder`
  */
 export async function readServerMeta(
   connection: Pick<PostgresConnection, 'query'>,
@@ -129,7 +129,7 @@ function assertOwner(
   return meta
 }
 
-/** Only the holder of the lease may do that. */
+/** Writes nothing unless the lease is held with this token. */
 export async function noteServerWriter(
   connection: Pick<PostgresConnection, 'query'>,
   schema: string,
@@ -158,7 +158,7 @@ export async function insertServerRows(
   )
 }
 
-/** In the order of the key. Needs a transaction. */
+/** Yields rows in the order of the key. Needs a transaction. */
 export async function* readServerTable(
   connection: Pick<PostgresConnection, 'query'>,
   schema: string,
@@ -186,7 +186,7 @@ export async function* readServerTable(
 }
 
 export interface ServerDurability {
-  /** A commit waits for another server, which waits for its disk. */
+  /** A commit waits until the disk of another server has it. */
   readonly isReplicated: boolean
   readonly isSynchronised: boolean
 }
@@ -200,12 +200,11 @@ export async function readDurability(
   return { isReplicated: row['replicated'] === true, isSynchronised: row['synchronised'] === true }
 }
 
-/** As a start would find it. */
 export interface ProbedServer extends ServerDurability {
   readonly version: string
-  /** `empty`: made by a start, nothing written. */
+  /** `empty` if a start created it and nothing was written. */
   readonly journal: 'none' | 'empty' | 'written'
-  /** Another user may have made the fleet's schema. */
+  /** False if another user created the fleet's schema and granted no right to it. */
   readonly maySayInFleet: boolean
   readonly commitMs: number
   readonly writer: JournalWriter | undefined
@@ -214,7 +213,7 @@ export interface ProbedServer extends ServerDurability {
 const ANSWER_MS_MAX = 10_000
 
 /**
- * Everything on which a start depends.
+ * Examines everything on which a start depends.
  * @throws Failure as a start would
  */
 export async function probeServer(
@@ -244,7 +243,7 @@ export async function probeServer(
   }
 }
 
-/** @throws Failure if this user may not write it, or it was moved */
+/** @throws Failure if this user may not write the journal, or it has moved */
 async function readWhatIsThere(
   connection: Pick<PostgresConnection, 'query'>,
   place: PostgresPlace,
@@ -271,7 +270,7 @@ async function readWhatIsThere(
   return row?.['is_empty'] === true ? 'empty' : 'written'
 }
 
-/** Naming a table needs a right to its schema. */
+/** Without a right to the schema the names of its tables would be an error. */
 async function maySayInFleet(connection: Pick<PostgresConnection, 'query'>): Promise<boolean> {
   const [row] = await connection.query(
     `SELECT CASE
@@ -286,7 +285,7 @@ async function maySayInFleet(connection: Pick<PostgresConnection, 'query'>): Pro
   return row?.['may'] !== false
 }
 
-/** A message to the log of changes, which has no reader, is waited for like a record. */
+/** A message to the server's log, which nothing reads, is waited for like a record. */
 async function measureCommit(
   connection: Pick<PostgresConnection, 'query'>,
   clock: Pick<Clock, 'monotonic'>,

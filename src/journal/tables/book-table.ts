@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { BookRow, RowChange } from '../journal.ts'
 import { addDigest, NO_ROWS, type RowsSum, takeDigest, toNumber } from './rows-sum.ts'
 
-/** In the order of a map. */
+/** `position` keeps the order of the book's map. */
 export interface StoredBookRow {
   readonly position: number
   readonly row: BookRow
@@ -36,7 +36,9 @@ export function readStoredBook(database: DatabaseSync, first: string): StoredBoo
   return { rows, sum: { rows: rows.length, sum: BigInt.asUintN(128, sum) } }
 }
 
-/** Rows in the order of their addition, so that young rows, which change often, lie together. */
+/**
+ * Rows lie in the order of their addition, so that young rows, which change often, lie together.
+ */
 export class BookTable {
   readonly #first: string
   readonly #positions = new Map<string, Map<string, number>>()
@@ -64,7 +66,7 @@ export class BookTable {
   }
 
   /**
-   * Within a transaction.
+   * Needs a transaction.
    * @throws RangeError if an expected row is missing
    */
   apply(changes: Iterable<RowChange>): void {
@@ -92,7 +94,7 @@ export class BookTable {
     this.#sum = addDigest(without, digest)
   }
 
-  /** An entry added and removed between two checkpoints has no row. */
+  /** An entry that was added and removed between two checkpoints has no row. */
   #remove(name: string, key: string, position: number | undefined): void {
     if (position === undefined) return
     this.#sum = takeDigest(this.#sum, digestIn(this.#statements.delete.get(position), position))
@@ -112,7 +114,7 @@ export class BookTable {
 }
 
 /**
- * For a migration. Positions stay, and with them the order of the map.
+ * Gives rows other keys in a migration. Positions stay, and with them the order of the map.
  * @returns the sum of all rows of the book
  * @throws RangeError if one is not as it was written
  */
@@ -143,7 +145,7 @@ function digestIn(row: ReturnType<StatementSync['get']>, position: number): stri
 }
 
 /**
- * Half the time of a link, which matters since a start reads all rows. No name contains the blank
+ * A start reads all rows, and this digest takes half the time of a link. No name contains the blank
  * that separates.
  */
 function digestOf(first: string, { position, row: { name, key, value } }: StoredBookRow): string {

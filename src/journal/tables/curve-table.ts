@@ -15,14 +15,17 @@ import {
 const { minute: MINUTE_MS, hour: HOUR_MS } = CURVE_STEPS_MS
 
 /**
- * Each hour takes about a millisecond to fold, so a write folds this many, and after a long stop it
- * takes many writes.
+ * Folding an hour takes about a millisecond, so a write folds this many; after a long stop it takes
+ * many writes.
  */
 const HOURS_MAX = 4
 
 export type StoredPoint = CurvePoint & { readonly step: number }
 
-/** Hours before minutes. @throws RangeError for a point that is not as it was written */
+/**
+ * Yields an hour before its minutes.
+ * @throws RangeError for a point that is not as it was written
+ */
 export function* readCurve(
   database: DatabaseSync,
   first: string,
@@ -39,14 +42,14 @@ export function* readCurve(
   }
 }
 
-/** Whether every point is as it was written; that none is missing is not known. */
+/** Checks every point; whether one is missing is not known. */
 export function areCurvesWhole(database: DatabaseSync, first: string): boolean {
   for (const row of database.prepare('SELECT * FROM curves').iterate())
     if (row['digest'] !== digestOf(first, toPoint(row))) return false
   return true
 }
 
-/** Every point that is as written, even if others are damaged. */
+/** Yields every point that is as it was written, even if others are damaged. */
 export function* salvageCurves(database: DatabaseSync, first: string): Generator<StoredPoint> {
   for (const row of database.prepare('SELECT * FROM curves').iterate()) {
     const point = toPoint(row)
@@ -67,7 +70,7 @@ export function* salvageCurves(database: DatabaseSync, first: string): Generator
 export class CurveTable {
   readonly #first: string
   readonly #series: Set<string>
-  /** Those that have got a point since this table was opened, and are not over. */
+  /** Series that have got a point since the table was opened, and are not over. */
   readonly #live = new Set<string>()
   readonly #statements: Readonly<
     Record<'put' | 'oldest' | 'newest' | 'read' | 'drop' | 'forget', StatementSync>
@@ -91,9 +94,9 @@ export class CurveTable {
   }
 
   /**
-   * Adds points by minute, and thins out old ones of all curves.
+   * Adds points by minute, and thins out old points of all curves.
    *
-   * @param over curves that make room where there is none, as those of earlier runs do
+   * @param over curves that may make room, as those of earlier runs do
    */
   put(points: readonly CurvePoint[], over: readonly string[] = []): void {
     for (const series of over) this.#live.delete(series)
@@ -109,7 +112,6 @@ export class CurveTable {
     this.#thinAll(now)
   }
 
-  /** Puts points back as they were kept elsewhere. */
   carry(points: Iterable<StoredPoint>): void {
     for (const point of points) {
       this.#series.add(point.series)
@@ -117,7 +119,7 @@ export class CurveTable {
     }
   }
 
-  /** The plot that has been silent for longest makes room for another, if it is not live. */
+  /** The plot that has been silent for longest makes room, unless it is live. */
   #hasRoomFor(wanted: string): boolean {
     const plots = [...this.#series].filter(isPlot)
     if (!isPlot(wanted) || plots.length < PLOTS_MAX) return true
@@ -146,7 +148,7 @@ export class CurveTable {
     this.#statements.put.run(series, step, at, value, digestOf(this.#first, point))
   }
 
-  /** A curve that used up the turn comes last in the next. */
+  /** A curve that used up the turn comes last in the next one. */
   #thinAll(now: number): void {
     let left = HOURS_MAX
     for (const series of Array.from(this.#series)) {
@@ -194,7 +196,7 @@ export class CurveTable {
   }
 }
 
-/** Steps by the table's key, not over all points. */
+/** Steps from series to series by the table's key, because reading all points would take long. */
 export function listSeries(database: DatabaseSync): readonly string[] {
   return database
     .prepare(
