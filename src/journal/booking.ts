@@ -11,7 +11,7 @@ export interface BookedFill {
   /** Unix ms, exchange clock. */
   readonly at: number
   readonly orderId: string
-  /** Empty, like the strategy, if the fill belongs to no strategy. */
+  /** Empty if the fill belongs to no strategy. */
   readonly clientOid: string
   readonly strategyId: string
   readonly owner: FillOwner
@@ -42,7 +42,6 @@ export interface BookedFill {
   readonly tag: string
 }
 
-/** Names the owner of a fill that was `waiting`. */
 export interface BookedOwner extends Pick<
   BookedFill,
   'tradeId' | 'orderId' | 'clientOid' | 'strategyId' | 'owner' | 'reason' | 'tag'
@@ -50,7 +49,6 @@ export interface BookedOwner extends Pick<
   readonly kind: 'owner'
 }
 
-/** A funding payment, computed from the position's counter. */
 export interface BookedFunding {
   readonly kind: 'funding'
   readonly id: string
@@ -67,7 +65,6 @@ export type Booking = BookedFill | BookedFunding | BookedOwner
 
 export type BookedRow = BookedFill | BookedFunding
 
-/** Unix ms: `since` is included, `until` is not. */
 export interface BookingSpan {
   readonly since?: number
   readonly until?: number

@@ -3,17 +3,16 @@
  * shown: no order depends on them, and a missing point is a gap.
  */
 
-/** Series of the account; a value is an {@link AccountPoint}. */
 export const ACCOUNT_SERIES = 'account'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
-/** Series of the figures from which statements begin and end; a value is an {@link AccountMark}. */
+/** Statements begin and end with these figures. */
 export const MARK_SERIES = 'marks'
 
-/** Series of what was logged of the margin account; a value is a {@link MarginSeen}. */
+/** Records of the margin account that were logged. */
 export const MARGIN_SERIES = 'margin'
 
 export const CURVE_STEPS_MS = { minute: MINUTE_MS, hour: HOUR_MS } as const
@@ -26,7 +25,6 @@ const MARKS_KEPT_MS = 5 * 365 * DAY_MS
 /** The exchange shows nothing that is older than 90 days. */
 const MARGIN_KEPT_MS = 90 * DAY_MS
 
-/** Bounds the plots of all strategies together. */
 export const PLOTS_MAX = 64
 
 export interface PlotSeries {
@@ -53,7 +51,6 @@ export function hoursKeptMs(series: string): number {
   return parsePlotSeries(series) === undefined ? ACCOUNT_KEPT_MS : PLOTS_KEPT_MS
 }
 
-/** Other points are thinned out to the extremes of an hour. */
 export function isKeptWhole(series: string): boolean {
   return series === MARK_SERIES || series === MARGIN_SERIES
 }
@@ -71,7 +68,6 @@ export interface CurveQuery {
   readonly series: string
   readonly since?: number | undefined
   readonly until?: number | undefined
-  /** Selects the points at multiples of it. */
   readonly everyMs?: number | undefined
 }
 
@@ -79,7 +75,7 @@ export interface CurveQuery {
 export interface AccountPoint {
   readonly at: number
   readonly equity: string | null
-  /** Profit of all runs, with the unrealised. */
+  /** With unrealised profit, over all runs. */
   readonly net: string | null
   readonly peak: string | null
 }
@@ -95,7 +91,7 @@ export function toAccountPoint({ at, value }: CurvePoint): AccountPoint {
   return { at, equity: equity ?? null, net: net ?? null, peak: peak ?? null }
 }
 
-/** The parts of the equity at one moment, as decimals in the margin coin. */
+/** The parts of the equity, as decimals in the margin coin. */
 export interface AccountMark {
   /** Unix ms, our clock. */
   readonly at: number
@@ -115,7 +111,6 @@ export function toAccountMark({ at, value }: CurvePoint): AccountMark {
   return { at, capital: capital === UNKNOWN ? null : capital, made, unrealised }
 }
 
-/** The figure by which an hour's lowest and highest points are chosen. */
 export function figureOf({ value }: Pick<CurvePoint, 'value'>): number {
   return Number(value.split(' ').find((amount) => amount !== UNKNOWN) ?? Number.NaN)
 }
@@ -123,7 +118,6 @@ export function figureOf({ value }: Pick<CurvePoint, 'value'>): number {
 export interface MarginSeen {
   /** Unix ms, exchange clock. Everything before it has been logged. */
   readonly from: number
-  /** Names of logged records, without blanks, with their time. */
   readonly seen: ReadonlyMap<string, number>
 }
 

@@ -14,7 +14,6 @@ export interface Mark {
 
 export type MarkReading =
   | { readonly kind: 'read'; readonly mark: Mark }
-  /** `aside` names the copies of the damaged files. */
   | { readonly kind: 'repairing'; readonly aside: string }
   /** The file is as it was when the journal moved. */
   | { readonly kind: 'moved'; readonly mark: Mark; readonly to: string }
@@ -59,12 +58,11 @@ export function createRepairMark(file: string, aside: string): void {
   writeDurably(file, `intentd-mark repairing ${aside}\n`)
 }
 
-/** No start opens a file with this mark. */
 export function createMovedMark(file: string, mark: Mark, to: string): void {
   writeDurably(file, `intentd-mark moved ${numbersOf(mark)} ${to}\n`)
 }
 
-/** No start opens a file with this mark, because the original may still be the journal. */
+/** The original may still be the journal, so no start opens the copy. */
 export function createCopyMark(file: string): void {
   writeDurably(file, 'intentd-mark copying\n')
 }

@@ -13,7 +13,6 @@ export const FETCH_ANEW = `remove ${REPLICA_FILE}: it is a copy of what is on th
 const REPAIR =
   'run `intentd repair`: it starts from what is readable, with everything else unknown and halted'
 
-/** `to` names a machine and a path there. */
 export const MOVED_TO_FILE =
   'the journal continues in that file, on the machine that `to` names: run it there without journal.url, or move it back from there with `intentd journal copy --to postgres`'
 
@@ -65,7 +64,6 @@ export function movedAway(file: string, to: string): Failure {
   })
 }
 
-/** The journal has also left the server, for the file of another machine or folder. */
 export function movedOn(file: string, server: string, to: string): Failure {
   return new Failure({
     code: 'JOURNAL_MOVED',
@@ -105,10 +103,6 @@ export function layoutUnknown(file: string, layout: number, known: number): Fail
   })
 }
 
-/**
- * @param file a file, or a server with its schema
- * @param advice the command that migrates it
- */
 export function layoutOlder(file: string, layout: number, advice: string): Failure {
   return new Failure({
     code: 'JOURNAL_LAYOUT_OLD',
@@ -139,7 +133,6 @@ const LOCKED =
 const MAKE_ROOM =
   'free disk space or fix the rights, then start again: recovery finds out what is at the exchange'
 
-/** Lists the processes that this user may see. */
 function listUsers(file: string): readonly string[] {
   const path = attempt(() => realpathSync(file)) ?? file
   const pids = attempt(() => readdirSync('/proc')) ?? []
@@ -181,7 +174,6 @@ const HELD: ReadonlySet<number> = new Set([5, 6])
 /** Refused at this time or for this user: SQLITE_PERM, _READONLY, _IOERR, _FULL, _CANTOPEN. */
 const UNABLE: ReadonlySet<number> = new Set([...HELD, 3, 8, 10, 13, 14])
 
-/** Tells wrong data from data that cannot be read at this time. */
 export function isDamage(error: unknown): boolean {
   // Our own error, or a number that a flipped bit made too large for JavaScript.
   if (error instanceof RangeError) return true

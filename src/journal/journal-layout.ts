@@ -14,10 +14,8 @@ export const LAYOUT = 8
  */
 const LAYOUT_FIRST = 5
 
-/** The first layout with a table of packed records. */
 const LAYOUT_PACKED = 6
 
-/** The first layout with a table of curves. */
 export const LAYOUT_CURVES = 8
 
 export const BLOCKS_TABLE = `
@@ -127,7 +125,6 @@ export function openWriting(file: string): DatabaseSync {
   return database
 }
 
-/** Removes the file and those that SQLite makes beside it. */
 export function removeDatabase(file: string): void {
   for (const part of ['', '-wal', '-shm']) rmSync(`${file}${part}`, { force: true })
 }
@@ -158,10 +155,6 @@ export function makeTables(database: DatabaseSync, meta: JournalMeta): JournalMe
   return meta
 }
 
-/**
- * @throws Failure JOURNAL_LAYOUT_UNKNOWN
- * @throws RangeError for damage
- */
 export function readMeta(database: DatabaseSync, file: string): JournalMeta {
   const layout = readLayout(database)
   if (layout < LAYOUT_FIRST || layout > LAYOUT) throw layoutUnknown(file, layout, LAYOUT)
@@ -185,7 +178,7 @@ export function hasCurves(database: DatabaseSync): boolean {
   return readLayout(database) >= LAYOUT_CURVES
 }
 
-/** 0 for a file without tables. */
+/** 0 without tables. */
 export function readLayout(database: DatabaseSync): number {
   return Number(database.prepare('PRAGMA user_version').get()?.['user_version'])
 }

@@ -19,10 +19,10 @@ export interface RecordQuery {
   readonly since?: number
   readonly until?: number
   readonly kinds?: readonly JournalRecord['kind'][]
-  /** Selects records whose text has it: a symbol, a clientOid, an orderId, a key. */
+  /** A symbol, a clientOid, an orderId or a key in the record's text. */
   readonly containing?: string
   readonly newestFirst?: boolean
-  /** Begins after this sequence, in the order of reading. */
+  /** The reading continues after this sequence. */
   readonly behind?: number
 }
 
@@ -40,7 +40,6 @@ export class JournalReader {
   readonly #database: DatabaseSync
   readonly #first: string
 
-  /** @throws Failure JOURNAL_UNREADABLE, JOURNAL_CORRUPT, JOURNAL_LAYOUT_UNKNOWN */
   constructor(file: string) {
     this.#file = file
     this.#database = this.#translated(() => openReading(file))
@@ -62,7 +61,6 @@ export class JournalReader {
       const page = this.#translated(() => this.#readPage(query, beyond))
       for (const row of page.rows) {
         const { sequence, body } = toStoredRecord(row)
-        // The oldest kept record has no predecessor to be checked against.
         const previous = sequence === 1 ? this.#first : row['previous']
         if (previous !== null && previous !== undefined && !isLinked(String(previous), row)) {
           throw corrupt(this.#file, { sequence, found: 'the record is not as it was written' })
@@ -74,7 +72,6 @@ export class JournalReader {
     }
   }
 
-  /** In one transaction a record is either packed or not. */
   #readPage(query: RecordQuery, beyond: number): RecordPage {
     const database = this.#database
     database.exec('BEGIN')
@@ -97,10 +94,7 @@ export class JournalReader {
     }
   }
 
-  /**
-   * Returns what is not archived, the oldest first.
-   * @throws Failure JOURNAL_CORRUPT
-   */
+  /** @throws Failure JOURNAL_CORRUPT */
   *bookings(
     kind: BookedRow['kind'],
     span: BookingSpan = {},
@@ -113,10 +107,7 @@ export class JournalReader {
     }
   }
 
-  /**
-   * Returns the oldest point first.
-   * @throws Failure JOURNAL_CORRUPT
-   */
+  /** @throws Failure JOURNAL_CORRUPT */
   *curve(query: CurveQuery): Generator<CurvePoint> {
     try {
       if (hasCurves(this.#database)) yield* readCurve(this.#database, this.#first, query)
@@ -129,7 +120,7 @@ export class JournalReader {
     return this.#translated(() => (hasCurves(this.#database) ? listSeries(this.#database) : []))
   }
 
-  /** 0 if there is no record. */
+  /** 0 without a record. */
   lastSequence(): number {
     return this.#translated(() => {
       const isPacked = hasBlocks(this.#database)
@@ -141,15 +132,11 @@ export class JournalReader {
     })
   }
 
-  /** Number and sum of all fills and funding payments. */
   bookedTotal(): RowsSum {
     return this.#translated(() => readDays(this.#database).sum)
   }
 
-  /**
-   * From one snapshot.
-   * @throws Failure JOURNAL_CORRUPT
-   */
+  /** @throws Failure JOURNAL_CORRUPT */
   contents(): JournalContents {
     return this.#translated(() => {
       this.#database.exec('BEGIN')
@@ -180,7 +167,6 @@ export class JournalReader {
 export interface StoredJournal {
   readonly salt: string
   readonly contents: JournalContents
-  /** 0 if there is no record. */
   readonly lastSequence: number
   bookings(kind: BookedRow['kind'], span?: BookingSpan): Iterable<BookedRow>
   close(): void
@@ -209,7 +195,6 @@ export function openStoredJournal(file: string): StoredJournal {
   }
 }
 
-/** The next page begins after `beyond`; undefined ends the reading. */
 interface RecordPage {
   readonly rows: readonly RecordRow[]
   readonly beyond: number | undefined
@@ -236,7 +221,7 @@ function endOf(rows: readonly RecordRow[]): number {
   return Number(rows.at(-1)?.['sequence'])
 }
 
-/** Must be called in the transaction in which the rows before it were read. */
+/** Needs the transaction in which the rows before it were read. */
 function readBlockPage(
   database: DatabaseSync,
   query: RecordQuery,
@@ -264,7 +249,6 @@ function readBlockPage(
   }
 }
 
-/** Unpacks a block only if its text may hold such a record. */
 function findInBlock(
   block: RecordBlock,
   query: RecordQuery,

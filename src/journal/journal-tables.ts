@@ -20,13 +20,11 @@ const KEYS_MAX = 64
 export interface TableSettings {
   /** Unix ms. A checkpoint drops older records, whose result it holds. */
   readonly keepSince: () => number
-  /** Unix ms; absent: keys are kept for ever. */
+  /** Unix ms; absent: for ever. */
   readonly keepKeysSince?: () => number
-  /** Keys with which a new journal begins. */
+  /** These and what follows begin a new journal. */
   readonly usedKeys?: readonly UsedKey[]
-  /** Rows with which the first checkpoint of a new journal begins. */
   readonly bookings?: Iterable<Booking>
-  /** Points with which the first checkpoint of a new journal begins. */
   readonly curves?: Iterable<StoredPoint>
 }
 
@@ -37,7 +35,6 @@ export interface JournalTablesOptions extends TableSettings {
   readonly records: readonly JournalRecord[]
 }
 
-/** Where a checkpoint lies, and the sum of all booked rows there. */
 type SealedPlace = Mark & Pick<StoredCheckpoint, 'booked'>
 
 /**
@@ -54,10 +51,8 @@ export class JournalTables {
   /** Neither a record nor a checkpoint covers their points. */
   readonly curves: CurveTable
   readonly #old: OldRecords
-  /** What a new journal begins with, until it is written. */
   #carried: Required<Pick<TableSettings, 'bookings' | 'curves'>>
   #last: Mark
-  /** Undefined before the first checkpoint. */
   #sealed: SealedPlace | undefined
 
   constructor({ meta, prefix, records, ...parts }: JournalTablesOptions) {
@@ -82,7 +77,6 @@ export class JournalTables {
     return this.#last
   }
 
-  /** @throws RangeError if what is stored is not what was written */
   usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[] {
     return keys.flatMap((key) => this.keys.find(key) ?? [])
   }
@@ -104,7 +98,6 @@ export class JournalTables {
     this.#old.drop(keepSince())
   }
 
-  /** Keys beyond {@link KEYS_MAX} are stored in parts before the next checkpoint. */
   get hasKeysAhead(): boolean {
     return this.#sealed !== undefined && this.keys.waiting > KEYS_MAX
   }
@@ -157,7 +150,7 @@ class OldRecords {
 
   constructor(database: DatabaseSync) {
     this.#dropBlocks = database.prepare(
-      // The column `last` would make SQLite read a page of every block.
+      // The column `last` would cost a page of every block.
       `DELETE FROM record_blocks WHERE first < min(
         coalesce((SELECT first FROM record_blocks WHERE at_max >= ? ORDER BY first LIMIT 1), ${Number.MAX_SAFE_INTEGER}),
         (SELECT min(first) FROM record_blocks) + ${DROPPED_MAX})`,

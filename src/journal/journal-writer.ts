@@ -4,18 +4,16 @@ import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 /** The run that writes a journal, by its keys, settings and code. */
 export interface JournalWriter {
-  /** A digest of exchange and key; undefined until the exchange has accepted one. */
+  /** A digest of exchange and key, once the exchange has accepted one. */
   readonly keys: string | undefined
-  /** Names the process and the variable of its key, for display. */
+  /** Process and variable of the key, for display. */
   readonly by: string
-  /** Digests by name, of settings that determine trading and of strategies' code. */
+  /** Digests by name: settings that determine trading, and strategies' code. */
   readonly setup: Readonly<Record<string, string>>
 }
 
-/** Name of its row in the table `meta`. */
 export const WRITER = 'writer'
 
-/** Eight characters tell two digests apart. */
 const SHOWN_CHARACTERS = 8
 
 /** A damaged text counts as none: the next run notes its writer anew. */
@@ -41,7 +39,6 @@ export function putWriter(database: DatabaseSync, writer: JournalWriter): void {
 }
 
 /**
- * Refuses a journal that another account's keys wrote.
  * @param where a state directory, or a server with its schema
  * @throws Failure STATE_OF_OTHER_KEYS, which names both
  */

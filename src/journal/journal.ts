@@ -4,18 +4,17 @@ import type { BookedRow, Booking, BookingSpan } from './booking.ts'
 import type { CurvePoint, CurveQuery } from './curves.ts'
 import type { JournalWriter } from './journal-writer.ts'
 
-/** An entry of the book as text. */
 export interface BookRow {
   readonly name: string
   readonly key: string
   readonly value: string
 }
 
-/** An undefined value removes the entry. */
+/** Undefined removes the entry. */
 export type RowChange = Omit<BookRow, 'value'> & { readonly value: string | undefined }
 
 export interface JournalContents {
-  /** The book's rows at the last {@link Journal.saveCheckpoint}, in the order of a map. */
+  /** Rows of the book in the order of a map. */
   readonly checkpoint: readonly BookRow[] | undefined
   readonly records: readonly JournalRecord[]
 }
@@ -25,7 +24,7 @@ export interface JournalContents {
  * appended.
  */
 export interface Journal {
-  /** Random text, drawn with the journal, that is part of every clientOid. */
+  /** Part of every clientOid. */
   readonly salt: string
   load(): JournalContents
   /**
@@ -45,7 +44,7 @@ export interface Journal {
    * @throws Failure JOURNAL_POISONED if the stored keys are not what was written
    */
   usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[]
-  /** Counts records of earlier runs too. */
+  /** Includes those of earlier runs. */
   readonly recordsSinceCheckpoint: number
   /**
    * Does a bounded part of the next checkpoint: some used keys.
@@ -67,14 +66,12 @@ export interface Journal {
 export type KillAnswer = 'seen' | 'clean' | 'released'
 
 export interface KillOrder {
-  /** Counts the orders of one account. */
   readonly number: number
   readonly state: KillAnswer | 'asked'
   readonly reason: string
   readonly by: string
 }
 
-/** Every reader of the server sees it. */
 export interface FleetAlert {
   readonly urgency: string
   readonly event: string
@@ -84,11 +81,9 @@ export interface FleetAlert {
 
 export type FleetState = Readonly<Record<string, unknown>>
 
-/** What a daemon shows to every reader of the server. Nothing waits for it. */
 export interface FleetNews {
-  /** Returns also the alerts that were not delivered yet. */
+  /** With the alerts that were not delivered yet. */
   news(): { readonly state: FleetState; readonly alerts: readonly FleetAlert[] }
-  /** @param trouble why they were not delivered */
   onShown(trouble?: string): void
 }
 
@@ -100,16 +95,11 @@ export interface WriterLease {
   objection(): string | undefined
   /** Called once, when the lease is lost, or when a write failed that nothing waited for. */
   onLost(listener: (failure: Failure) => void): void
-  /** Called once, when a handover is requested. */
   onHandover(listener: () => void): void
   readonly kill: KillOrder | undefined
-  /**
-   * Called repeatedly.
-   * @returns the progress, or undefined if there is none
-   */
+  /** Called repeatedly; returns the progress, or undefined without any. */
   onKill(listener: (kill: KillOrder) => KillAnswer | undefined): void
   answerKill(): Promise<void> | void
-  /** Each renewal of the lease shows it from now on. */
   show(news: FleetNews): void
   /** Does not give the lease back at the close, because this process opens the journal again. */
   keep(): void
@@ -120,17 +110,13 @@ export interface WriterLease {
   readonly isAbandoned: boolean
 }
 
-/** Keeps fills and funding payments longer than records. */
 export interface BookingStore {
   /**
    * Returns the oldest first. Only a reading to the end proves that none is missing.
    * @throws Failure JOURNAL_CORRUPT
    */
   bookings(kind: BookedRow['kind'], span?: BookingSpan): Iterable<BookedRow>
-  /**
-   * Drops them durably, together with the record about it.
-   * @throws Failure JOURNAL_POISONED
-   */
+  /** @throws Failure JOURNAL_POISONED */
   dropBookings(record: ArchivedRecord): void
 }
 
@@ -141,25 +127,20 @@ export interface CurveStore {
    * @param over curves that get no more points, and make room where there is none
    */
   notePoints(points: readonly CurvePoint[], over?: readonly string[]): void
-  /**
-   * Returns the points that are written, the oldest first.
-   * @throws Failure JOURNAL_CORRUPT
-   */
+  /** @throws Failure JOURNAL_CORRUPT */
   curve(query: CurveQuery): Iterable<CurvePoint>
 }
 
 export interface WriterStore<Done = void | Promise<void>> {
   readonly writer: JournalWriter | undefined
-  /** The writer is durable when this is done. */
   noteWriter(writer: JournalWriter): Done
 }
 
-/** A journal as a daemon opens it, in a file or on a server. */
 export interface OpenedJournal
   extends Omit<Journal, 'close'>, BookingStore, CurveStore, WriterStore {
   /** Absent if a lock of this machine suffices. */
   readonly lease?: WriterLease
-  /** Sequence of the record that was appended last; 0 if there is none. */
+  /** 0 without a record. */
   readonly lastSequence: number
   /** Why nothing can be written at this time, if that may end by itself. */
   readonly trouble?: string | undefined

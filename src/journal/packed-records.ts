@@ -6,7 +6,6 @@ import { nextLink } from './durable-mark.ts'
 const BLOCK_RECORDS = 256
 const BLOCK_CHARACTERS = 131_072
 
-/** A damaged block must not fill the memory. */
 const UNPACKED_BYTES_MAX = 268_435_456
 
 export type RecordRow = Readonly<Record<string, SQLOutputValue>>
@@ -16,7 +15,6 @@ export interface RecordBlock {
   readonly last: number
   readonly at_min: number
   readonly at_max: number
-  /** The links of the other records are computed from it. */
   readonly first_link: string
   readonly last_link: string
   readonly body: Uint8Array
@@ -109,7 +107,6 @@ export function unpackBlock(block: RecordBlock, text = textOf(block)): readonly 
   throw damaged(block.first)
 }
 
-/** A reader of a span skips blocks by their instants, so these must be true. */
 function areInstants(rows: readonly RecordRow[], { at_min, at_max }: RecordBlock): boolean {
   const instants = rows.map(({ at }) => Number(at))
   return Math.min(...instants) === at_min && Math.max(...instants) === at_max

@@ -24,9 +24,7 @@ import { readVerifiedPrefix } from './verified-prefix.ts'
 export interface RepairOptions {
   readonly file: string
   readonly identity: string
-  /** Builds the record that stands for everything lost. */
   readonly buildRecord: (reason: string) => RepairedRecord
-  /** Part of the name of the damaged files that are kept; unique for each repair. */
   readonly stamp: string
 }
 
@@ -34,7 +32,6 @@ export interface RepairReport {
   readonly refusal: Failure
   readonly aside: string
   readonly records: number
-  /** Undefined if the mark does not say how many there were. */
   readonly lostMin: number | undefined
   readonly hasCheckpoint: boolean
   /** Without its salt, a repeated decision gets another clientOid. */
@@ -124,7 +121,6 @@ interface SalvagedJournal extends Pick<VerifiedJournal, 'meta' | 'prefix'> {
   readonly usedKeys: readonly UsedKey[]
 }
 
-/** Undefined if nothing is readable. */
 function salvage(file: string): SalvagedJournal | undefined {
   if (!existsSync(file)) return undefined
   let database: DatabaseSync | undefined
@@ -141,7 +137,6 @@ function salvage(file: string): SalvagedJournal | undefined {
   }
 }
 
-/** Returns all keys that are readable. */
 function readKeys(database: DatabaseSync, { first }: JournalMeta): readonly UsedKey[] {
   try {
     return [...salvageKeys(database, first)]
@@ -151,7 +146,6 @@ function readKeys(database: DatabaseSync, { first }: JournalMeta): readonly Used
   }
 }
 
-/** Yields rows one by one, since they may be many. */
 function* readBookings(file: string, { first }: JournalMeta): Generator<BookedRow> {
   const database = openReading(file)
   try {

@@ -33,9 +33,7 @@ const WAITING_MAX = 256
 const LOG_PAGES_MAX = 2000
 
 export interface SqliteJournalOptions extends JournalFile, TableSettings {
-  /** Salt of a new journal; absent: it is drawn. */
   readonly salt?: string | undefined
-  /** Called once if old records are damaged, and are therefore not packed. */
   readonly onUnpacked?: (reason: string) => void
 }
 
@@ -101,7 +99,6 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   readonly #parts: Pick<SqliteJournalParts, 'file' | 'database' | 'meta' | 'mark'>
   readonly #tables: JournalTables
   #onUnpacked: ((reason: string) => void) | undefined
-  /** Undefined after it was loaded. */
   #found: JournalContents | undefined
   #checkpointed: number
   /** False until a checkpoint leaves records that may fill another block. */
@@ -143,7 +140,6 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
     done()
   }
 
-  /** Packs older records or moves the log: nothing waits for either. */
   flush(): void {
     const block = this.#takeBlock()
     this.#writeWaiting(block)
@@ -159,7 +155,7 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
     try {
       this.#parts.database.exec('PRAGMA wal_checkpoint(PASSIVE)')
     } catch {
-      // The log is as it was.
+      // The log stays as it was.
     }
   }
 

@@ -16,7 +16,7 @@ const NOTHING_BOOKED = totalToText(NO_ROWS)
 
 export interface StoredRecord extends Mark {
   readonly body: string
-  /** Sum of all booked rows after this record; undefined if it books nothing. */
+  /** The sum of all booked rows after it, if it books any. */
   readonly booked: string | undefined
 }
 
@@ -28,14 +28,11 @@ export interface StoredCheckpoint extends Mark, StoredBook {
 /** The longest proved beginning of a journal. */
 export interface VerifiedPrefix {
   readonly checkpoint: StoredCheckpoint | undefined
-  /** The first record follows it: the checkpoint, or the beginning. */
   readonly start: Mark
   readonly records: readonly StoredRecord[]
   readonly days: BookedDays
   readonly last: Mark
-  /** Why the prefix ends there; undefined at the end of the journal. */
   readonly flaw: Flaw | undefined
-  /** The days whose sums differ from the record at the end of the prefix. */
   readonly daysFlaw: Flaw | undefined
 }
 
@@ -89,7 +86,6 @@ function attempt<Value>(work: () => Value): { readonly value?: Value; readonly f
   }
 }
 
-/** @throws RangeError if it is not as it was written */
 function readCheckpoint(database: DatabaseSync, first: string): StoredCheckpoint | undefined {
   const row = database
     .prepare('SELECT sequence, link, rows, sum, keys, key_sum, booked, seal FROM checkpoints')
@@ -121,10 +117,7 @@ export function sealOf({ sequence, link }: Mark, { book, keys, booked }: SealedS
   return nextLink(link, sequence, book.rows, sumToText(book), keys.rows, sumToText(keys), booked)
 }
 
-/**
- * A start does not read the records before the checkpoint; `explain` does.
- * @throws Error of SQLite where a page of them is damaged
- */
+/** A start does not read the records before the checkpoint; `explain` does. */
 export function areOldRecordsWhole(database: DatabaseSync, { sequence, link }: Mark): boolean {
   let previous: RecordRow | undefined
   try {
@@ -145,8 +138,8 @@ export function areOldRecordsWhole(database: DatabaseSync, { sequence, link }: M
 }
 
 /**
- * Yields packed records first, and does not check links.
- * @throws RangeError where a block is not as it was written
+ * Packed ones come first. Links are not checked.
+ * @throws RangeError for a damaged block
  */
 export function* readStoredRecords(
   database: DatabaseSync,
@@ -163,7 +156,6 @@ export function* readStoredRecords(
     .iterate(upTo)
 }
 
-/** Reads as long as each record is linked to the one before; the first that is not is the flaw. */
 function followLinks(database: DatabaseSync, start: Mark, into: StoredRecord[]): Flaw | undefined {
   const rows = database
     .prepare(
@@ -188,7 +180,6 @@ export function toStoredRecord({ sequence, body, booked, link }: RecordRow): Sto
   return { sequence: Number(sequence), body: String(body), booked: total, link: String(link) }
 }
 
-/** Tells whether the record is as it was written, after one with the link `previous`. */
 export function isLinked(
   previous: string,
   { sequence, at, kind, body, booked, link }: RecordRow,

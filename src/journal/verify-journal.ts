@@ -58,7 +58,6 @@ export function verifyJournal(
   }
 }
 
-/** Checks the rows that a start does not read. */
 export function findFlawedRows(
   database: DatabaseSync,
   { meta: { first }, prefix: { start } }: Pick<VerifiedJournal, 'meta' | 'prefix'>,
@@ -74,12 +73,10 @@ export function findFlawedRows(
   return undefined
 }
 
-/** True for a file that is not empty. */
 export function isJournalFile(file: string): boolean {
   return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
-/** @throws Failure if a mark proves that there was a journal */
 function confirmAbsent(file: string, mark: MarkReading): undefined {
   if (mark.kind === 'read' || mark.kind === 'moved')
     throw failures.tailLost(file, 0, mark.mark.sequence)

@@ -9,7 +9,6 @@ import { type JournalSize, countJournal } from './prove-copy.ts'
 import { nothingToCopy } from './copy-failures.ts'
 
 export interface FileToBackUp {
-  /** A daemon may write to it meanwhile. */
   readonly file: string
   readonly identity: string
   readonly to: string

@@ -3,7 +3,6 @@ import type { Mark } from '../durable-mark.ts'
 import type { KillOrder } from '../journal.ts'
 import { foundOf } from '../postgres/postgres-failures.ts'
 
-/** @param where a file, or a server with its schema */
 export function nothingToCopy(where: string): Failure {
   return new Failure({
     code: 'JOURNAL_COPY_NOTHING',
@@ -57,7 +56,6 @@ export function copyFailed(error: unknown): Failure {
   })
 }
 
-/** The last step was sent, and its answer is missing. */
 export function copyUnknown(error: unknown): Failure {
   return new Failure({
     code: 'JOURNAL_COPY_UNKNOWN',

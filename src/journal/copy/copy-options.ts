@@ -7,10 +7,8 @@ import type { LeaseTaker, LeaseTerms } from '../postgres/lease.ts'
 
 export const COPY_ANSWER_MS_MAX = 600_000
 
-/** The journal of the one is to be moved to the other. */
 export interface CopyOptions {
   readonly place: PostgresPlace
-  /** The caller holds the lock of its directory. */
   readonly file: string
   readonly replicaFile: string
   readonly identity: string

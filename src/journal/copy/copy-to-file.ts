@@ -109,7 +109,6 @@ function isNeverCopied(
   return found?.meta.first === state.meta.first && state.movedTo === fileName
 }
 
-/** @throws Failure if an existing file may not be replaced */
 function judgeFile(options: CopyOptions, mark: MarkReading, state: ServerState): 'copy' | 'done' {
   const { file, identity, place, fileName } = options
   if (state.meta.identity !== identity)
@@ -148,7 +147,6 @@ async function moveToFile(
   options: CopyToFileOptions,
   { state, isMoved }: { readonly state: ServerState; readonly isMoved: boolean },
 ): Promise<CopyReport> {
-  // A journal that has moved has no writer any more.
   const lease = isMoved ? undefined : await holdLease(connection, options)
   try {
     const copied = await fetchFile(connection, options, state)
@@ -243,7 +241,6 @@ function putInPlace(options: CopyOptions): void {
   syncDirectory(dirname(file))
 }
 
-/** From here on no daemon writes to the server. */
 async function leaveServer(
   connection: PostgresConnection,
   { place, fileName }: CopyOptions,

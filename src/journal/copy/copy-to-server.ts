@@ -76,7 +76,6 @@ export async function copyToServer(options: CopyToServerOptions): Promise<CopyRe
   }
 }
 
-/** The proved file becomes this machine's replica. */
 function proofFileOf({ replicaFile }: CopyOptions): string {
   return `${replicaFile}.copied`
 }
@@ -120,7 +119,6 @@ async function moveToServer(
   }
 }
 
-/** @throws Failure if an existing journal may not be replaced */
 function judgeServer(
   { place, file, identity, fileName }: CopyOptions,
   { meta, prefix, mark }: CopySource,
@@ -141,7 +139,6 @@ function judgeServer(
       throw tailLostOnServer(where, state.last.sequence, prefix.last.sequence)
     return 'done'
   }
-  // A journal that moved on to another file is newer.
   if (isMoved && state.movedTo !== fileName) throw movedOn(file, where, state.movedTo)
   if (state.last.sequence > prefix.last.sequence) throw copyBehind(where, state.last, prefix.last)
   return 'replace'

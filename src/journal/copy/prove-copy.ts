@@ -35,7 +35,6 @@ function toJournalSize(countOf: (counted: Counted) => unknown): JournalSize {
   return Object.fromEntries(counts) as JournalSize
 }
 
-/** Counts rows, and proves nothing about them. */
 export function countJournal(database: DatabaseSync): JournalSize {
   const count = (from: string, what = 'count(*)'): number =>
     Number(database.prepare(`SELECT ${what} AS n FROM ${from}`).get()?.['n'] ?? 0)

@@ -12,7 +12,6 @@ export interface ServerState {
   readonly movedTo: string | undefined
   readonly isBlank: boolean
   readonly holder: string
-  /** After this time the caller may take the lease. */
   readonly freeInMs: number
 }
 

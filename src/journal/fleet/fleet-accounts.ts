@@ -7,7 +7,6 @@ import { quoteName } from '../postgres/server-schema.ts'
 export const LISTED_FOR = '1 day'
 /** A standby looks four times a second. */
 const SEEN_WITHIN_MS = 5000
-/** Hundreds of accounts take a dozen queries of a distant server. */
 const READ_TOGETHER = 25
 
 /**
@@ -16,10 +15,8 @@ const READ_TOGETHER = 25
  */
 export type WriterState = 'writes' | 'vanished' | 'ended' | 'new' | 'moved'
 
-/** Follows the journal, or did so within the last day. */
 export interface FleetStandby {
   readonly holder: string
-  /** Transactions that it has yet to read. */
   readonly behind: number
   readonly seenAgoMs: number
   readonly isFollowing: boolean
@@ -35,7 +32,6 @@ export interface FleetAccount {
   readonly takenAt: number
   /** Negative after the lease has expired. */
   readonly leaseLeftMs: number
-  /** After this time a standby may take over. */
   readonly freeInMs: number
   readonly isHandoverAsked: boolean
   readonly lastSequence: number
@@ -55,14 +51,12 @@ export interface FleetUnread {
 export interface FleetMemberRow {
   readonly holder: string
   readonly state: FleetState
-  /** Unix ms, server's clock. */
   readonly startedAt: number
   readonly seenAgoMs: number
 }
 
 export interface JournalSchema {
   readonly schema: string
-  /** Earlier versions do not create the table. */
   readonly hasOrder: boolean
 }
 

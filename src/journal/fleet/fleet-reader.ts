@@ -41,9 +41,7 @@ export interface Fleet {
   readonly accounts: readonly FleetAccount[]
   readonly unread: readonly FleetUnread[]
   readonly workers: readonly FleetMemberRow[]
-  /** The newest is last. */
   readonly alerts: readonly FleetAlertRow[]
-  /** Why workers, alerts and shown states could not be read. */
   readonly trouble: string | undefined
 }
 
@@ -60,7 +58,6 @@ export class FleetReader {
   readonly #place: PostgresPlace
   readonly #connection: PostgresConnection
 
-  /** @param place its schema is ignored */
   constructor(place: PostgresPlace) {
     this.#place = { ...place, schema: '' }
     this.#connection = this.#createConnection()
@@ -78,7 +75,6 @@ export class FleetReader {
     }
   }
 
-  /** @throws Failure JOURNAL_UNREACHABLE */
   async read(): Promise<Fleet> {
     try {
       const { now, daemons, ...shown } = await this.#readShown()
@@ -94,10 +90,7 @@ export class FleetReader {
     }
   }
 
-  /**
-   * Undefined if the account has no journal there.
-   * @throws Failure JOURNAL_UNREACHABLE
-   */
+  /** @throws Failure JOURNAL_UNREACHABLE */
   async readAccount(schema: string): Promise<FleetAccount | undefined> {
     try {
       const found = (await this.#findJournals()).filter((journal) => journal.schema === schema)
@@ -138,7 +131,6 @@ export class FleetReader {
     }
   }
 
-  /** Tells whether a repeated call would give the same error. */
   isRefusal(error: unknown): boolean {
     return isRefusal(error)
   }
@@ -189,7 +181,6 @@ export class FleetReader {
     )
   }
 
-  /** @param ids SQL that selects the ids */
   async #selectIds(ids: string): Promise<readonly FleetAlertRow[]> {
     const rows = await this.#connection.query(
       `SELECT id, extract(epoch FROM at) * 1000 AS at, holder, schema, urgency, event, title, lines

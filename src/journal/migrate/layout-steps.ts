@@ -14,7 +14,7 @@ import { sealOf } from '../verified-prefix.ts'
 
 interface LayoutStep {
   readonly file: string
-  /** SQL for a server's schema; empty if its tables stay. */
+  /** Empty if the server's tables stay. */
   readonly server: string
   /**
    * Changes rows in a file whose tables are already the new ones; a server's rows are fetched,
@@ -34,9 +34,8 @@ const FILLS_TABLE_7 = `
   CREATE INDEX fills_by_time ON fills (at);
 `
 
-/** Keyed by the layout that a step starts from. */
 const STEPS: Readonly<Record<number, LayoutStep>> = {
-  // Records are packed in a file, never on a server.
+  // A server's records are never packed.
   5: { file: BLOCKS_TABLE, server: '' },
   // A fill is named by trade and order; earlier ones lack kind and other fees. A standby states how
   // its trading would differ.

@@ -26,10 +26,9 @@ import { isJournalFile, type VerifiedJournal, verifyJournal } from '../verify-jo
 import { stepsFrom } from './layout-steps.ts'
 
 export interface FileToMigrate {
-  /** The caller holds the lock of its directory. */
   readonly file: string
   readonly identity: string
-  /** Accepts a journal that moved to a server, from which an interrupted copy is repeated. */
+  /** An interrupted copy to a server is repeated from a file that has moved. */
   readonly evenMoved?: boolean
 }
 
@@ -37,10 +36,8 @@ export interface MigrationPlan {
   readonly from: number
   readonly to: number
   readonly counted: JournalSize
-  /** The file that keeps the original. */
   readonly copy: string
   readonly bytes: number
-  /** The copy and the change need it together. */
   readonly neededBytes: number
   readonly freeBytes: number
 }
@@ -98,7 +95,7 @@ function examine({
     const bytes = sizeOf(file) + sizeOf(`${file}-wal`)
     const { bavail, bsize } = statfsSync(dirname(file))
     const copy = chooseCopy(file, from, { verified, counted })
-    // While the tables change, SQLite's log may hold everything once more.
+    // SQLite's log of the change may hold everything once more.
     const neededBytes = 2 * bytes
     const plan = { from, to: LAYOUT, counted, copy, bytes, neededBytes, freeBytes: bavail * bsize }
     return { verified, plan }
@@ -195,7 +192,6 @@ function changeLayout(file: string, { verified, plan }: ExaminedJournal): void {
     if (difference !== undefined) throw corrupt(file, { sequence: undefined, found: difference })
     database.exec('COMMIT')
   } finally {
-    // Closing undoes uncommitted changes.
     database.close()
   }
 }

@@ -27,7 +27,7 @@ import {
 } from '../postgres/server-schema.ts'
 import { stepsFrom } from './layout-steps.ts'
 
-/** A standby looks four times a second, so one that was silent for so long is gone. */
+/** A standby looks four times a second. */
 const FOLLOWED_FOR = '10 seconds'
 
 const PAGE_ROWS = 1000
@@ -43,7 +43,6 @@ export interface ServerMigration {
   readonly from: number
   readonly to: number
   readonly counted: JournalSize
-  /** The schema that keeps the original tables. */
   readonly copy: string
   readonly bytes: number
 }
@@ -177,7 +176,6 @@ async function copyTables(
   const rows = await connection.query('SELECT tablename FROM pg_tables WHERE schemaname = $1', [
     schema,
   ])
-  // An earlier layout lacks later tables.
   const own = new Set(rows.map(({ tablename }) => String(tablename)))
   const tables = JOURNAL_TABLES.map(({ name }) => name).filter((name) => own.has(name))
   for (const table of ['meta', 'lease', ...tables])
@@ -186,7 +184,6 @@ async function copyTables(
     )
 }
 
-/** Without the functions of the earlier layout its programs fail. */
 async function changeTables(
   connection: MigrationConnection,
   schema: string,
@@ -206,10 +203,6 @@ async function changeTables(
   `)
 }
 
-/**
- * Changes the rows in the file.
- * @returns what changed
- */
 function changeRows(database: DatabaseSync, from: number, { meta }: ServerState): TableChanges {
   const session = database.createSession()
   try {

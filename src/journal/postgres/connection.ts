@@ -3,10 +3,8 @@ import pg from 'pg'
 import type { Secret } from '../../lib/secret.ts'
 
 export interface PostgresPlace {
-  /** The address without its password. */
   readonly url: string
   readonly password: Secret | undefined
-  /** The schema of this account alone. */
   readonly schema: string
 }
 
@@ -39,7 +37,7 @@ export class PostgresConnection {
   #within: pg.Client | undefined
 
   /**
-   * @param answerMsMax bounds the wait for an answer; 0 is no limit
+   * @param answerMsMax 0 is no limit
    * @param settings SQL with which each session begins
    */
   constructor(place: PostgresPlace, answerMsMax = 0, settings = '') {
@@ -88,7 +86,6 @@ export class PostgresConnection {
     await client?.end().catch(() => undefined)
   }
 
-  /** Callers of one moment share the connection that opens. */
   async #connect(): Promise<pg.Client> {
     if (this.#within && this.#client !== this.#within) throw new Error('the connection was lost')
     if (this.#client) return this.#client
@@ -106,7 +103,6 @@ export class PostgresConnection {
       application_name: 'intentd',
       keepAlive: true,
     })
-    // After a loss the next query connects again.
     client.on('error', () => {
       if (this.#client === client) this.#client = undefined
     })
@@ -135,7 +131,6 @@ export function withPassword({ url, password }: Pick<PostgresPlace, 'url' | 'pas
   return whole.href
 }
 
-/** Undefined for an error that the server did not send. */
 export function sqlStateOf(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
 }

@@ -5,7 +5,6 @@ import { cleanText } from './server-schema.ts'
 /** The schema that all accounts of a database share. Trading does not need it. */
 export const FLEET_SCHEMA = 'intentd_fleet'
 
-/** Alerts are kept for this time, and no more than this number. */
 const MEMBERS_KEPT = '7 days'
 const ALERTS_KEPT = '30 days'
 const ALERTS_MAX = 5000
@@ -59,15 +58,10 @@ export interface FleetMemberOptions {
    */
   readonly id: string
   readonly kind: 'daemon' | 'worker'
-  /** User, machine and process, for display. */
   readonly holder: string
-  /** Empty for a member without a journal. */
   readonly schema: string
 }
 
-/**
- * A daemon or worker, as every reader of the server sees it: a row with its state, and its alerts.
- */
 export class FleetMember {
   readonly #options: FleetMemberOptions
 
@@ -75,10 +69,7 @@ export class FleetMember {
     this.#options = options
   }
 
-  /**
-   * @param state undefined if only alerts are shown
-   * @throws the server's error
-   */
+  /** @param state undefined for alerts alone */
   async show(state: FleetState | undefined, alerts: readonly FleetAlert[] = []): Promise<void> {
     const { connection, id, kind, holder, schema } = this.#options
     const values = [toJson({ id, kind, holder, schema, state }), toJson(alerts)]
@@ -102,7 +93,6 @@ export class FleetMember {
   }
 }
 
-/** One invalid character would keep all alerts back. */
 function toJson(value: unknown): string {
   return JSON.stringify(value, (_name, part: unknown) =>
     typeof part === 'string' ? cleanText(part) : part,

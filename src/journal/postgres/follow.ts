@@ -16,24 +16,17 @@ import { quoteName } from './server-schema.ts'
 const FOLLOW_MS = 250
 
 export interface StandbyState {
-  /** Empty if there is no holder, or none is known yet. */
   readonly holder: string
-  /** Transactions that it had to read. */
   readonly behind: number
-  /** At 0 it may take over. */
   readonly freeInMs: number
-  /** Settings and code that differ from the writer's, if those are known. */
   readonly differs: readonly string[]
-  /** Why it could not look. The other fields are then from before. */
+  /** The other fields are then from before. */
   readonly trouble?: string | undefined
 }
 
 export interface FollowSettings {
   readonly onState: (state: StandbyState) => void
-  /**
-   * Resolves after this time.
-   * @throws if following must end
-   */
+  /** @throws if following must end */
   readonly pause: (ms: number) => Promise<void>
 }
 
@@ -45,9 +38,7 @@ export interface FollowOptions {
   readonly terms: LeaseTerms
   readonly clock: Clock
   readonly following: FollowSettings
-  /** What this process would note as the writer. */
   readonly own?: JournalWriter | undefined
-  /** A difference keeps it from taking over. */
   readonly refusesDifference?: boolean
 }
 
@@ -87,7 +78,6 @@ export async function follow(options: FollowOptions): Promise<TakenLease> {
         if (taken) return taken
       }
     } catch (error) {
-      // The server would refuse again.
       if (!isPassing(error) || isOfOtherKeys(error)) throw error
       following.onState({ ...state, trouble: messageOf(error) })
     }
@@ -99,10 +89,8 @@ function isOfOtherKeys(error: unknown): boolean {
   return error instanceof Failure && error.code === 'STATE_OF_OTHER_KEYS'
 }
 
-/** Rows of standbys that are gone must not stay for ever. */
 async function forgetFollowers({ connection, place }: FollowOptions): Promise<void> {
   const old = `DELETE FROM ${quoteName(place.schema)}.followers WHERE seen_at < clock_timestamp() - interval '7 days'`
-  // The loop in {@link follow} waits for a server that is away.
   await connection.query(old).catch(() => undefined)
 }
 

@@ -11,13 +11,11 @@ export interface LeaseState {
   readonly token: number
   readonly holder: string
   readonly isHeld: boolean
-  /** Machine and file where the journal continues; undefined while it is here. */
   readonly movedTo: string | undefined
   readonly followers: readonly { readonly holder: string; readonly differs: string }[]
   readonly writer: JournalWriter | undefined
 }
 
-/** Reads the lease of a journal, and requests a handover from its holder. */
 export class Handover {
   readonly #place: PostgresPlace
   readonly #connection: PostgresConnection
@@ -27,7 +25,6 @@ export class Handover {
     this.#connection = new PostgresConnection(place, answerMsMax)
   }
 
-  /** @throws Failure JOURNAL_UNREACHABLE */
   async look(): Promise<LeaseState> {
     const [lease = {}] = await this.#query(
       `SELECT token, holder, NOT released AS held, moved_to,

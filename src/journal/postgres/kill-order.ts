@@ -27,7 +27,6 @@ const TABLE_MISSING = '42P01'
 /** Another session created the table, or its type, at the same time. */
 const MADE_BY_ANOTHER: ReadonlySet<unknown> = new Set(['42P07', '23505'])
 
-/** Earlier versions did not create the table. */
 export async function ensureKillOrder(connection: KillConnection, schema: string): Promise<void> {
   if (await hasKillOrder(connection, schema)) return
   const table = KILL_ORDER_SQL.replace('kill_order', `${quoteName(schema)}.kill_order`)
@@ -50,16 +49,13 @@ export function killOrderColumn(schema: string): string {
     'answered_ms', extract(epoch FROM k.answered_at) * 1000) FROM ${quoteName(schema)}.kill_order k) AS kill`
 }
 
-/** A kill order with what its giver wants to know. */
 export interface KillOrderRow extends KillOrder {
   /** Unix ms, server's clock. */
   readonly orderedAt: number
-  /** Empty, and the time undefined, until a daemon has answered. */
   readonly answeredBy: string
   readonly answeredAt: number | undefined
 }
 
-/** Undefined if none was ever ordered. */
 export function parseKillOrder(value: unknown): KillOrderRow | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const row = value as Readonly<Record<string, unknown>>
@@ -128,7 +124,6 @@ const CONNECTIONS_MAX = 8
 /** SQLSTATEs of a missing object or right. A repeated order would be refused again. */
 const REFUSED = '42'
 
-/** `refused` is final. `moved` says that the journal is elsewhere. */
 export type KillOrderResult =
   | { readonly kind: 'ordered'; readonly number: number }
   | { readonly kind: 'refused'; readonly reason: string }
@@ -137,7 +132,6 @@ export type KillOrderResult =
 export interface OrderKillsOptions {
   readonly schemas: readonly string[]
   readonly order: Pick<KillOrderRow, 'reason' | 'by'>
-  /** It is open already, so that the first order does not wait. */
   readonly connection: Pick<PostgresConnection, 'connect' | 'query'>
   readonly createConnection: () => Pick<PostgresConnection, 'connect' | 'query' | 'close'>
   /** Called as soon as the server has accepted an order, which then counts. */
@@ -164,7 +158,6 @@ export async function orderKills(options: OrderKillsOptions): Promise<unknown> {
     }
   })
   const ends = await Promise.allSettled([first, ...others])
-  // A connection that failed is no trouble if the others did its work.
   const lost = ends.find((end) => end.status === 'rejected')
   return troubles[0] ?? (waiting.length > 0 ? lost?.reason : undefined)
 }
@@ -173,7 +166,7 @@ interface KillOrdering extends Pick<OrderKillsOptions, 'order' | 'onOrdered'> {
   readonly noteTrouble: (error: unknown) => void
 }
 
-/** @throws if there is no connection; no account has then been taken from `waiting` */
+/** @throws without a connection; no account has then been taken from `waiting` */
 async function orderWaiting(
   connection: Pick<PostgresConnection, 'connect' | 'query'>,
   waiting: string[],

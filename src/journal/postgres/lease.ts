@@ -25,7 +25,6 @@ export interface LeaseTerms {
 }
 
 export interface LeaseTaker {
-  /** Identifies the state directory. */
   readonly place: string
   readonly name: string
 }
@@ -34,9 +33,7 @@ export interface TakenLease {
   readonly kind: 'taken'
   readonly token: number
   readonly feedPlace: number
-  /** The last holder was on another machine and did not give the lease back. */
   readonly isAbandoned: boolean
-  /** When it was requested: it is valid at least from then. */
   readonly asked: Instant
   readonly commitMs: number
 }
@@ -142,7 +139,6 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     this.#onKill = listener
   }
 
-  /** A kill may have been ordered before the lease was taken. */
   noteKill(kill: KillOrder | undefined): void {
     this.#kill = kill
   }
@@ -151,7 +147,6 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     this.#news = news
   }
 
-  /** The server refused a write, because another machine has the lease. */
   noteGone(): void {
     this.#lose('another has taken it')
   }
@@ -280,7 +275,6 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     }
   }
 
-  /** If the write fails, the next renewal repeats it. */
   async answerKill(): Promise<void> {
     const { connection, kills = connection, schema } = this.#options
     const kill = this.#kill
@@ -341,7 +335,6 @@ export class LeaseTerm {
   #deadline: Instant
   #isOver = false
 
-  /** @param asked a moment before the lease was requested */
   constructor(clock: Clock, lastingMs: number, asked: Instant) {
     this.#clock = clock
     this.#lastingMs = lastingMs

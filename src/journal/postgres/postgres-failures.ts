@@ -8,7 +8,6 @@ import { JOURNAL_MOVED, LAYOUT_OTHER, toLayout } from './server-schema.ts'
 type FailureFacts = Readonly<Record<string, string | number>>
 
 function placeFacts({ url, schema }: PostgresPlace): FailureFacts {
-  // A command that reads a whole database has no schema.
   return schema === '' ? { url } : { url, schema }
 }
 
@@ -25,14 +24,12 @@ export function translatePostgresError(error: unknown, place: PostgresPlace): Fa
       found: isPasswordMissing(error) ? NO_PASSWORD : foundOf(error),
     },
     hint: adviseOpening(error, place),
-    // The driver's message helps no reader.
     ...(isPasswordMissing(error) ? {} : { cause: error }),
   })
 }
 
 const NO_PASSWORD = 'no password was given'
 const PASSWORD = 'INTENTD_JOURNAL_PASSWORD, or the file that INTENTD_JOURNAL_PASSWORD_FILE names'
-/** The database may also hold the queue of sweeps. */
 const PASSWORD_OF_QUEUE = 'where neither is set, --url takes INTENTD_SWEEP_PASSWORD'
 
 /** Keyed by SQLSTATE (PostgreSQL's manual, "PostgreSQL Error Codes"). */
@@ -44,7 +41,6 @@ const ADVICE: Readonly<Record<string, string>> = {
     'let the user make its schema (`GRANT CREATE ON DATABASE … TO …`), or use what another user has made (docs/servers.md)',
 }
 
-/** Applies to commands that only read. */
 const READING_ADVICE =
   'let the user read it: `GRANT USAGE ON SCHEMA … TO …` and `GRANT SELECT ON ALL TABLES IN SCHEMA … TO …`, for each journal and for intentd_fleet (docs/servers.md)'
 
@@ -81,7 +77,6 @@ function isPasswordMissing(error: unknown): boolean {
  */
 const PASSING = ['57P', '08', '53', '58', '25006']
 
-/** True for an error of the connection, and for one of the server that will pass. */
 export function isPassing(error: unknown): boolean {
   const state = sqlStateOf(error)
   return state === undefined || PASSING.some((start) => state.startsWith(start))
@@ -115,7 +110,6 @@ export function foundOf(error: unknown): string {
     : messageOf(error)
 }
 
-/** Also thrown when it is unknown whether the write was done. */
 export function notWritten(error: unknown): Failure {
   return new Failure({
     code: 'JOURNAL_POISONED',
@@ -168,7 +162,6 @@ export function corruptOnServer(
   })
 }
 
-/** @param durable the last record that was reported as durable, counted as `found` is */
 export function tailLostOnServer(where: string, found: number, durable: number): Failure {
   return new Failure({
     code: 'JOURNAL_TAIL_LOST',
@@ -178,7 +171,6 @@ export function tailLostOnServer(where: string, found: number, durable: number):
   })
 }
 
-/** @param found the right that the user lacks */
 export function notAllowed(place: PostgresPlace, found: string): Failure {
   return new Failure({
     code: 'JOURNAL_UNREACHABLE',
@@ -197,7 +189,6 @@ export function serverOld(place: PostgresPlace, version: string): Failure {
   })
 }
 
-/** @param text the layout, as the table `meta` has it */
 export function layoutOther(place: PostgresPlace, text: string): Failure {
   const layout = toLayout(text)
   if (layout < LAYOUT)

@@ -50,7 +50,6 @@ const AWAY_MS_MAX = 30_000
 /** More records are written without waiting for a durable one. */
 const WAITING_MAX = 256
 
-/** What one transaction does, step by step. */
 type WriteStep =
   | {
       readonly kind: 'record'
@@ -76,14 +75,12 @@ export interface PostgresJournalOptions extends TableSettings {
   readonly prefix: VerifiedPrefix
   readonly lease: HeldLease
   readonly writer: JournalWriter | undefined
-  /** The replica, from which others read. */
   readonly file: string
   readonly clock: Pick<Clock, 'monotonic'>
   readonly timers: Timers
   readonly onAway: OnAway
 }
 
-/** Says that the server is away and why, or that it is back and after how long. */
 export type OnAway = (away: { readonly reason: string } | { readonly afterMs: number }) => void
 
 /**
@@ -105,7 +102,6 @@ class PostgresJournal implements OpenedJournal {
   readonly #tables: JournalTables
   #found: JournalContents | undefined
   #checkpointed: number
-  /** How many of `#steps` are records. */
   #recordsWaiting = 0
   #steps: WriteStep[] = []
   #waitingFor: OnDone[] = []
@@ -199,7 +195,6 @@ class PostgresJournal implements OpenedJournal {
     return this.#tables.last.sequence + this.#recordsWaiting
   }
 
-  /** While a write is under way, one part of the keys waits, and no second one is added. */
   prepareCheckpoint(): boolean {
     this.#assertSound()
     if (!this.#tables.hasKeysAhead) return false
@@ -297,7 +292,6 @@ class PostgresJournal implements OpenedJournal {
     if (this.#isWanted || this.#waitingFor.length > 0) this.flush()
   }
 
-  /** @throws the error of a server that was away for too long, or that will not come back */
   async #reach(): Promise<void> {
     const { connection, lease, clock, timers, onAway } = this.#options
     const since = clock.monotonic()
@@ -317,10 +311,7 @@ class PostgresJournal implements OpenedJournal {
     }
   }
 
-  /**
-   * Needs the open transaction of the replica.
-   * @returns the changes, encoded for the server
-   */
+  /** Needs the open transaction of the replica. */
   #carryOut(steps: readonly WriteStep[]): string {
     const { database } = this.#options.replica
     const session = database.createSession()
@@ -348,7 +339,6 @@ class PostgresJournal implements OpenedJournal {
     rollBack(replica.database)
   }
 
-  /** @param isHeard true if a commit waited for the write, and gets the failure */
   #sayBroken(isHeard: boolean): void {
     for (const done of this.#waitingFor.splice(0)) done(this.#failure)
     if (!isHeard && this.#failure) this.#onBroken?.(this.#failure)
@@ -362,11 +352,8 @@ class PostgresJournal implements OpenedJournal {
 export interface OpenPostgresOptions extends TableSettings {
   readonly place: PostgresPlace
   readonly identity: string
-  /** Absent for a process that does not trade. */
   readonly own?: JournalWriter | undefined
-  /** A standby with other settings or code does not take over. */
   readonly refusesDifference?: boolean
-  /** The caller holds the lock of its directory. */
   readonly file: string
   readonly taker: LeaseTaker
   readonly terms: LeaseTerms
@@ -379,7 +366,6 @@ export interface OpenPostgresOptions extends TableSettings {
 
 export interface OpenedPostgres extends ServerDurability {
   readonly journal: OpenedJournal
-  /** Nothing was ever written. */
   readonly isEmpty: boolean
   readonly commitMs: number
 }
@@ -427,7 +413,6 @@ async function openWithLease(
       holder: options.taker.name,
     })
     try {
-      // A kill may have been ordered while there was no writer.
       lease.noteKill(await readKillOrder(connection, place.schema))
       await replica.catchUp()
       const prefix = await replica.verify()

@@ -48,7 +48,6 @@ export class Replica {
     this.#feedPlace = feedPlace
   }
 
-  /** Opens a replica that is nearly up to date. */
   static async open(options: ReplicaOptions): Promise<Replica> {
     const kept = await openKept(options)
     if (kept) {
@@ -73,10 +72,7 @@ export class Replica {
     assertNotAhead(this.#options.place, head, this.#feedPlace)
   }
 
-  /**
-   * Applies what the writer has changed until there is nothing new.
-   * @returns the number of the writer's transactions
-   */
+  /** @returns the number of the writer's transactions that were new */
   async catchUp(): Promise<number> {
     const { connection, place } = this.#options
     let caughtUp = 0
@@ -156,7 +152,6 @@ export class Replica {
     }
   }
 
-  /** Compares the last record and the checkpoint. */
   async #isServers({ last, checkpoint }: VerifiedPrefix): Promise<boolean> {
     const { connection, place, meta } = this.#options
     const schema = quoteName(place.schema)
@@ -174,7 +169,7 @@ export function putFeedPlace(database: DatabaseSync, place: number): void {
 }
 
 /**
- * Opens the replica of an earlier run; undefined if it cannot be continued.
+ * Undefined if an earlier run's replica cannot be continued.
  * @throws Failure JOURNAL_TAIL_LOST
  */
 async function openKept({
@@ -259,9 +254,8 @@ async function fetchAnew({
 export interface FetchTablesOptions {
   readonly connection: Pick<PostgresConnection, 'query'>
   readonly schema: string
-  /** Its tables are empty. */
   readonly database: DatabaseSync
-  /** Records up to this one are packed as they come; absent: none is. */
+  /** Absent: no record is packed. */
   readonly packUpTo?: number
   readonly onRows?: (table: string, rows: number) => void
 }
@@ -289,7 +283,6 @@ export function openReplica(file: string): DatabaseSync {
   closeSync(openSync(file, 'a', 0o600))
   chmodSync(file, 0o600)
   const database = openWriting(file)
-  // Rows that a power cut takes are fetched again.
   database.exec('PRAGMA synchronous = NORMAL')
   return database
 }

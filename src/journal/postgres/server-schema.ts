@@ -1,4 +1,3 @@
-/** A table that is the same in SQLite and PostgreSQL. */
 export interface JournalTable {
   readonly name: string
   readonly columns: readonly { readonly name: string; readonly type: 'bigint' | 'text' }[]
@@ -33,7 +32,6 @@ export const JOURNAL_TABLES: readonly JournalTable[] = [
   table('curves', ['series', 'step', 'at'], 'series step# at# value digest'),
 ]
 
-/** Undefined for a table that is not the journal's. */
 export function tableNamed(name: string): JournalTable | undefined {
   return JOURNAL_TABLES.find((one) => one.name === name)
 }

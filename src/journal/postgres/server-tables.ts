@@ -15,7 +15,6 @@ import {
 } from './postgres-failures.ts'
 import { type JournalTable, quoteName, schemaSql, STILL_HELD, toLayout } from './server-schema.ts'
 
-/** A page has some hundred kilobytes. */
 const PAGE_ROWS = 1000
 
 /** Another session created the schema, or its row in the catalogue, at the same time. */
@@ -24,10 +23,7 @@ const MADE_BY_ANOTHER: ReadonlySet<string> = new Set(['42P06', '23505'])
 /** The oldest tested version, as the server numbers versions. */
 const VERSION_MIN = 150_000
 
-/**
- * @returns the version in words
- * @throws Failure JOURNAL_SERVER_OLD
- */
+/** @throws Failure JOURNAL_SERVER_OLD */
 export async function assertServerVersion(
   connection: Pick<PostgresConnection, 'query'>,
   place: PostgresPlace,
@@ -44,14 +40,10 @@ type TablesConnection = Pick<PostgresConnection, 'query' | 'within'>
 
 export interface ServerOwner {
   readonly identity: string
-  /** Absent for a process that does not trade. */
   readonly own?: JournalWriter | undefined
 }
 
-/**
- * Creates the tables if there is no journal.
- * @throws Failure STATE_OF_OTHER_KEYS
- */
+/** @throws Failure STATE_OF_OTHER_KEYS */
 export async function openServerTables(
   connection: TablesConnection,
   place: PostgresPlace,
@@ -143,7 +135,6 @@ export async function noteServerWriter(
   )
 }
 
-/** @param rows as SQLite has them */
 export async function insertServerRows(
   connection: Pick<PostgresConnection, 'query'>,
   schema: string,
@@ -158,7 +149,7 @@ export async function insertServerRows(
   )
 }
 
-/** Yields rows in the order of the key. Needs a transaction. */
+/** Needs a transaction. */
 export async function* readServerTable(
   connection: Pick<PostgresConnection, 'query'>,
   schema: string,
@@ -202,9 +193,7 @@ export async function readDurability(
 
 export interface ProbedServer extends ServerDurability {
   readonly version: string
-  /** `empty` if a start created it and nothing was written. */
   readonly journal: 'none' | 'empty' | 'written'
-  /** False if another user created the fleet's schema and granted no right to it. */
   readonly maySayInFleet: boolean
   readonly commitMs: number
   readonly writer: JournalWriter | undefined
@@ -212,10 +201,7 @@ export interface ProbedServer extends ServerDurability {
 
 const ANSWER_MS_MAX = 10_000
 
-/**
- * Examines everything on which a start depends.
- * @throws Failure as a start would
- */
+/** @throws Failure as a start would */
 export async function probeServer(
   place: PostgresPlace,
   owner: ServerOwner,
@@ -243,7 +229,6 @@ export async function probeServer(
   }
 }
 
-/** @throws Failure if this user may not write the journal, or it has moved */
 async function readWhatIsThere(
   connection: Pick<PostgresConnection, 'query'>,
   place: PostgresPlace,

@@ -4,7 +4,6 @@ import { JOURNAL_TABLES, type JournalTable, tableNamed } from './server-schema.t
 /** A dropped row has only its key. */
 export type TableRow = Readonly<Record<string, string | number | null>>
 
-/** The changes of one transaction, in no particular order. */
 export type TableChanges = Readonly<
   Record<string, { readonly put?: readonly TableRow[]; readonly drop?: readonly TableRow[] }>
 >
@@ -35,7 +34,6 @@ const FLOAT = 2
 const TEXT = 3
 const NULL = 5
 
-/** SQLite's numbers of these operations. */
 const DELETED = 9
 const UPDATED = 23
 
@@ -84,7 +82,6 @@ export function applyChanges(database: DatabaseSync, changes: TableChanges): voi
   }
 }
 
-/** @param rows as the server gives them */
 export function putRows(
   database: DatabaseSync,
   table: JournalTable,

@@ -14,7 +14,7 @@ export interface StoredBook {
   readonly sum: RowsSum
 }
 
-/** @throws RangeError if a row is not as it was written */
+/** @throws RangeError for a damaged row */
 export function readStoredBook(database: DatabaseSync, first: string): StoredBook {
   const rows: StoredBookRow[] = []
   let sum = 0n
@@ -46,7 +46,6 @@ export class BookTable {
   #lastPosition = 0
   #sum: RowsSum
 
-  /** @param found read by {@link readStoredBook} */
   constructor(database: DatabaseSync, first: string, found: StoredBook | undefined) {
     this.#first = first
     this.#sum = found?.sum ?? NO_ROWS
@@ -94,7 +93,6 @@ export class BookTable {
     this.#sum = addDigest(without, digest)
   }
 
-  /** An entry that was added and removed between two checkpoints has no row. */
   #remove(name: string, key: string, position: number | undefined): void {
     if (position === undefined) return
     this.#sum = takeDigest(this.#sum, digestIn(this.#statements.delete.get(position), position))

@@ -55,7 +55,6 @@ export interface BookedDays {
   readonly sum: RowsSum
 }
 
-/** Reads number and sum of each day, not its rows. */
 export function readDays(database: DatabaseSync): BookedDays {
   const days = new Map<string, RowsSum>()
   let [rows, sum] = [0, 0n]
@@ -73,7 +72,7 @@ export function totalToText(sum: RowsSum): string {
   return `${sum.rows} ${sumToText(sum)}`
 }
 
-/** Yields every row that is as it was written, even if others are damaged. */
+/** Yields undamaged rows, however many others are damaged. */
 export function* salvageBookings(
   database: DatabaseSync,
   first: string,
@@ -86,8 +85,8 @@ export function* salvageBookings(
 }
 
 /**
- * Yields the oldest first. Each row is checked, but not that none is missing.
- * @throws RangeError for a row that is not as it was written
+ * Checks each row, but not that none is missing.
+ * @throws RangeError for a damaged row
  */
 export function* readBookings(
   database: DatabaseSync,
@@ -99,7 +98,6 @@ export function* readBookings(
     count,
   }: BookingSpan & {
     readonly kind: BookedKind
-    /** Adds each row before it is yielded. */
     readonly count?: RowsCount | undefined
   },
 ): Generator<BookedRow> {
@@ -148,7 +146,6 @@ export class BookingTable {
   >
   #sum: RowsSum
 
-  /** @param found read by {@link readDays} */
   constructor(database: DatabaseSync, first: string, found: BookedDays) {
     this.#database = database
     this.#first = first
@@ -185,7 +182,7 @@ export class BookingTable {
 
   /**
    * Needs the transaction of their record.
-   * @throws RangeError if a changed row is not as it was written
+   * @throws RangeError for a damaged row
    */
   apply(bookings: Iterable<Booking>): void {
     for (const booking of bookings) {
@@ -291,7 +288,6 @@ function toRow(kind: BookedKind, row: BookingRow): BookedRow {
   const columns: readonly string[] = TABLES[kind].columns
   const values = columns.map((column) => [
     column,
-    // An earlier layout lacks added columns.
     column === 'at' ? Number(row[column]) : String(row[column] ?? ''),
   ])
   return { kind, ...Object.fromEntries(values) } as BookedRow

@@ -24,7 +24,7 @@ export type StoredPoint = CurvePoint & { readonly step: number }
 
 /**
  * Yields an hour before its minutes.
- * @throws RangeError for a point that is not as it was written
+ * @throws RangeError for a damaged point
  */
 export function* readCurve(
   database: DatabaseSync,
@@ -42,14 +42,14 @@ export function* readCurve(
   }
 }
 
-/** Checks every point; whether one is missing is not known. */
+/** That none is missing is not known. */
 export function areCurvesWhole(database: DatabaseSync, first: string): boolean {
   for (const row of database.prepare('SELECT * FROM curves').iterate())
     if (row['digest'] !== digestOf(first, toPoint(row))) return false
   return true
 }
 
-/** Yields every point that is as it was written, even if others are damaged. */
+/** Yields undamaged points, however many others are damaged. */
 export function* salvageCurves(database: DatabaseSync, first: string): Generator<StoredPoint> {
   for (const row of database.prepare('SELECT * FROM curves').iterate()) {
     const point = toPoint(row)
@@ -70,7 +70,6 @@ export function* salvageCurves(database: DatabaseSync, first: string): Generator
 export class CurveTable {
   readonly #first: string
   readonly #series: Set<string>
-  /** Series that have got a point since the table was opened, and are not over. */
   readonly #live = new Set<string>()
   readonly #statements: Readonly<
     Record<'put' | 'oldest' | 'newest' | 'read' | 'drop' | 'forget', StatementSync>
@@ -159,7 +158,7 @@ export class CurveTable {
     }
   }
 
-  /** @returns how many hours it has folded */
+  /** @returns the number of folded hours */
   #thin(series: string, now: number, hoursMax: number): number {
     const { drop } = this.#statements
     let folded = 0

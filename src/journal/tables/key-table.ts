@@ -19,7 +19,6 @@ export interface BucketSums {
 
 export const NO_KEYS: BucketSums = { buckets: new Map(), sum: NO_ROWS }
 
-/** Reads number and sum of each bucket, not its keys. */
 export function readBuckets(database: DatabaseSync): BucketSums {
   const buckets = new Map<number, RowsSum>()
   let [rows, sum] = [0, 0n]
@@ -32,9 +31,7 @@ export function readBuckets(database: DatabaseSync): BucketSums {
   return { buckets, sum: { rows, sum: BigInt.asUintN(128, sum) } }
 }
 
-/**
- * Yields every key that is as it was written, even if others are damaged: a used key stays used.
- */
+/** Yields undamaged keys, however many others are damaged: a used key stays used. */
 export function* salvageKeys(database: DatabaseSync, first: string): Generator<UsedKey> {
   for (const { stored } of readProved(database, first)) yield toUsedKey(stored)
 }
@@ -87,7 +84,6 @@ export class KeyTable {
   >
   #sum: RowsSum
 
-  /** @param found read by {@link readBuckets} */
   constructor(database: DatabaseSync, first: string, found: BucketSums) {
     this.#first = first
     this.#buckets = new Map(found.buckets)
@@ -112,12 +108,11 @@ export class KeyTable {
     this.#recent.add(record)
   }
 
-  /** Takes the keys with which a new journal begins. */
   put(keys: Iterable<UsedKey>): void {
     for (const key of keys) this.#recent.put(key)
   }
 
-  /** @throws RangeError if what is stored is not what was written */
+  /** @throws RangeError for a damaged bucket */
   find(key: StrategyKey): UsedKey | undefined {
     const recent = this.#recent.find(key)
     if (recent) return recent
@@ -136,8 +131,8 @@ export class KeyTable {
   }
 
   /**
-   * Stores the keys that have waited longest, in a transaction that also writes the sum. A bucket
-   * that gets a key drops those used before `before` (Unix ms).
+   * Stores the keys that have waited longest. A bucket that gets one drops keys used before
+   * `before` (Unix ms). Needs the transaction that writes the sum.
    */
   save(before: number, keysMax = Number.POSITIVE_INFINITY): void {
     let count = 0
@@ -231,7 +226,6 @@ function toUsedKey({ name, at }: StoredKey): UsedKey {
   return { purpose: PURPOSES.find((one) => one === purpose) ?? 'place', strategyId, key, at }
 }
 
-/** The rows of a journal that ends with its process. */
 export class MemoryRows {
   readonly #values = new Map<string, Map<string, string>>()
 
@@ -255,7 +249,6 @@ export class MemoryRows {
   }
 }
 
-/** The keys of a journal that ends with its process, or those since a checkpoint. */
 export class MemoryKeys {
   readonly #keys = new Map<string, UsedKey>()
 
@@ -287,7 +280,7 @@ export class MemoryKeys {
   }
 }
 
-/** The name is unique: neither a purpose nor an id contains a bar. */
+/** Neither a purpose nor an id contains a bar. */
 function nameOf({ purpose, strategyId, key }: StrategyKey): string {
   return `${purpose}|${strategyId}|${key}`
 }
