@@ -53,8 +53,7 @@ const REPAIRABLE: ReadonlySet<string> = new Set([
  *     sound ──► (nothing)
  *     damaged ──copied aside, mark says so──► repairing ──new journal built and put in place──► sound
  *
- * The next repair of an interrupted one begins again from the files put aside; nothing else opens
- * it.
+ * An interrupted repair begins again from the files put aside, and nothing else opens the journal.
  *
  * @throws Failure for a journal that cannot be repaired
  */

@@ -51,12 +51,12 @@ export function planMigration(options: FileToMigrate): MigrationPlan | undefined
 }
 
 /**
- * Undefined if there is nothing to do.
+ * Brings a file to the present layout; undefined if it has it.
  *
  *     earlier ──proved, copied beside, the copy proved and durable──► copied ──changed in one transaction, proved──► present
  *       └── any failure before the commit: earlier, and it can be run again
  *
- * @throws Failure JOURNAL_MIGRATE_NO_ROOM, JOURNAL_CORRUPT, and as opening the journal does
+ * @throws Failure JOURNAL_MIGRATE_NO_ROOM, JOURNAL_CORRUPT, and those of opening the journal
  */
 export function migrateFile(options: FileToMigrate): MigrationPlan | undefined {
   const found = examine(options)

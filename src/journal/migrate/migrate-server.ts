@@ -48,8 +48,8 @@ export interface ServerMigration {
 }
 
 /**
- * One transaction on the server; undefined if there is nothing to do. No machine gets the lease
- * meanwhile, and earlier tokens become void.
+ * Brings a server's journal to the present layout in one transaction; undefined if it has it. No
+ * machine gets the lease meanwhile, and earlier tokens become void.
  *
  *     earlier ──copied into a schema beside, tables changed, proved, rows changed, proved again──► committed: present
  *       └── any failure before: earlier, unchanged

@@ -7,7 +7,7 @@ import { cleanText, quoteName } from './server-schema.ts'
 type KillConnection = Pick<PostgresConnection, 'query'>
 
 /**
- * A kill ordered elsewhere, one row an account, as durable as the lease. Numbers only grow.
+ * A kill that was ordered on another machine: a row of the account's schema. Numbers only grow.
  *
  *     asked ──its writer hears of it──► seen ──proved──► clean ──released there──► released
  *       ▲                                                  │                           │

@@ -84,15 +84,15 @@ export interface PostgresJournalOptions extends TableSettings {
 export type OnAway = (away: { readonly reason: string } | { readonly afterMs: number }) => void
 
 /**
- * Appended records wait until they must be durable. One transaction, in one call that also checks
- * the lease, then writes all of them; later ones wait for the next:
+ * A journal on a server. Appended records wait until they must be durable. One transaction then
+ * writes all of them, in one call that also checks the lease; later records wait for the next:
  *
  *     quiet ──commit, flush──► under way ──committed there, then here──► quiet, or under way with what came meanwhile
  *                                 └──refused, lost, too late──► broken, for ever
  *
- * The replica's transaction stays open meanwhile, so everything read here is durable there. A
- * commit without an answer is unknown and not repeated: the next start finds out. Only connecting
- * is repeated, while the lease is valid, since an unreachable server has received nothing.
+ * The replica's transaction stays open meanwhile, so everything that is read here is durable there.
+ * A commit without an answer is unknown and not repeated: the next start finds out. Only connecting
+ * is repeated, because an unreachable server has received nothing.
  */
 class PostgresJournal implements OpenedJournal {
   readonly salt: string

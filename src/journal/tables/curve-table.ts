@@ -58,14 +58,13 @@ export function* salvageCurves(database: DatabaseSync, first: string): Generator
 }
 
 /**
- * Points by minute for a week; then the lowest and highest of each hour, so that a drawdown stays
- * as deep:
+ * Keeps points by minute for a week, and then the lowest and highest of each hour, so that a
+ * drawdown stays as deep:
  *
  *     minute ──older than a week──► the hour's lowest and highest, others dropped ──two years, a plot 30 days──► dropped
  *
- * Marks for statements come once an hour, and are kept as they are; so is what was logged of margin.
- *
- * Each method needs a transaction of the caller.
+ * Marks for statements and what was logged of margin are kept as they are. Each method needs a
+ * transaction.
  */
 export class CurveTable {
   readonly #first: string
