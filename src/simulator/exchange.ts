@@ -49,7 +49,6 @@ export interface ExchangeOptions {
   readonly seed: string | number
   readonly startAt: number
   readonly settings?: ServiceSettings
-  /** Requires displayed prices. */
   readonly demoPast?: boolean
   readonly firstSettings?: FirstSettings
 }
@@ -133,7 +132,7 @@ export class Exchange implements ServedExchange {
     }
   }
 
-  /** Sums that are not zero, a sentence each. */
+  /** A sentence for each sum that is not zero. */
   imbalances(): readonly string[] {
     const { wallet } = this.services
     const sums = [

@@ -25,7 +25,7 @@ export type MarketChoice =
     }
 
 interface SeededPriceSettings {
-  /** Quote coin; other instruments use their row's. */
+  /** Quote coin; other instruments have the price of their row. */
   readonly prices?: Readonly<Record<string, string>>
   readonly yearlyVolatility?: number
   readonly stepMs?: number

@@ -45,11 +45,10 @@ export interface SimulatorOptions {
   readonly demoPast?: boolean
   readonly wire?: Partial<WireSettings>
   readonly faults?: FaultSettings
-  /** Default 50. */
   readonly host?: string
   readonly port?: number
   readonly tickMs?: number
-  /** From execution to the answer. Default none. */
+  /** Delays each answer after its execution; default none. */
   readonly answerLatency?: LatencySettings
   readonly clock?: Clock
   readonly timers?: Timers
@@ -63,13 +62,12 @@ export interface RunningSimulator {
   /** Exchange clock; undefined if recordings never end. */
   readonly endsAt: number | undefined
   readonly priceStepsMs: ReadonlyMap<string, number>
-  /** Without a recording beside others with one, prices are seeded. */
+  /** Symbols without a recording beside others with one: their prices are seeded. */
   readonly madeUp: readonly string[]
   ledger(uid: string): ExchangeStatement
   counters(): WireCounters & { readonly faults: ReturnType<FaultPlan['counts']> }
   pause(): void
   resume(): void
-  /** A second call does nothing. */
   stop(): Promise<void>
 }
 
@@ -125,7 +123,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
   }
 }
 
-/** A contradiction here is only reported; another seed, speed or recording is refused. */
+/** A contradiction to these is only reported; another seed, speed or recording is refused. */
 function firstSettingsOf({ accounts, market, services, demoPast = false }: SimulatorOptions) {
   const prices = market.kind === 'live' ? {} : (market.prices ?? {})
   const { opening = {}, platformOpening } = services?.spot ?? {}

@@ -21,7 +21,7 @@ import {
   TRADERS,
 } from './trader.ts'
 
-/** Copy trading, seen by the trader. Followers are only a number. */
+/** Copy trading as the trader sees it: followers are only a number. */
 export interface CopyState {
   readonly ports: ServicePorts
   readonly futures: CoreState
@@ -119,9 +119,9 @@ type CopySettingChange = WireRequestOf<'copyConfigSettingSymbols'>['settingList'
 type SymbolSettings = ReadonlyMap<string, SymbolSetting>
 
 /**
- * Applies the changes in order, all or none.
+ * Applies all changes in order, or none.
  * - ADD replaces both ratios of an open symbol, so it can be repeated.
- * - UPDATE: empty keeps a ratio, `0` removes it.
+ * - UPDATE keeps a ratio that is empty, and removes one that is `0`.
  * - DELETE ignores the ratios.
  */
 function changeSettings(
@@ -176,7 +176,7 @@ const WEEK_DAYS = 7
 const RATE_DECIMALS = 6
 const PERCENT_DECIMALS = 2
 
-/** Ratios are in percent: ROI over the capital, a day's rate over its opening equity. */
+/** Ratios are in percent: ROI of the capital, a day's rate of the equity at which it opened. */
 function toSummary(
   trader: Trader,
   present: FuturesResults,

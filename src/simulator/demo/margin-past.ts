@@ -11,9 +11,10 @@ import { fillOrder, isOpen } from '../matching/order-lifecycle.ts'
 import { cancelPairOrder, pairOf, venueOf } from '../services/pair-service.ts'
 import { decimalOfFloat, negated } from '../wallet/rounding.ts'
 
-/* The past is played through the functions that serve margin later, so all books balance. */
-
-/** Needs an account without debts. */
+/**
+ * Plays the past through the functions that serve margin later, so that all books balance. The
+ * account must have no debts.
+ */
 export function writeMarginPast(state: MarginState): void {
   const prices = new Map<string, number>()
   for (const [symbol, pair] of state.pairs) {

@@ -13,9 +13,9 @@ import {
 import type { CoreState } from './core-state.ts'
 import type { ListedContract } from './instruments/instruments.ts'
 
-/*
- * The market and its statistics are too large to store with every operation, so the time since the
- * last checkpoint is replayed.
+/**
+ * The market and its statistics are too large to be stored with every operation, so the time since
+ * the last checkpoint is replayed.
  */
 
 export interface Checkpoint {
@@ -33,7 +33,7 @@ interface SymbolCheckpoint {
 
 interface StoredMarketRow {
   readonly market: StoredMarketState
-  /** Other symbols belong to an earlier listing. */
+  /** Rows of other symbols belong to an earlier listing. */
   readonly symbols: readonly string[]
   readonly grids?: StoredGrids
 }
@@ -57,13 +57,12 @@ const MINUTES: Codec<MinuteRow> = {
   id: ({ minute, symbol }) => `${String(minute % BUCKETS).padStart(4, '0')}/${symbol}`,
 }
 
-/** Six hours of minutes, each written once. */
+/** A row holds six hours of minutes, and is written once. */
 const LIVED: Codec<LivedBlock & { readonly symbol: string }> = {
   table: 'lived',
   id: ({ block, symbol }) => `${symbol}/${block}`,
 }
 
-/** Reads the minutes that were lived through; without a store they are not kept. */
 export function openLived({ rows, symbols }: CoreState): void {
   if (!rows.isKept) return
   const blocks = Map.groupBy(rows.read(LIVED), ({ symbol }) => symbol)
@@ -80,12 +79,13 @@ export function putCheckpoint({ rows, symbols }: CoreState, market: Market): voi
     rows.put(SYMBOL_MARKETS, { symbol, market: displayed, statistics: statistics.state() })
     for (const bucket of statistics.takeChanged()) minutes.push({ symbol, ...bucket })
   }
-  // Sorted by id: the insert of 1440 rows an instrument takes ten times as long in any other order.
+  // Sorted by id, because the insert of 1440 rows an instrument takes ten times as long in any
+  // other order.
   minutes.sort((one, other) => (one.minute % BUCKETS) - (other.minute % BUCKETS))
   for (const minute of minutes) rows.put(MINUTES, minute)
 }
 
-/** To be called before the statistics lose the minutes. */
+/** Must be called before the statistics lose the minutes. */
 export function keepLived({ rows, symbols }: CoreState): void {
   for (const [symbol, { statistics, lived }] of symbols) {
     const { added = [], dropped = [] } = lived?.keep(statistics) ?? {}

@@ -28,23 +28,23 @@ import type { CoreSettings } from './settings.ts'
 
 export interface CoreState {
   readonly settings: CoreSettings
-  /** Above 1 the market is a demonstration, and pays no funding. */
+  /** At a speed above 1 the market is a demonstration, and pays no funding. */
   readonly matching: MatchingRules
   readonly seed: string | number
   readonly rates: FeeRates & { readonly takerFloat: number }
   readonly accounts: ReadonlyMap<string, ExchangeAccount>
   readonly symbols: ReadonlyMap<string, SymbolState>
   readonly counterparties: ReadonlyMap<string, FuturesCounterparties>
-  /** Accepted but not matched yet, soonest first. */
+  /** Accepted orders that are not matched yet, the soonest first. */
   readonly arrivals: FuturesOrder[]
   readonly clock: CoreClock
   readonly nextSettlement: { at: number }
   readonly rows: StoredRows
-  /** The number is the count of market moves at which the rows were written. */
+  /** `moves` counts the market's moves until the rows were written. */
   readonly tickerBoards: Map<string, { readonly moves: number; readonly rows: WireTicker[] }>
 }
 
-/** Exchange clock; 0 is "never yet". */
+/** Unix ms, exchange clock; 0 is "never yet". */
 export interface CoreClock {
   now: number
   nextFundingAt: number
@@ -94,18 +94,17 @@ export interface SymbolState extends OrderBook<FuturesOrder> {
   readonly instrument: ListedContract
   quoteCount: number
   markTicks: number
-  /** At mark prices within, no position needs a check; see liquidation.ts. */
+  /** While the mark price is within this band no position needs a check (liquidation.ts). */
   readonly safe: { fromTicks: number; toTicks: number }
   readonly statistics: DayStatistics
-  /** Delivered or delisted: not traded, and pays no funding. */
+  /** A delivered or delisted contract is not traded, and pays no funding. */
   isSettled: boolean
-  /** When a delivery contract is listed and opens; 0 for other instruments. */
+  /** For a delivery contract; 0 for other instruments. */
   readonly listedAt: number
   readonly opensAt: number
   /** On the market's clock; infinite if the market ends first. */
   readonly endsAt: number
   readonly funding: FundingSeries | undefined
-  /** The minutes before the market opened. */
   readonly past: PastMinutes | undefined
   lived: LivedMinutes | undefined
   readonly references: RecordedReferences | undefined
@@ -164,7 +163,7 @@ export function createSymbolState(
 
 type MarketFacts = Pick<Market, 'endings' | 'funding' | 'past' | 'priceStepsMs' | 'references'>
 
-/** A contract is listed when the one before is delivered. */
+/** A contract is listed when the one before it is delivered. */
 function listingOf(
   { symbol, delivery }: ListedContract,
   { priceStepsMs }: MarketFacts,

@@ -52,8 +52,8 @@ type FuturesHandlers = typeof futuresHandlers
 type FuturesName = keyof FuturesHandlers
 
 /**
- * `now` is Unix ms of the exchange's clock; an earlier one counts as the latest seen. Orders trade
- * only against the displayed market, never with other accounts.
+ * The futures exchange. `now` is Unix ms of its clock; an earlier one counts as the latest seen.
+ * Orders trade only against the displayed market, never with other accounts.
  */
 export class ExchangeCore {
   readonly #state: CoreState
@@ -115,7 +115,7 @@ export class ExchangeCore {
     return this.carryOut(now, () => this.#answers[name](account, request), account)
   }
 
-  /** The single entry: all changes are stored as one operation. */
+  /** Every request enters here, and all its changes are stored as one operation. */
   carryOut<Result>(now: number, handle: (state: CoreState) => Result, asking?: AccountRef): Result {
     this.#playAll(now)
     const result = handle(this.#state)
@@ -153,7 +153,7 @@ export class ExchangeCore {
     return ledgerStatement(this.#state, accountOf(this.#state, uid))
   }
 
-  /** For each margin coin; `sum` is always zero. */
+  /** A margin coin's `sum` is always zero. */
   books(): readonly BookSum[] {
     const { counterparties, accounts } = this.#state
     return [...counterparties].map(([coin, others]) => {
@@ -288,8 +288,8 @@ function openAccounts(state: CoreState): void {
 }
 
 /**
- * At one instant: arrivals, funding, settlements, then quotes. How time is divided into calls
- * changes nothing.
+ * At one instant arrivals come first, then funding, settlements, and quotes. How time is divided
+ * into calls changes nothing.
  * @returns false if the market stopped at its limit: call again with the same `now`
  */
 function playUntil(state: CoreState, market: Market, now: number): boolean {
@@ -305,7 +305,7 @@ function playUntil(state: CoreState, market: Market, now: number): boolean {
   return true
 }
 
-/** @param stored symbols at the quote at which they were stored */
+/** @param stored symbols as they were at the quote at which they were stored */
 function replayQuotes(
   state: CoreState,
   market: Market,
@@ -407,7 +407,7 @@ function refreshMarks(state: CoreState): void {
   for (const symbol of state.symbols.values()) refreshMark(state, symbol, state.clock.now)
 }
 
-/** The premium changes once a minute, so a mark that is not recorded does too. */
+/** The premium changes once a minute, and so does a mark price that is not recorded. */
 function refreshMark(state: CoreState, symbol: SymbolState, at: number): void {
   if (symbol.market.at === 0) return
   const recorded = recordedAt(state, symbol, { column: 'markTicks', at })

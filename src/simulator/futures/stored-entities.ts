@@ -23,7 +23,7 @@ import type { FuturesOrder } from './orders/order.ts'
 import { isPending, type PlanOrder } from './plans/plan-order.ts'
 import { positionKey, type Position } from './positions/position.ts'
 
-/* Whatever changes an entity must call `state.rows.put(ORDERS, order)` or the like. */
+/** Code that changes an entity must call `state.rows.put(ORDERS, order)` or the like. */
 
 export const CLOCK = singleRow<CoreClock>('clock')
 
@@ -138,7 +138,7 @@ export const IDEMPOTENCY: PlacedCodec<CoreState, IdempotencyEntry & { readonly u
 }
 
 /**
- * Everything except the market; see replayQuotes.
+ * Restores everything except the market (see replayQuotes).
  * @throws Failure SIMULATOR_ACCOUNT_MISSING, SIMULATOR_SYMBOL_MISSING,
  * SIMULATOR_POSITION_MODE_CHANGED
  */

@@ -118,10 +118,9 @@ function toBalance(state: MarginState, { uid, balance }: BalanceRef, coins: read
   return {
     balance,
     coins: coins.filter((coin) => coin.balance === balance),
-    /** Quote coin; undefined without a displayed price. */
     equity: risk?.equity.toString(),
     debts: risk?.debts.toString(),
-    /** At 1 the balance is liquidated. Undefined without price or equity. */
+    /** At 1 the balance is liquidated. */
     riskRatio: risk && riskRatio(risk)?.toString(),
   }
 }

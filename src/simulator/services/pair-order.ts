@@ -14,7 +14,7 @@ export interface PairOrder extends BookOrder {
   readonly isQuoteSized: boolean
   filledBase: Decimal
   filledQuote: Decimal
-  /** Quote coin of a buy, base coin of a sell. Zero for the system. */
+  /** Quote coin of a buy, base coin of a sell; zero for an order of the system. */
   frozen: Decimal
 }
 

@@ -71,7 +71,6 @@ export function openPairs<Order extends PairOrder, Rules extends CoinPair>(
   return { ports, rules, pairs, orders }
 }
 
-/** @throws Failure SIMULATOR_UNKNOWN */
 export function pairOf<Order extends PairOrder, Rules extends CoinPair>(
   { pairs }: Pick<PairTrading<Order, Rules>, 'pairs'>,
   symbol: string,
@@ -79,7 +78,7 @@ export function pairOf<Order extends PairOrder, Rules extends CoinPair>(
   return known(pairs, symbol, 'a pair')
 }
 
-/** In the market or waiting for it, oldest first. */
+/** In the market or waiting for it, the oldest first. */
 export function openOrdersOf<Order extends PairOrder>(
   { pairs }: Pick<PairTrading<Order, CoinPair>, 'pairs'>,
   uid: string,
@@ -90,7 +89,10 @@ export function openOrdersOf<Order extends PairOrder>(
     .sort((a, b) => a.sequence - b.sequence)
 }
 
-/** Newest first. @param orders oldest first */
+/**
+ * The page begins with the newest.
+ * @param orders oldest first
+ */
 export function pageOfOrders<Order extends PairOrder>(
   { rules: { clock } }: Pick<PairTrading<Order, CoinPair>, 'rules'>,
   orders: readonly Order[],
@@ -130,7 +132,7 @@ export function beginOrder<Order extends PairOrder>(
   }
 }
 
-/** Reserves what it costs. It then waits for the market. */
+/** Reserves what the order costs. The order then waits for the market. */
 export function addOrder<Order extends PairOrder>(
   { ports, rules, orders }: Omit<PairTrading<Order, CoinPair>, 'pairs'>,
   pair: PairMarket<Order>,

@@ -15,7 +15,10 @@ export interface ExchangeAccountSetup {
   readonly role: 'ordinary' | 'copyTrader'
   /** Other addresses are refused; some endpoints require a bound key. */
   readonly boundToIps?: readonly string[]
-  /** Demo keys work only with the header `paptrading: 1`, others only without. Default: both. */
+  /**
+   * Demo keys work only with the header `paptrading: 1`, others only without; default: with and
+   * without.
+   */
   readonly isDemo?: boolean
   /**
    * Earlier fills and spot orders of a managed sub-account are hidden (document: order fill
@@ -35,7 +38,7 @@ export interface GatewayClient {
   readonly isWhitelisted: boolean
 }
 
-/** They survive a restart. */
+/** What an account has chosen survives a restart. */
 export interface AccountChoices {
   readonly positionMode?: PositionMode
   readonly leverageBySymbol?: Readonly<Record<string, number>>

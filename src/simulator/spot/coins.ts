@@ -1,4 +1,4 @@
-/** From the real list of coins, except as noted below. */
+/** The real list of coins, except as noted. */
 export interface CoinChain {
   readonly chain: string
   /** In the coin, deducted from the amount. */
@@ -15,7 +15,7 @@ export interface Coin {
 
 export const TRANSFER_SCALE = 8
 
-/** ETH's row is our own, modelled on the others. */
+/** ETH's row is ours, modelled on the others. */
 export const COINS: readonly Coin[] = [
   {
     coin: 'USDT',

@@ -40,7 +40,7 @@ export const placeRequest = z.looseObject({
 })
 
 const fullRequest = placeRequest.extend({
-  /** Default `normal`. A tpsl order waits for its triggerPrice. */
+  /** A tpsl order waits for its triggerPrice. */
   tpslType: z.enum(['normal', 'tpsl']).optional(),
   triggerPrice: positiveDecimal.optional(),
   stpMode: stpMode.optional(),
@@ -48,7 +48,7 @@ const fullRequest = placeRequest.extend({
 
 type PlaceRequest = z.output<typeof fullRequest>
 
-/** Base coin; market buys in quote coin. */
+/** The size is in base coin, for a market buy in quote coin. */
 export type SpotPlaceOrderRequest = z.input<typeof placeRequest>
 
 export function placeSpotOrder(

@@ -29,7 +29,7 @@ export interface SpotTrigger {
   readonly isAbove: boolean
 }
 
-/** Positive, in the obtained coin except `deducted`. */
+/** Positive, and except `deducted` in the obtained coin. */
 export interface SpotFeeSums {
   readonly total: Decimal
   readonly deducted: Decimal
@@ -39,7 +39,7 @@ export interface SpotFeeSums {
 export interface SpotOrder extends Omit<SpotTerms, 'clientOid'>, PairOrder {
   readonly isClientOidOwn: boolean
   fees: SpotFeeSums
-  /** Earlier orders have their fees only under a coin's name. */
+  /** The fees of earlier orders are only under a coin's name. */
   readonly hasOldFees: boolean
   readonly quoteSize: Decimal
 }

@@ -19,7 +19,7 @@ export interface SpotSymbol extends CoinPair {
   readonly openOrdersMax: number
 }
 
-/** From the real list of pairs, except the coins' names. */
+/** The real list of pairs, except for the coins' names. */
 const COMMON = {
   quoteCoin: 'USDT',
   minTradeAmount: '0',

@@ -205,7 +205,7 @@ function setLeverage(state: CoreState, { uid }: AccountRef, request: RowRequest<
   return accept(toSymbolAnswer(account, instrument))
 }
 
-/** Shown in the account's answers; each order states its own. */
+/** The account's answers show it; each order states its own. */
 function setMarginMode(state: CoreState, { uid }: AccountRef, request: RowRequest<typeof modes>) {
   const account = accountOf(state, uid)
   const symbolNamed = namedSymbol(state, request)

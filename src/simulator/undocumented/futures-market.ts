@@ -156,7 +156,7 @@ const SYMBOL_STATUS = {
   delivery_period: 'maintain',
 } as const
 
-/** Facts of the real listing; `maxTradeAmount` 0 means no maximum there. */
+/** Facts of the real listing, where a `maxTradeAmount` of 0 means no maximum. */
 function toCurrency(row: MarginSymbol) {
   const { symbol: pair, baseCoin, quoteCoin } = row
   const feeRate = row.feeRate.toString()
@@ -197,9 +197,9 @@ interface CandleQuery {
 
 interface CandleRules {
   readonly limitMax: number
-  /** The running candle is left out. */
+  /** Leaves out the running candle. */
   readonly closedOnly?: boolean
-  /** Default: as far as there are any. */
+  /** Absent: as far as there are candles. */
   readonly days?: (granularity: Granularity) => number | undefined
 }
 
@@ -342,7 +342,7 @@ interface FundingHistoryQuery {
 }
 
 const PAGE_DEFAULT = 20
-/** A part of a rate of eight hours (six digits) has ten at most. */
+/** A part of an eight-hour rate (six digits) has ten at most. */
 const RATE_DECIMALS = 10
 
 function answerFundingHistory(state: CoreState, query: FundingHistoryQuery) {

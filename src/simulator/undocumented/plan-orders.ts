@@ -32,7 +32,7 @@ const list = {
   orderIdList,
 }
 
-/** Trigger orders outside the document, which can only modify existing ones, and no exits. */
+/** Trigger orders outside the document, which can only modify existing ones, and has no exits. */
 export const planOrderRows = {
   placePlanOrder: place('/mix/order/place-plan-order', {
     asks: placePlanRequest.shape,
@@ -54,7 +54,7 @@ function showPending(state: CoreState, { uid }: AccountRef, query: PlansQuery) {
   const toRow = (plan: ExitPlan) => toPlanRow(state, account, plan)
   if (query.planType === 'profit_loss') {
     const exits = pendingExits(state, account, query).map(toPlan)
-    // Ids decide, not age: stop-losses have the higher ones.
+    // Ids decide the order, not age: stop-losses have the higher ones.
     exits.sort((one, other) => (one.orderId < other.orderId ? -1 : 1))
     return showPage(exits, query, { now, toRow })
   }

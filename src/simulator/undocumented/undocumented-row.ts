@@ -6,7 +6,7 @@ import type { AccountRef } from '../shared/account.ts'
 import { readHistory, type HistoryQuery } from '../shared/history-page.ts'
 import { accept, type OrderReference, type Reply } from '../shared/reply.ts'
 
-/** Public clients call these; the daemon never depends on them. */
+/** Public clients call these endpoints; the daemon never depends on them. */
 export interface UndocumentedRow<
   State,
   Request extends z.ZodType,

@@ -85,7 +85,7 @@ export class Wire {
     }
   }
 
-  /** The outcome of a defect stays unknown to the client. */
+  /** After a defect the client does not know the outcome. */
   #answerSafely(taken: TakenRequest): Reply<unknown> {
     try {
       return this.#answer(taken)

@@ -21,15 +21,15 @@ interface ServerOptions extends AnswererOptions {
   readonly stepMs: number
   readonly advance: (now: number) => unknown
   readonly bodyBytesMax: number
-  /** From the first byte to the last of the headers. Default {@link HEADERS_MS_MAX}. */
+  /** From the first byte to the last of the headers; default {@link HEADERS_MS_MAX}. */
   readonly headersMsMax?: number
-  /** To the last byte of the body; not shorter. Default {@link REQUEST_MS_MAX}. */
+  /** To the last byte of the body, and not shorter; default {@link REQUEST_MS_MAX}. */
   readonly requestMsMax?: number
 }
 
 export interface RunningServer {
   readonly baseUrl: string
-  /** Answers within {@link STOP_GRACE_MS}, then closes every socket. A second call does nothing. */
+  /** Answers within {@link STOP_GRACE_MS}, then closes every socket. */
   stop(): Promise<void>
 }
 
@@ -111,7 +111,7 @@ function isFrontPage({ method, url = '' }: IncomingMessage): boolean {
   return (method === 'GET' || method === 'HEAD') && (url === '/' || url.startsWith('/?'))
 }
 
-/** It must not stop the daemon around it. */
+/** A defect must not stop the daemon around the server. */
 function createTick({ advance, onEvent }: ServerOptions): (now: number) => void {
   let isBroken = false
   return (now) => {
@@ -173,7 +173,10 @@ interface TickingOptions {
   readonly tick: (now: number) => void
 }
 
-/** Missed multiples of `stepMs` are skipped. @returns a function that stops it */
+/**
+ * Missed multiples of `stepMs` are skipped.
+ * @returns a function that stops it
+ */
 export function startTicking({ clock, timers, stepMs, tick }: TickingOptions): () => void {
   let cancel = () => {}
   let stopped = false

@@ -11,7 +11,7 @@ export const NO_COUNTERPARTIES = {
 
 export type FuturesCounterparties = Record<keyof typeof NO_COUNTERPARTIES, Decimal>
 
-/** Columns add up to a balance. Paid fees are positive, paid funding is negative. */
+/** The columns add up to a balance. Paid fees are positive, paid funding is negative. */
 export const NO_MONEY = {
   opening: ZERO,
   deposits: ZERO,

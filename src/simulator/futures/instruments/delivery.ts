@@ -35,7 +35,7 @@ export function isTrading({ instrument, isSettled, opensAt }: SymbolState, now: 
   return now >= opensAt && now < (instrument.delivery?.deliveryAt ?? Number.POSITIVE_INFINITY)
 }
 
-/** Delivery or delisting, whichever is first; infinite if there is none any more. */
+/** Delivery or delisting, whichever is first; infinite if there is neither. */
 export function settlementAt(state: CoreState, symbol: SymbolState): number {
   if (symbol.isSettled) return Number.POSITIVE_INFINITY
   const { delivery } = symbol.instrument
@@ -49,7 +49,7 @@ function delistedAt({ clock }: CoreState, { endsAt }: SymbolState): number {
   return clock.pausedAt > 0 ? Number.POSITIVE_INFINITY : endsAt + clock.pausedMs
 }
 
-/** Both pay the taker fee. */
+/** Both sides pay the taker fee. */
 export function settleContract(state: CoreState, symbol: SymbolState): void {
   const { buys, sells, positions, planOrders, instrument } = symbol
   const isDelisted = delistedAt(state, symbol) <= state.clock.now

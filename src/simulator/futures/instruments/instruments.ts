@@ -4,7 +4,7 @@ import { decimal, type Decimal } from '../../../lib/decimal.ts'
 import { createGrid, formatOnGrid, type Grid } from '../../../lib/grid.ts'
 import type { ProductType } from '../../../protocol/values.ts'
 
-/** Up to a value of `notionalMax` (quote coin), positions need `rate` of it. */
+/** Positions up to a value of `notionalMax` (quote coin) need `rate` of it. */
 export interface ContractTier {
   readonly notionalMax: number
   readonly rate: string
@@ -25,7 +25,7 @@ export interface ListedContract {
   readonly limitLotsMax: number
   readonly marketLotsMax: number
   readonly notionalMin: string
-  /** 0.01 lets a buy be 1 % above the mark price, a sell 1 % below it. */
+  /** At 0.01 a buy may be 1 % above the mark price, a sell 1 % below it. */
   readonly priceLimitRatio: number
   readonly symbolOrdersMax: number
   readonly productOrdersMax: number
@@ -53,7 +53,7 @@ function maintenanceTiers(
   return rows.map(([notionalMax, rate]) => ({ notionalMax, rate, rateFloat: Number(rate) }))
 }
 
-/** BTC's sizes are those of the vendor's contract sample, ETH's are in proportion. */
+/** BTC's sizes are those of the vendor's contract sample, and ETH's are in proportion. */
 const BTC = {
   tickSize: '0.1',
   lotSize: '0.001',
@@ -62,7 +62,7 @@ const BTC = {
   marketLotsMax: 220_000,
   startPrice: '65000',
   dailyTurnover: 2e9,
-  // Real answers only show the first tier's rate.
+  // Real answers show only the first tier's rate.
   maintenanceTiers: maintenanceTiers([
     [1_000_000, '0.004'],
     [5_000_000, '0.005'],
@@ -113,7 +113,8 @@ export function buildInstruments(...deliveries: readonly number[]): readonly Lis
 }
 
 /**
- * The last one may still be unsettled, if the simulator stopped; a year is as long as it may run.
+ * Includes the last one, which may still be unsettled if the simulator was stopped, and those of
+ * the coming year.
  */
 export function quarterlyDeliveries(now: number): readonly number[] {
   const first = nextQuarterlyDelivery(now - QUARTER_MS)

@@ -5,8 +5,8 @@ import { orderIdText } from './order.ts'
 import { IDEMPOTENCY, ORDERS, PLAN_ORDERS } from '../stored-entities.ts'
 
 /**
- * Document: "clientOid: Unique; idempotency window 20 minutes". After the window, a retry makes a
- * second order even if the first is open.
+ * Document: "clientOid: Unique; idempotency window 20 minutes". After the window a retry makes a
+ * second order even while the first is open.
  */
 export function findEarlierOrder(
   { settings, clock }: CoreState,

@@ -39,7 +39,7 @@ const RULES: readonly ((placement: Placement) => RefusedReply | undefined)[] = [
   marginRefusal,
 ]
 
-/** The first refusing rule decides. Older orders are cancelled only for an admitted order. */
+/** The first rule that refuses decides. Older orders are cancelled only for an admitted order. */
 export function admitOrder(
   state: CoreState,
   account: ExchangeAccount,
@@ -55,7 +55,7 @@ export function admitOrder(
   return closes ? admitClose(placement) : accept({ terms, isWithoutId: false })
 }
 
-/** A multiple of the mark price that keeps prices within safe integers. */
+/** Multiple of the mark price up to which prices are safe integers. */
 const SELL_PRICE_MAX = 10
 
 function priceRefusal({ symbol, terms }: Placement): RefusedReply | undefined {
@@ -73,7 +73,7 @@ function priceRefusal({ symbol, terms }: Placement): RefusedReply | undefined {
     : undefined
 }
 
-/** Keeps price times size exact in integers at the highest sell price. */
+/** Price times size is exact in integers up to the highest sell price. */
 const TICK_LOTS_MAX = Number.MAX_SAFE_INTEGER / (4 * SELL_PRICE_MAX)
 
 function sizeRefusal({ account, symbol, terms, opening }: Placement): RefusedReply | undefined {
@@ -102,7 +102,7 @@ function heldLots(
   return held
 }
 
-/** With a matching lag the order is accepted first and cancelled on arrival. */
+/** With a matching lag the order is accepted first, and cancelled when it arrives. */
 function postOnlyRefusal({ state, symbol, terms }: Placement): RefusedReply | undefined {
   const { postOnlyCross, matchingLagMs } = state.settings
   if (terms.force !== 'post_only' || terms.orderType !== 'limit') return undefined

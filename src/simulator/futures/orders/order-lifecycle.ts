@@ -33,7 +33,7 @@ export function createOrder(state: CoreState, terms: FuturesOrderTerms): Futures
   return order
 }
 
-/** Orders of one moment share a latency, so a batch arrives together. */
+/** Orders of one moment share a latency, so that a batch arrives together. */
 function entryLatency({ settings, seed, clock }: CoreState, { uid }: FuturesOrderTerms): number {
   if (settings.entryLatency.medianMs === 0) return 0
   return drawLatency(settings.entryLatency, createRandom(`${seed}/entry/${uid}/${clock.now}`))
@@ -43,7 +43,7 @@ export function cancelOrder(state: CoreState, order: FuturesOrder, reason: Cance
   lifecycle.cancelOrder(venueOf(symbolOf(state, order.symbol)), order, reason)
 }
 
-/** `but` is being filled. */
+/** @param but the order that is being filled */
 export function cancelClosingOrders(
   state: CoreState,
   of: Pick<FuturesOrder, 'uid' | 'symbol' | 'slot'>,

@@ -11,7 +11,7 @@ export interface FuturesOrderTerms extends PositionExits {
   readonly clientOid: string | undefined
   readonly direction: Direction
   readonly slot: PositionSide
-  /** `net` in one-way mode: the fill decides. */
+  /** `net` in one-way mode, where the fill decides. */
   readonly action: 'open' | 'close' | 'net'
   readonly reduceOnly: boolean
   readonly marginMode: ExchangeMarginMode
@@ -23,7 +23,7 @@ export interface FuturesOrderTerms extends PositionExits {
   readonly triggerTicks: number
   readonly lots: number
   readonly source: 'API' | 'SYS'
-  /** Such as `burst_close_long`, for a close by the system. */
+  /** Names a close by the system, such as `burst_close_long`. */
   readonly systemTradeSide: string | undefined
 }
 
@@ -97,7 +97,7 @@ export function reduces(
   return (position.holdSide === 'long') === (direction === 'sell')
 }
 
-/** In hedge mode, closing a long is a buy on the wire: the side is the position's. */
+/** On the wire the side of a close in hedge mode is the position's: closing a long is a buy. */
 export function wireSide({
   slot,
   direction,

@@ -6,7 +6,7 @@ export interface PlanTerms extends Pick<
 > {
   readonly triggerTicks: number
   readonly triggerType: TriggerType
-  /** Trailing only: the retreat from the best price, in percent. */
+  /** For a trailing plan: the retreat from the best price, in percent. */
   readonly callbackPercent: string | undefined
 }
 
@@ -17,9 +17,9 @@ export interface PlanOrder
   readonly clientOid: string
   readonly planType: 'normal_plan' | 'track_plan'
   status: 'pending' | 'triggered' | 'failed' | 'cancelled'
-  /** The price must rise to the trigger; else it must fall. */
+  /** The price must rise to the trigger, otherwise fall. */
   isRising: boolean
-  /** Trailing only: the best price since the trigger was reached; 0 before. */
+  /** For a trailing plan: the best price since the trigger was reached; 0 before. */
   extremeTicks: number
   readonly createdAt: number
   updatedAt: number

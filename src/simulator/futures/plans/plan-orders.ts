@@ -322,9 +322,10 @@ interface ExitPart {
 
 /**
  * Document, modify-plan-order, for the fields that begin with the prefix:
- * - trigger price: empty keeps, a price sets, `0` removes the exit
- * - execute price: empty keeps, a price sets, `0` makes it a market order; none for trailing
- * - trigger type: required with the trigger price; none for trailing
+ * - trigger price: empty keeps it, a price sets it, `0` removes the exit
+ * - execute price: empty keeps it, a price sets it, `0` makes a market order; a trailing plan has
+ *   none
+ * - trigger type: required with the trigger price; a trailing plan has none
  */
 function readExit(
   symbol: SymbolState,

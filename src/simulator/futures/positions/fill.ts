@@ -3,7 +3,7 @@ import type { Direction } from '../../matching/book-order.ts'
 
 export interface FuturesFill {
   readonly sequence: number
-  /** In a self-trade both sides have one id: that of the fill just before. */
+  /** Both sides of a self-trade have the id of the fill just before. */
   readonly idSequence?: number
   readonly uid: string
   readonly symbol: string

@@ -13,7 +13,7 @@ import { orderIdText, sequenceOfId, tradeIdText } from '../orders/order.ts'
 import type { FuturesFill } from './fill.ts'
 import { quoteValue } from './position.ts'
 
-/** `endId` skips the second fill of a self-trade whose first ends the page. */
+/** `endId` skips the second fill of a self-trade whose first one ends the page. */
 export function fillsPage(
   state: CoreState,
   { uid }: AccountRef,

@@ -24,19 +24,19 @@ import { positionKey, unrealised, type Position } from './position.ts'
 import { ACCOUNTS, POSITIONS } from '../stored-entities.ts'
 import { closePosition } from './system-close.ts'
 
-/*
- * Liquidation begins when equity no longer exceeds the maintenance margin plus the closing fee at
- * the mark: an isolated position's, or that of all crossed positions of a margin coin. The system
- * closes as much as necessary, by orders that walk the market:
+/**
+ * Liquidation begins when equity no longer exceeds the maintenance margin and the closing fee at
+ * the mark price: for an isolated position alone, for all crossed positions of a margin coin
+ * together. The system closes as much as necessary, by orders that walk the market:
  *
  * - offset: equal lots of a crossed long and short of one instrument
  * - reduce: down to a lower tier, which needs a smaller share
  * - burst: a position of the lowest tier, completely
  *
- * Fills have source SYS and pay the taker fee. The insurance fund pays a negative rest.
+ * The fills have source SYS and pay the taker fee. The insurance fund pays a negative rest.
  */
 
-/** Floats decide outside of the safe band, decimals where it is close. */
+/** Outside of the safe band floats decide, and decimals where it is close. */
 export function liquidateAtMark(state: CoreState, symbol: SymbolState): void {
   const { markTicks, safe } = symbol
   if (markTicks >= safe.fromTicks && markTicks <= safe.toTicks) return
@@ -48,7 +48,7 @@ export function liquidateAtMark(state: CoreState, symbol: SymbolState): void {
     const { marginCoin } = symbol.instrument
     const standing = floatStanding(state, account, marginCoin, position)
     if (!isNear(standing)) {
-      // Within the band, at most half of the remaining margin is lost.
+      // Within the band at most half of the remaining margin is lost.
       const { positions, equity, need } = standing
       for (const one of positions) narrowBand(state, one, (equity - need) / 2 / positions.length)
       continue
@@ -154,7 +154,7 @@ function lotsAboveTier({ instrument, markTicks }: SymbolState, { lots }: Positio
   return below === undefined ? 0 : lots - Math.floor(below.notionalMax / lotValue)
 }
 
-/** The insurance fund pays what exceeds an isolated position's margin. */
+/** The insurance fund pays what exceeds the margin of an isolated position. */
 function closeForced(
   state: CoreState,
   { instrument }: SymbolState,
@@ -173,8 +173,8 @@ function closeForced(
 }
 
 /**
- * An inverse position's loss grows as the price falls; its assumed bound holds within this share of
- * the price.
+ * The loss of an inverse position grows as the price falls; its assumed bound holds within this
+ * share of the price.
  */
 const INVERSE_REACH = 0.2
 

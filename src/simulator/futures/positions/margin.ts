@@ -30,7 +30,10 @@ import {
 export const DISPLAY_DECIMALS = 10
 
 export interface MarginLevel {
-  /** Margin (crossed: balance without isolated margins) plus unrealised profit at the mark. */
+  /**
+   * The margin and the unrealised profit at the mark price. The margin of crossed positions is the
+   * balance without isolated margins.
+   */
   readonly equity: Decimal
   readonly maintenance: Decimal
 }
@@ -136,7 +139,7 @@ export function closingNeed(
   return { notionalMax, rate: rateFloat + state.rates.takerFloat }
 }
 
-/** Crossed: value at entry / leverage. */
+/** For a crossed position: its value at entry / leverage. */
 export function heldMargin(symbol: SymbolState, position: Position): Decimal {
   if (position.marginMode === 'isolated') return position.margin
   const { instrument } = symbol
@@ -184,7 +187,7 @@ function openingCostOf(
     reducible -= reducing
     const lots = remainingLots(order) - reducing
     opened.lots += lots
-    // A market order has no price before its matching, so its cost now counts.
+    // A market order has no price before its matching, so its cost at this time counts.
     opened.tickLots += lots * (order.priceTicks || symbol.market.askTicks)
   }
   return openingCost(state, account, symbol, opened)
@@ -213,7 +216,7 @@ export function openingLots(account: ExchangeAccount, order: FuturesOrderTerms):
   return order.lots - Math.max(0, Math.min(order.lots, reducible))
 }
 
-/** Quote coin, if no other instrument moves; the nearer of two prices. */
+/** The nearer of two prices in the quote coin, if no other instrument moves. */
 export function liquidationPrice(
   state: CoreState,
   account: ExchangeAccount,
@@ -240,7 +243,10 @@ function legsOf({ positions }: ExchangeAccount, position: Position): readonly Po
   )
 }
 
-/** A position stays in its maintenance tiers between these prices; quote coin, ascending. */
+/**
+ * Between these prices, in quote coin, a position stays in its maintenance tiers. Spans are
+ * ascending.
+ */
 interface TierSpan {
   readonly from: number
   readonly to: number
@@ -258,7 +264,7 @@ function tierSpans({ instrument }: SymbolState, legs: readonly Position[]): read
   })
 }
 
-/** slope * price + rest is above zero while the positions meet their need. */
+/** While slope * price + rest is above zero, the positions meet their need. */
 interface LiquidationLine {
   readonly slope: Decimal
   readonly rest: Decimal

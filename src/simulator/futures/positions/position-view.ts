@@ -73,7 +73,7 @@ function toHeldPosition(state: CoreState, account: ExchangeAccount, position: Po
   return {
     ...toStandingPart(state, position),
     posMode: account.setup.positionMode,
-    // Unrounded, so that ledger statements add up.
+    // The value is not rounded, so that ledger statements add up.
     unrealizedPL: unrealisedText(instrument, position, markTicks),
     markPrice: priceText(instrument, markTicks),
   }
@@ -174,7 +174,7 @@ function openingDelegateLots({ openOrders }: ExchangeAccount, position: Position
   return remainingLotsOf(enlarging)
 }
 
-/** A taker close here pays back all fees, without funding. */
+/** A taker close at this price pays back all fees; funding does not count. */
 function breakEvenPrice(state: CoreState, position: Position): Decimal {
   const { instrument } = symbolOf(state, position.symbol)
   const size = baseSize(instrument, position.lots)
@@ -183,7 +183,7 @@ function breakEvenPrice(state: CoreState, position: Position): Decimal {
   const kept = size.times(isLong ? shareAfterFee(taker) : taker.plus('1'))
   const fees = isLong ? position.fees : negated(position.fees)
   if (!instrument.isInverse) return quotient(position.cost.plus(fees), kept, SHOWN)
-  // Inverse: a long's profit is size - cost / price, in base coin.
+  // For an inverse contract a long's profit is size - cost / price, in base coin.
   const needed = kept.minus(fees)
   return needed.lte(ZERO) ? ZERO : quotient(position.cost, needed, SHOWN)
 }
@@ -204,7 +204,10 @@ const units = new WeakMap<ListedContract, TickLotUnit>()
 /** In ticks times lots; NaN if the cost is not a whole number of them. */
 const costs = new WeakMap<Decimal, number>()
 
-/** Integers compute it where that is exact, because it is requested at every price change. */
+/**
+ * Computed with integers where that is exact, because account views request it at every price
+ * change.
+ */
 export function unrealisedText(
   instrument: ListedContract,
   position: Position,

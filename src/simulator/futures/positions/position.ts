@@ -4,7 +4,7 @@ import type { PositionSide, PositionTrigger } from '../orders/order.ts'
 import type { ExchangeMarginMode } from '../../shared/account.ts'
 
 export interface Position {
-  /** Positions are visited in this order, that of their opening trades. */
+  /** Positions are visited in this order, in which their trades opened them. */
   readonly sequence: number
   readonly uid: string
   readonly symbol: string
@@ -13,11 +13,11 @@ export interface Position {
   readonly marginMode: ExchangeMarginMode
   readonly leverage: number
   lots: number
-  /** Exact price times size of the open lots, quote coin. */
+  /** Exact price times size of the open lots, in quote coin. */
   cost: Decimal
   /** Margin coin; zero for a crossed position, which the balance backs. */
   margin: Decimal
-  /** For prechecks only; see {@link updateFloats}. */
+  /** Only prechecks use the floats; {@link updateFloats} keeps them true. */
   costFloat: number
   marginFloat: number
   realised: Decimal
@@ -30,7 +30,7 @@ export interface Position {
   updatedAt: number
 }
 
-/** The rest of the position keeps what rounding (half to even) leaves. */
+/** Rounding is half to even; the rest of the position keeps what it leaves. */
 const MONEY_DECIMALS = 12
 const HALF_EVEN = 2
 

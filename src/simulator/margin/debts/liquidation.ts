@@ -22,10 +22,10 @@ import {
 import { assessBalance, mustLiquidate, pricesOf } from './balance-risk.ts'
 import { payBack } from './loans.ts'
 
-/*
- * At `liquidationRatio` a balance's orders are cancelled. Money in the owed coin pays first, then
- * forced orders turn other coins into it at any depth. The insurance fund pays the rest, and its
- * fee comes last.
+/**
+ * At `liquidationRatio` the orders of a balance are cancelled. Money in the owed coin pays first,
+ * then forced orders turn other coins into it at any depth. The insurance fund pays the rest, and
+ * its fee comes last.
  */
 
 const STEPS_MAX = 64
@@ -125,9 +125,9 @@ function settle(state: MarginState, ref: BalanceRef, traded: Decimal): void {
   state.ports.wallet.book(coinIn(ref, quoteCoin), 'insurance', negated(fee))
 }
 
-/*
- * The platform swaps, at displayed prices, what no order can trade: dust, and coins without a common
- * pair.
+/**
+ * The platform swaps, at displayed prices, what no order can trade: dust, and coins without a
+ * common pair.
  */
 
 function swapForDebt(state: MarginState, ref: BalanceRef, coin: string): boolean {

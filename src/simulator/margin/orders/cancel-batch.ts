@@ -9,9 +9,9 @@ import { refusals } from '../../shared/refusals.ts'
 import type { MarginState } from '../margin-state.ts'
 
 /**
- * The document does not describe a request without the optional `orderIdList`: it cancels the
- * symbol's isolated orders, as in futures; an empty list cancels nothing. A failed item's
- * `clientOid` is the order's if it exists.
+ * The document does not describe a request without `orderIdList`. As in futures it cancels the
+ * symbol's isolated orders; an empty list cancels nothing. A failed item names the order's
+ * `clientOid` if it exists.
  */
 export function cancelBatch(
   state: MarginState,

@@ -9,8 +9,8 @@ import { shareAfterFee } from '../../wallet/fees.ts'
 type ForcedPurpose = Exclude<Purpose, 'trade'>
 
 /**
- * Sells base coin for a debt in quote coin, and buys it for one in base coin. @returns undefined if
- * no pair can do that with the available money
+ * Sells base coin for a debt in quote coin, and buys it for one in base coin.
+ * @returns undefined if no pair can do that with the available money
  */
 export function placeForcedOrder(
   state: MarginState,

@@ -35,7 +35,7 @@ export interface NewOrder extends Omit<
 export function enterMarginOrder(state: MarginState, terms: NewOrder): MarginAccountOrder {
   const pair = pairOf(state, terms.symbol)
   const begun = beginOrder(state.ports, pair, { ...terms, at: state.clock.now })
-  // The sample shows an order's id as its clientOid if it has none.
+  // The sample shows the order's id as clientOid if the client set none.
   const order: MarginAccountOrder = {
     ...terms,
     ...begun,

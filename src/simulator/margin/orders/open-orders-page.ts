@@ -14,7 +14,10 @@ import type { MarginState } from '../margin-state.ts'
  */
 const OPEN_ORDERS: HistoryRules = { limitUsual: 100, limitMax: 500, refusesDisorder: true }
 
-/** Newest first. By id any state is shown, since the document has no endpoint for ended orders. */
+/**
+ * Newest first. By id an order of any state is shown, since the document has no endpoint for ended
+ * ones.
+ */
 export function openOrdersPage(
   state: MarginState,
   { uid, mode }: ModeOwner,
@@ -54,7 +57,7 @@ export function toWireOrder(order: MarginAccountOrder) {
     status: statusOf(order),
     baseSize: isQuoteSized ? '0' : size.toString(),
     quoteSize: (isQuoteSized ? size : price.times(size)).toString(),
-    // The document calls it the order price in crossed mode.
+    // In crossed mode the document calls it the order price.
     priceAvg: order.mode === 'crossed' && price.gt('0') ? price.toString() : averagePrice(order),
     size: filledBase.toString(),
     amount: filledQuote.toString(),
@@ -79,7 +82,7 @@ function wireSide({ mode, purpose, direction }: MarginAccountOrder): string {
   return direction === 'buy' ? 'systemRepay-buy' : 'systemRepay-selll'
 }
 
-/** `reject` is a post-only order that would have taken. */
+/** `reject` is a post-only order that would have taken liquidity. */
 function statusOf({ status, cancelReason }: MarginAccountOrder) {
   if (status === 'cancelled') return cancelReason === 'post_only' ? 'reject' : 'cancelled'
   return status === 'partially_filled' ? 'partial_fill' : status

@@ -12,10 +12,7 @@ import { moneyOf, refreshBooks, type MarginPair, type MarginState } from '../mar
 import { balanceOf, borrows, LOAN_TYPES, type ModeOwner, type OrderSource } from './margin-order.ts'
 import { enterMarginOrder } from './margin-venue.ts'
 
-/**
- * From the exchange's undocumented endpoints. A market buy has `quoteSize`, other orders
- * `baseSize`.
- */
+/** Undocumented. A market buy has `quoteSize`, other orders `baseSize`. */
 export const placeMarginFields = {
   symbol: wire.symbol,
   side: wire.side,

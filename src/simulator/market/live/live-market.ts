@@ -15,7 +15,7 @@ export interface LiveTicker extends Omit<ForeignQuote, 'at' | 'volume'> {
 }
 
 export interface LiveSource {
-  /** A stored state belongs to this source. */
+  /** A stored state belongs to the source of this name. */
   readonly name: string
   follow(hear: (tickers: readonly LiveTicker[], at: number) => void): void
 }

@@ -1,5 +1,5 @@
 /**
- * Shapes of random paths, always the same, to be fitted into candles of their proportions.
+ * Shapes of random paths, always the same, that are fitted into candles of their proportions.
  * - smooth: many small moves; the extremes are between the points
  * - coarse: few moves, some much larger; the extremes are points
  */
@@ -10,16 +10,16 @@ export interface PathShape {
   readonly prices: readonly number[]
   readonly bottoms: readonly number[]
   readonly tops: readonly number[]
-  /** Counted from 1; if the extreme is one of the prices, the price's index. */
+  /** Counted from 1; if the extreme is one of the prices, the index of that price. */
   readonly highMove: number
   readonly lowMove: number
   readonly isHighFirst: boolean
-  /** Relative to the mean shape: wide shapes moved more often in one direction. */
+  /** Relative to the mean shape: a wide shape moved more often in one direction. */
   readonly reach: number
 }
 
 const SHAPES = 3000
-/** Shapes are indexed by open and close: the steps between low and high, and both themselves. */
+/** Shapes are indexed by open and close, in steps between low and high and both themselves. */
 const STEPS = 12
 const CELLS = STEPS + 2
 const COARSE_SPREAD = 1
@@ -47,12 +47,12 @@ export class Shapes {
     this.#cells = cells.map((cell, index) => (cell.length > 0 ? cell : nearestTo(cells, index)))
   }
 
-  /** As shares of the candle's range above its low. */
+  /** Open and close are shares of the candle's range above its low. */
   likelihood(open: number, close: number): number {
     return this.#likelihoods[cellOf(open, close)] as number
   }
 
-  /** Takes the nearest reach of some shapes with this open and close. */
+  /** Draws some shapes with this open and close, and takes the one of the nearest reach. */
   draw(open: number, close: number, reach: number, random: Random): PathShape {
     const cell = this.#cells[cellOf(open, close)] as readonly PathShape[]
     let nearest = cell[random.integer(cell.length)] as PathShape
@@ -69,7 +69,7 @@ interface RandomWalk extends Omit<PathShape, 'reach'> {
   readonly low: number
 }
 
-/** A Brownian bridge between two points has extremes of an exactly known distribution. */
+/** The extremes of a Brownian bridge between two points have an exactly known distribution. */
 function smooth(points: number, random: Random): RandomWalk {
   const prices = [0]
   const bottoms: number[] = []

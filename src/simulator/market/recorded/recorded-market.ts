@@ -1,6 +1,6 @@
 /**
- * A row recorded at t is due at startAt + floor((t - first) / speed). A candle has as many points
- * as whole milliseconds, 4 to 16, so high and low occur at any speed.
+ * A row that was recorded at t is due at startAt + floor((t - first) / speed). A candle has as many
+ * points as whole milliseconds, 4 to 16, so that high and low occur at any speed.
  */
 import { sha256 } from '../../../lib/digest.ts'
 import { Failure } from '../../../lib/failure.ts'
@@ -23,7 +23,7 @@ import { SeededMarket } from '../seeded/seeded-market.ts'
 
 export interface RecordedMarketOptions {
   readonly recordings: readonly Recording[]
-  /** Recording time for each ms of the exchange's clock; up to 10,000. */
+  /** Recording time for each ms of the exchange's clock, up to 10,000. */
   readonly speed: number
   readonly startAt: number
   readonly instruments: readonly MarketInstrument[]
@@ -32,7 +32,7 @@ export interface RecordedMarketOptions {
   readonly repeat?: boolean
   readonly candlePath?: CandlePathKind
   readonly continued?: ReadonlySet<string>
-  /** Keeps drawn candles. Such a market is played once, and never stored. */
+  /** Keeps drawn candles. A market with tapes is played once, and never stored. */
   readonly tapes?: CandleTapes | undefined
 }
 

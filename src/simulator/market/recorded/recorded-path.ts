@@ -38,10 +38,10 @@ interface RecordedPathOptions {
   readonly tapes?: CandleTapes | undefined
 }
 
-/** Times are the recording's own. */
+/** Times are those of the recording. */
 export class RecordedPath {
   readonly symbol: string
-  /** The end is that of the last candle, or a mean step after the last quote. */
+  /** The path ends with the last candle, or a mean step after the last quote. */
   readonly startAt: number
   readonly endAt: number
   readonly #rows: Recording['rows']
@@ -198,7 +198,7 @@ function quoteSource(rows: QuoteRows, grid: QuoteGrid): RowSource {
   }
 }
 
-/** On the exchange's clock. A random path's two unseen extremes are no steps. */
+/** On the exchange's clock. The two unseen extremes of a random path are no steps. */
 export function priceStepMs(
   { rows, intervalMs }: Pick<Recording, 'rows' | 'intervalMs'>,
   speed: number,

@@ -1,5 +1,5 @@
 /**
- * The last day is drawn backwards from the start price. Its random streams are its own, so the
+ * The last day is drawn backwards from the start price. Its random streams are its own, so that the
  * later path does not depend on them.
  */
 import { createGrid, type Grid, nearestStep } from '../../../lib/grid.ts'
@@ -111,11 +111,14 @@ const DRAWN_DAYS_MAX = 8
 
 interface PastEnds {
   readonly lastDay: readonly MinuteBar[]
-  /** At the ends of the days, the newest first; the last one begins the oldest day. */
+  /** The newest is first, and the last one begins the oldest day. */
   readonly prices: readonly number[]
 }
 
-/** Days are drawn on demand, prices between them first, so that a day is always the same. */
+/**
+ * Draws a day when it is requested, from prices that are drawn first, so that a day is always the
+ * same.
+ */
 export class SeededPast implements PastMinutes {
   readonly untilAt: number
   readonly #drawnUntilAt: number

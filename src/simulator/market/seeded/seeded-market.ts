@@ -1,7 +1,7 @@
 /**
- * Each instrument has a random stream besides the shared one, so an added instrument changes no
- * other path. test/simulator/market/realism.test.ts compares with real prices. Left out: the hours
- * of the day, and that a quote which moves often moves again within 100 ms.
+ * Each instrument has a random stream besides the shared one, so that an added instrument changes
+ * no other path. test/simulator/market/realism.test.ts compares with real prices. Left out are the
+ * hours of the day, and that a quote which moves often moves again within 100 ms.
  */
 import {
   invalidOption,
@@ -47,7 +47,7 @@ export class SeededMarket implements Market {
 
   /**
    * Continues from a stored state, whose `startAt` then applies. A new instrument starts at its
-   * start price; one no longer configured is dropped.
+   * start price; one that is no longer configured is dropped.
    * @throws Failure MARKET_OPTION_INVALID
    */
   constructor(options: SeededMarketOptions, stored?: StoredMarketState) {

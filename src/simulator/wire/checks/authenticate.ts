@@ -46,7 +46,7 @@ export function authenticate(
   return isSameText(passphrase, account.passphrase) ? accept(account) : wireRefusals.passphraseWrong
 }
 
-/** Public clients disagree, and both forms work: as in the URL, or before percent-encoding. */
+/** Public clients disagree, so both forms count: as in the URL, or before percent-encoding. */
 function signaturesOf(secret: string, request: ReceivedRequest, timestamp: string): string[] {
   const { method, path, query, body } = request
   if (method !== 'GET' && method !== 'POST') return []
@@ -65,8 +65,8 @@ function decodeQuery(query: string): string {
 }
 
 /**
- * Document: HTTP 403 for a foreign address or an invalid signature; unsigned or with a wrong time
- * it is a bad request. Whitelist first, then clock, then signature.
+ * Document: HTTP 403 for a foreign address or an invalid signature; a missing signature or a wrong
+ * time is a bad request. The whitelist is checked first, then the clock, then the signature.
  */
 export function authenticateGateway(
   request: ReceivedRequest,

@@ -9,7 +9,7 @@ import { batchOf, type RefusedItem } from './batches.ts'
 import { readParameters, type Parameters } from './parameters.ts'
 
 export interface CheckedParameters {
-  /** Without the refused items: their list may be empty now. */
+  /** Without the refused items: their list may then be empty. */
   readonly parameters: Parameters
   readonly refusedItems: readonly RefusedItem[]
 }
@@ -55,8 +55,7 @@ function refuseItems(endpoint: NamedEndpoint, parameters: Parameters): Reply<Che
     refusal: refusalOf(found, parameters, [list, Number(index)]),
   }))
   const kept = { ...parameters, [list]: items.filter((_, index) => !byIndex.has(index)) }
-  // A schema checks its rules for the whole only if all items are valid, so it runs again; the list
-  // may be empty now.
+  // A schema checks its rules for the whole only if all items are valid, so it runs again.
   const left = issuesOf(endpoint, kept).filter(({ path }) => path.length > 1 || path[0] !== list)
   return left.length > 0 ? refusalOf(left, kept) : accept({ parameters: kept, refusedItems })
 }
@@ -76,7 +75,7 @@ function withDocumentedDefaults(parameters: Parameters): Parameters {
   return { ...parameters, orderList }
 }
 
-/** They are changed in place, as they were read for this check only. */
+/** Changed in place, as the parameters were read for this check alone. */
 function tolerate(
   parameters: Parameters,
   issues: readonly ParameterIssue[],
@@ -100,14 +99,14 @@ function cutLimit(asked: unknown, issues: readonly ParameterIssue[]): string | u
     : undefined
 }
 
-/** In a row's message `limit is 1 to 100`. */
+/** Reads the maximum from a message such as `limit is 1 to 100`. */
 function maximumIn(issue: ParameterIssue | undefined): string | undefined {
   return /\d+$/.exec(issue?.message ?? '')?.[0]
 }
 
 /**
  * The exchange names only one parameter, so the first issue decides.
- * @param of the refused item of a batch
+ * @param of the path of the refused item of a batch
  */
 function refusalOf(
   [issue]: readonly ParameterIssue[],

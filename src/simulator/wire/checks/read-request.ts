@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { ReceivedRequest } from '../wire-request.ts'
 
 /**
- * A longer body than `bodyBytesMax` is cut one byte beyond it, so that the wire refuses it.
+ * A body longer than `bodyBytesMax` is cut one byte beyond it, so that the wire refuses it.
  * @returns undefined if the client left before the request was complete
  */
 export async function readRequest(
