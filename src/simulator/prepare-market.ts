@@ -25,7 +25,6 @@ export type MarketChoice =
     }
 
 interface SeededPriceSettings {
-  /** Quote coin; other instruments have the price of their row. */
   readonly prices?: Readonly<Record<string, string>>
   readonly yearlyVolatility?: number
   readonly stepMs?: number
@@ -42,7 +41,6 @@ export interface CutVolumes {
 export interface MarketFrame {
   readonly instruments: readonly ListedContract[]
   readonly seed: number | string
-  /** Exchange clock. */
   readonly startAt: number
   readonly onCut?: (cut: CutVolumes) => void
 }

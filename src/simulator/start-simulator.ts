@@ -48,7 +48,6 @@ export interface SimulatorOptions {
   readonly host?: string
   readonly port?: number
   readonly tickMs?: number
-  /** Delays each answer after its execution; default none. */
   readonly answerLatency?: LatencySettings
   readonly clock?: Clock
   readonly timers?: Timers
@@ -59,7 +58,6 @@ export interface RunningSimulator {
   readonly baseUrl: string
   readonly accounts: readonly ExchangeAccountSetup[]
   readonly exchange: Exchange
-  /** Exchange clock; undefined if recordings never end. */
   readonly endsAt: number | undefined
   readonly priceStepsMs: ReadonlyMap<string, number>
   /** Symbols without a recording beside others with one: their prices are seeded. */
@@ -105,7 +103,6 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
       settings: options.core ?? {},
       ...(store && { store }),
     })
-    // The market continues as if no time had passed since a stop or a kill.
     if (core.now > 0) {
       core.pause(core.now)
       core.resume(startAt)

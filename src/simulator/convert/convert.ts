@@ -105,7 +105,6 @@ function convertRecords(
   return page.ok ? accept(page.data.map(toWireRecord)) : page
 }
 
-/** The fee is deducted from the amount received. */
 export function bookConversion(
   { ports, settings, records }: ConvertState,
   uid: string,

@@ -44,7 +44,6 @@ export function openCopy(ports: ServicePorts, futures: CoreState): CopyState {
     state.traders.set(uid, createTrader(uid, ports.startAt, opening))
   }
   ports.rows.restore(TRADERS, state.traders)
-  // A day closes at the first quote after it, whatever is requested meanwhile.
   const market = state.traders.size === 0 ? undefined : ports.market(CLOCK_SYMBOL)
   market?.follow(() => playCopy(state, market.shown.at))
   return state

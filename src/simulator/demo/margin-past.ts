@@ -192,7 +192,6 @@ const ORDERS: readonly OrderRow[] = [
 const VALUE = 150
 const HOUR_MS = 3_600_000
 
-/** Every account gets a running loan, and one order in each state. */
 function placeMarginOrders(
   state: MarginState,
   uid: string,

@@ -33,7 +33,6 @@ interface SymbolCheckpoint {
 
 interface StoredMarketRow {
   readonly market: StoredMarketState
-  /** Rows of other symbols belong to an earlier listing. */
   readonly symbols: readonly string[]
   readonly grids?: StoredGrids
 }
@@ -57,7 +56,6 @@ const MINUTES: Codec<MinuteRow> = {
   id: ({ minute, symbol }) => `${String(minute % BUCKETS).padStart(4, '0')}/${symbol}`,
 }
 
-/** A row holds six hours of minutes, and is written once. */
 const LIVED: Codec<LivedBlock & { readonly symbol: string }> = {
   table: 'lived',
   id: ({ block, symbol }) => `${symbol}/${block}`,

@@ -35,12 +35,10 @@ export interface CoreState {
   readonly accounts: ReadonlyMap<string, ExchangeAccount>
   readonly symbols: ReadonlyMap<string, SymbolState>
   readonly counterparties: ReadonlyMap<string, FuturesCounterparties>
-  /** Accepted orders that are not matched yet, the soonest first. */
   readonly arrivals: FuturesOrder[]
   readonly clock: CoreClock
   readonly nextSettlement: { at: number }
   readonly rows: StoredRows
-  /** `moves` counts the market's moves until the rows were written. */
   readonly tickerBoards: Map<string, { readonly moves: number; readonly rows: WireTicker[] }>
 }
 
@@ -50,7 +48,6 @@ export interface CoreClock {
   nextFundingAt: number
   orderSequence: number
   tradeSequence: number
-  /** 0 while the market runs. */
   pausedAt: number
   /** Total of earlier pauses, by which the market's clock is behind. */
   pausedMs: number
@@ -97,9 +94,7 @@ export interface SymbolState extends OrderBook<FuturesOrder> {
   /** While the mark price is within this band no position needs a check (liquidation.ts). */
   readonly safe: { fromTicks: number; toTicks: number }
   readonly statistics: DayStatistics
-  /** A delivered or delisted contract is not traded, and pays no funding. */
   isSettled: boolean
-  /** For a delivery contract; 0 for other instruments. */
   readonly listedAt: number
   readonly opensAt: number
   /** On the market's clock; infinite if the market ends first. */

@@ -93,9 +93,7 @@ export class ExchangeCore {
     return this.#state.clock.pausedAt > 0
   }
 
-  /** @returns false after 100 ms with work left: call again with the same `now` */
   advance(now: number): boolean {
-    // An unfinished stretch is played again after a kill.
     if (!playUntil(this.#state, this.#market, now)) return false
     for (const play of this.#played) play(this.now)
     this.#save()
@@ -115,7 +113,6 @@ export class ExchangeCore {
     return this.carryOut(now, () => this.#answers[name](account, request), account)
   }
 
-  /** Every request enters here, and all its changes are stored as one operation. */
   carryOut<Result>(now: number, handle: (state: CoreState) => Result, asking?: AccountRef): Result {
     this.#playAll(now)
     const result = handle(this.#state)
@@ -153,7 +150,6 @@ export class ExchangeCore {
     return ledgerStatement(this.#state, accountOf(this.#state, uid))
   }
 
-  /** A margin coin's `sum` is always zero. */
   books(): readonly BookSum[] {
     const { counterparties, accounts } = this.#state
     return [...counterparties].map(([coin, others]) => {
@@ -170,7 +166,6 @@ export class ExchangeCore {
     return sums
   }
 
-  /** Requests are still served, and funding continues. */
   pause(now: number): void {
     this.#playAll(now)
     const { clock } = this.#state

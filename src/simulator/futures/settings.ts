@@ -20,13 +20,11 @@ export const defaultCoreSettings = {
   /** Document: "clientOid idempotency: 20 minutes". */
   idempotencyWindowMs: 20 * 60_000,
   cancelAllEmpty: oneOf('error', 'emptyLists'),
-  /** Applies where reduce-only orders together exceed the one-way position. */
   reduceOnlyExcess: oneOf('cancelOlder', 'reject'),
   hedgeCloseExcess: oneOf('closeRemainder', 'reject', 'cancelResting'),
   /** The document's `open`/`close`, or `buy_single`/`sell_single`. */
   oneWayTradeSide: oneOf('openClose', 'single'),
   totalDeductionFee: oneOf('zero', 'null'),
-  /** Tells whether two orders of an account may meet without self-trade prevention. */
   selfTrades: oneOf('never', 'meet'),
   presetTriggerType: oneOf('fill_price', 'mark_price'),
   fillModel: oneOf<FillModelName>('default'),
@@ -39,7 +37,6 @@ export const defaultCoreSettings = {
   deliveryConfigMs: 10 * 60_000,
   delisting: oneOf('close', 'hold'),
   fillsMax: 100_000,
-  /** A full window of 5 calls a second of 50 orders. */
   idempotencyEntriesMax: 300_000,
   planOrdersMax: 100,
   marketStateEveryMs: 60_000,

@@ -2,7 +2,6 @@ import { decimal, type Decimal } from '../../lib/decimal.ts'
 import type { CoinPair } from '../services/pair-market.ts'
 
 export interface MarginSymbol extends CoinPair {
-  /** In base coin and in quote coin. */
   readonly baseMin: Decimal
   readonly notionalMin: Decimal
   readonly feeRate: Decimal

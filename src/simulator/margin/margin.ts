@@ -85,7 +85,6 @@ export const marginHandlers = {
   isolatedBatchCancelOrders: cancelBatch,
 } satisfies Handlers<MarginState>
 
-/** Without orders and debts, a quote is read only on request. */
 function followPair(state: MarginState, pair: MarginPair): void {
   const venue = venueOf(state, pair)
   pair.follow((at) => {

@@ -16,7 +16,6 @@ export interface TickerFigures extends FairPriceFigures {
   readonly change24h: number
   readonly changeUtc24h: number
   readonly baseLots: number
-  /** Quote coin, for display only. */
   readonly quoteVolume: number
 }
 
@@ -61,7 +60,6 @@ export class DayStatistics {
   readonly #tick: number
   readonly #lot: number
   readonly #fair: FairPrice
-  /** The slot of a minute is the minute modulo 1440. */
   readonly #ring = new Float64Array(BUCKETS * FIELDS)
   #minute = -1
   #oldest = -1
@@ -101,7 +99,6 @@ export class DayStatistics {
     }
     if (quote.tradedLots === 0) return
     ring[base + LOTS] = (ring[base + LOTS] as number) + quote.tradedLots
-    // Volume at an unseen price is valued at the last seen price.
     const traded = this.#lastTicks * this.#tick * quote.tradedLots * this.#lot
     ring[base + QUOTE_VOLUME] = (ring[base + QUOTE_VOLUME] as number) + traded
   }
@@ -149,7 +146,6 @@ export class DayStatistics {
   }
 
   buckets(from = 0): Bucket[] {
-    // The state of an older version may have a minute and no oldest.
     if (this.#minute < 0 || this.#oldest < 0) return []
     const first = Math.max(this.#oldest, from)
     return Array.from({ length: this.#minute - first + 1 }, (_, index) => {

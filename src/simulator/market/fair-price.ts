@@ -39,7 +39,6 @@ const FUNDING_MAX = 0.003
 const MEAN_PREMIUM_DEVIATION = 0.75 * PREMIUM_DEVIATION
 export const USUAL_FUNDING_MINUTES: readonly number[] = [0, 480, 960]
 const DAY_MINUTES = 1440
-/** A hundred days of three settlements. */
 const SETTLEMENTS_MAX = 300
 const HOLDING_DAYS = 0.33
 const HOLDING_DEVIATION = 0.12
@@ -63,7 +62,6 @@ interface FairPriceLevels {
   minute: number
   holdingLevel: number
   settledFundingRate?: number
-  /** Minutes since 1970 and rates in turn, the oldest first. */
   settled?: number[]
   markTicks?: number | undefined
   fundingRate?: number | undefined
@@ -132,7 +130,6 @@ export class FairPrice {
     this.#now.fundingRate = fundingRate
   }
 
-  /** @param minute since 1970; called once for each */
   openMinute(minute: number): void {
     const now = this.#now
     const settlesBetween = this.#settlementsUntil(minute) !== this.#settlementsUntil(now.minute)
@@ -149,7 +146,6 @@ export class FairPrice {
     now.premiumCount++
   }
 
-  /** The oldest is first. */
   settlements(): readonly FundingSettlement[] {
     const { settled = [] } = this.#now
     return Array.from({ length: settled.length / 2 }, (_, index) => ({
@@ -181,7 +177,6 @@ export class FairPrice {
     return settled === undefined ? state : { ...state, settled: Array.from(settled) }
   }
 
-  /** @param minute the first one after the settlement */
   #noteSettled(minute: number, rate: number): void {
     const settled = (this.#now.settled ??= [])
     settled.push(this.#settledAt(minute), rate)

@@ -14,10 +14,8 @@ export interface LivedMinute {
 }
 
 const BLOCK = 360
-/** The past of a seeded market reaches as far. */
 const DAYS_KEPT = 400
 const BLOCKS_MAX = (DAYS_KEPT * 1440) / BLOCK
-/** Some 32 MB, shared by all instruments. */
 const ALL_BLOCKS_MAX = 4 * BLOCKS_MAX
 const FIELDS = 5
 const [OPEN, HIGH, LOW] = [0, 1, 2] as const
@@ -53,7 +51,6 @@ export class LivedMinutes {
     return { added, dropped: this.#dropOldest() }
   }
 
-  /** `untilMinute` is excluded. */
   *between(fromMinute: number, untilMinute: number): Generator<LivedMinute> {
     for (const [block, packed] of this.#blocks) {
       if (block < Math.floor(fromMinute / BLOCK) || block * BLOCK >= untilMinute) continue

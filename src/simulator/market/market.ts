@@ -7,7 +7,6 @@ export interface Quote {
   readonly bidLots: number
   readonly askLots: number
   readonly lastTicks: number
-  /** 0 for an older trade. */
   readonly tradedLots: number
   /** Extremes match resting orders, and are not displayed. */
   readonly lowTicks?: number
@@ -56,7 +55,6 @@ export interface MarketInstrument {
   readonly fundingMinutes?: readonly number[]
 }
 
-/** The exchange invents what is missing. */
 export interface MarketReference {
   readonly markTicks: number | undefined
   /** Share of the notional: 0.0001 is 1 bp. */
@@ -84,7 +82,6 @@ export interface MinuteBar {
 export interface PastMinutes {
   readonly fromAt: number
   readonly untilAt: number
-  /** `untilAt` is excluded. */
   between(fromAt: number, untilAt: number): readonly MinuteBar[]
 }
 
@@ -102,7 +99,6 @@ export function ownState<State extends StoredMarketState>(
 }
 
 export interface FundingSeries {
-  /** Exchange clock. */
   readonly at: Float64Array
   /** Share of the notional, paid by longs. */
   readonly rate: Float64Array
@@ -135,7 +131,6 @@ export interface Market {
    * @returns true if nothing up to `now` is left; on false call again with the same `now`
    */
   advance(now: number, visit: (step: MarketStep) => void): boolean
-  /** Undefined for real prices. */
   pastDay(symbol: string): readonly MinuteBar[] | undefined
   past?(symbol: string): PastMinutes | undefined
   state(): StoredMarketState

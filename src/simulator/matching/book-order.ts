@@ -25,14 +25,12 @@ export type CancelReason =
 
 export interface BookOrder {
   readonly uid: string
-  /** At one price the lower one is first. */
   readonly sequence: number
   readonly direction: Direction
   readonly orderType: 'limit' | 'market'
   readonly force: TimeInForce
   readonly stpMode: StpMode
   readonly priceTicks: number
-  /** 0 for none (see match-orders.ts). */
   readonly triggerTicks: number
   /** 0 for none. The order rests unless the last quote was this one. */
   takingAt: number

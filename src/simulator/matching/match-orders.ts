@@ -63,7 +63,6 @@ export function enterMarket<Order extends BookOrder>(venue: Venue<Order>, order:
   venue.putOrder(order)
 }
 
-/** Most quotes cost only this comparison of the best prices. */
 function reachesBook({ market, buys, sells }: OrderBook<BookOrder>): boolean {
   const { bidTicks, askTicks, lowTicks, highTicks } = market
   if (buys.bestTicks >= Math.min(bidTicks, lowTicks)) return true
@@ -83,7 +82,6 @@ export function matchResting<Order extends BookOrder>(venue: Venue<Order>): void
   for (const order of reached(sells.orders, sellsFrom)) meetQuote(venue, order)
 }
 
-/** A copy, since orders leave the book when they are filled. */
 function reached<Order extends BookOrder>(
   orders: readonly Order[],
   ticks: number,

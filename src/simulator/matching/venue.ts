@@ -10,7 +10,6 @@ export interface Venue<Order extends BookOrder> {
   readonly now: number
   wantedLots(order: Order, ticks: number): number
   isForced(order: Order): boolean
-  /** @returns the traded lots */
   settle(order: Order, trade: Trade): number
   isFilled(order: Order): boolean
   /** The rest of a market order that buys no lot counts as filled. */

@@ -66,7 +66,6 @@ export class PairMarket<
     return this.buys.orders.length > 0 || this.sells.orders.length > 0 || this.waiting.size > 0
   }
 
-  /** {@link refresh} takes in quotes only if that is needed. */
   follow(hear: (at: number) => void): void {
     const { shown } = this.#source ?? {}
     this.#source?.follow(() => {

@@ -24,7 +24,6 @@ export interface OrderNames {
   readonly clientOid?: string | undefined
 }
 
-/** If both ids are given, both must match. */
 export function isNamed(order: PairOrder, { symbol, orderId, clientOid }: OrderNames): boolean {
   return (
     order.symbol === symbol &&

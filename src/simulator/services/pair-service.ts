@@ -26,7 +26,6 @@ export interface PairRules<Order extends PairOrder> {
   balanceOf(order: Order): BalanceName
   /** The system's orders reserve nothing, and stop when the money ends. */
   readonly isForced: (order: Order) => boolean
-  /** Charges the fee. */
   receive(order: Order, receipt: Receipt, now: number): void
   close(order: Order, unused: Decimal): void
 }
@@ -78,7 +77,6 @@ export function pairOf<Order extends PairOrder, Rules extends CoinPair>(
   return known(pairs, symbol, 'a pair')
 }
 
-/** In the market or waiting for it, the oldest first. */
 export function openOrdersOf<Order extends PairOrder>(
   { pairs }: Pick<PairTrading<Order, CoinPair>, 'pairs'>,
   uid: string,
@@ -89,10 +87,6 @@ export function openOrdersOf<Order extends PairOrder>(
     .sort((a, b) => a.sequence - b.sequence)
 }
 
-/**
- * The page begins with the newest.
- * @param orders oldest first
- */
 export function pageOfOrders<Order extends PairOrder>(
   { rules: { clock } }: Pick<PairTrading<Order, CoinPair>, 'rules'>,
   orders: readonly Order[],
@@ -132,7 +126,6 @@ export function beginOrder<Order extends PairOrder>(
   }
 }
 
-/** Reserves what the order costs. The order then waits for the market. */
 export function addOrder<Order extends PairOrder>(
   { ports, rules, orders }: Omit<PairTrading<Order, CoinPair>, 'pairs'>,
   pair: PairMarket<Order>,

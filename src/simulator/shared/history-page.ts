@@ -16,13 +16,11 @@ export interface HistoryRules {
   readonly limitMax: number
   readonly limitUsual?: number
   readonly refusedLimits?: 'belowOne' | 'outOfRange'
-  /** Unix ms. */
   readonly span?: (
     query: HistoryQuery,
     now: number,
   ) => { readonly startAt: number; readonly endAt: number }
   readonly refusesDisorder?: boolean
-  /** Earlier rows are hidden, and an earlier start is refused. */
   readonly boundAt?: number | undefined
   readonly daysMax?: number
 }
@@ -104,7 +102,6 @@ interface PageOptions<Row> {
   readonly accepts?: (row: Row) => boolean
 }
 
-/** @param rows oldest first */
 export function historyPage<Row>(rows: readonly Row[], options: PageOptions<Row>): Row[] {
   const { idOf, timeOf = () => 0, startAt = 0, endAt = Number.POSITIVE_INFINITY } = options
   const { idLessThan, limit, accepts = () => true } = options

@@ -1,7 +1,6 @@
 /** The real list of coins, except as noted. */
 export interface CoinChain {
   readonly chain: string
-  /** In the coin, deducted from the amount. */
   readonly withdrawFee: string
   readonly minWithdrawAmount: string
   readonly withdrawMinScale: number
@@ -9,7 +8,6 @@ export interface CoinChain {
 
 export interface Coin {
   readonly coin: string
-  /** Empty if the coin can only be sent to other accounts. */
   readonly chains: readonly CoinChain[]
 }
 

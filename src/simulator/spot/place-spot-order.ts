@@ -40,7 +40,6 @@ export const placeRequest = z.looseObject({
 })
 
 const fullRequest = placeRequest.extend({
-  /** A tpsl order waits for its triggerPrice. */
   tpslType: z.enum(['normal', 'tpsl']).optional(),
   triggerPrice: positiveDecimal.optional(),
   stpMode: stpMode.optional(),

@@ -17,7 +17,6 @@ export interface SpotTerms extends Pick<
   | 'isQuoteSized'
 > {
   readonly clientOid: string | undefined
-  /** The order is pending until the last price reaches it. */
   readonly trigger: SpotTrigger | undefined
   readonly entry: SpotEntry
   readonly source: SpotOrderSource

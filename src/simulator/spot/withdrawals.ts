@@ -57,7 +57,6 @@ export function withdraw(
   return accept({ orderId, clientOid })
 }
 
-/** The fee is part of the size. */
 function routeOnChain(
   uid: string,
   { coin: { coin, chains }, request }: { readonly coin: Coin; readonly request: Withdrawal },

@@ -1,5 +1,4 @@
 export interface StoredRow {
-  /** Lower-case letters and underscores. */
   readonly table: string
   readonly id: string
   /** Must be read at once; undefined if the row was removed. */

@@ -15,7 +15,6 @@ export interface Codec<Entity, Row = Entity> {
 }
 
 export interface PlacedCodec<State, Entity, Row = Entity> extends Codec<Entity, Row> {
-  /** Absent: in the order of their ids. */
   readonly order?: (row: Row) => number
   readonly place: (state: State, row: Row) => void
 }

@@ -31,7 +31,6 @@ import { larger } from '../wallet/rounding.ts'
 import { exitFields } from './position-exits.ts'
 import { change, read, textRow, type RowRequest } from './undocumented-row.ts'
 
-/** Samples of these endpoints also have it in lower case. */
 const anyMarginCoin = z.string().regex(/^[A-Za-z0-9]{2,20}$/, 'a margin coin such as USDT')
 const named = { symbol, productType, marginCoin: anyMarginCoin }
 const leverageText = z.string().optional()

@@ -197,9 +197,7 @@ interface CandleQuery {
 
 interface CandleRules {
   readonly limitMax: number
-  /** Leaves out the running candle. */
   readonly closedOnly?: boolean
-  /** Absent: as far as there are candles. */
   readonly days?: (granularity: Granularity) => number | undefined
 }
 
@@ -285,7 +283,6 @@ function* minutesOf(
   for (const [index, { minute, figures }] of buckets.entries()) {
     const startAt = minute * MINUTE_MS
     if (startAt >= endAt) return
-    // A minute closes at the open of the next one.
     const closeTicks = buckets[index + 1]?.figures[0] ?? statistics.state().lastTicks
     yield toLivedBar({ minute, figures, closeTicks })
   }
@@ -399,7 +396,6 @@ function paymentsOf(state: CoreState, entry: SymbolState): readonly FundingPoint
   return [...lived, ...drawn]
 }
 
-/** Without needless zeros, as the exchange writes rates. */
 function shortest(rate: number): string {
   return rate.toFixed(RATE_DECIMALS).replace(/\.?0+$/, '')
 }

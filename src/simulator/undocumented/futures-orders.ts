@@ -136,7 +136,6 @@ function cancelListed(
   )
 }
 
-/** @param orders oldest first */
 function showOrders(
   state: CoreState,
   account: ExchangeAccount,

@@ -29,13 +29,11 @@ interface RowColumns<State, Shape extends z.ZodRawShape, Response extends z.ZodT
     account: AccountRef,
     request: RowRequest<Shape>,
   ) => Reply<z.input<Response>>
-  /** Calls a second. */
   readonly calls?: number
 }
 
 type RowKind = Pick<Endpoint, 'method' | 'retry'> & Partial<Pick<Endpoint, 'auth'> & RateLimit>
 
-/** @returns a function that takes the path after `/api/v2` */
 function kindOf({ method, retry, auth = 'schemeA', scope = 'uid', calls: usual = 10 }: RowKind) {
   return <State, Shape extends z.ZodRawShape, Response extends z.ZodType>(
     path: string,
@@ -93,10 +91,8 @@ export const readPublic = kindOf({
 export const place = kindOf({ method: 'POST', retry: 'protocol' })
 export const change = kindOf({ method: 'POST', retry: 'repeatable' })
 
-/** If both ids are given, orderId prevails. */
 export const byEitherId = { orderId: exchangeId.optional(), clientOid: foreignClientOid.optional() }
 
-/** Unix ms. */
 export const span = {
   startTime: z.string().optional(),
   endTime: z.string().optional(),
@@ -121,7 +117,6 @@ export const pageOfOrders = z.object({
 
 interface RowPageOptions<Order, Row> {
   readonly now: number
-  /** Absent if times do not filter. */
   readonly timeOf?: (order: Order) => number
   readonly toRow: (order: Order) => Row
 }

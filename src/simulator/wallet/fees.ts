@@ -28,7 +28,6 @@ export function shareAfterFee(rate: Decimal): Decimal {
 }
 
 export interface Deduction {
-  /** In the obtained coin, and its value in quote coin. */
   readonly total: Decimal
   readonly worth: Decimal
   readonly ratio: string

@@ -18,7 +18,6 @@ export function roundUp(value: Decimal, decimals = COIN_PLACES): Decimal {
   return value.round(decimals, UP)
 }
 
-/** For display: nothing is paid with it. */
 export function roundNearest(value: Decimal, decimals = COIN_PLACES): Decimal {
   return value.round(decimals, HALF_UP)
 }

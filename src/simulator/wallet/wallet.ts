@@ -128,7 +128,6 @@ export class Wallet {
       .map(({ ref }) => ref)
   }
 
-  /** A restart does not change the order. */
   #of(uid: string): CoinAccount[] {
     return [...this.#accounts]
       .filter(([, { ref }]) => ref.uid === uid)
@@ -200,7 +199,6 @@ function toCoin({ ref: { balance, coin }, money, flows }: CoinAccount) {
     balance,
     coin,
     ...textsOf({ available, frozen, borrowed, interest, equity: equityOf(money) }),
-    /** Received is positive, paid is negative. */
     bookings: textsOf(flows),
   }
 }

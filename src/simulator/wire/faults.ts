@@ -22,7 +22,6 @@ export const faultKinds = [
 export type FaultKind = (typeof faultKinds)[number]
 
 export interface FaultSettings {
-  /** 0 to 1 for each request. */
   readonly probability: Readonly<Partial<Record<FaultKind, number>>>
   readonly delayMs?: { readonly min: number; readonly max: number }
   readonly endpoints?: readonly ServedName[]

@@ -29,7 +29,6 @@ interface ServerOptions extends AnswererOptions {
 
 export interface RunningServer {
   readonly baseUrl: string
-  /** Answers within {@link STOP_GRACE_MS}, then closes every socket. */
   stop(): Promise<void>
 }
 
@@ -43,7 +42,6 @@ const REQUEST_MS_MAX = 30_000
 /** Node's checks every 30 s would turn a limit of 10 s into 40. */
 const CHECKS_A_LIMIT = 10
 const HEADER_BYTES_MAX = 16_384
-/** A leak of sockets shows here first. */
 const CONNECTIONS_MAX = 1024
 const STOP_GRACE_MS = 250
 
@@ -92,7 +90,6 @@ function createListener(
       return
     }
     const request = await readRequest(incoming, bodyBytesMax)
-    // A request that is incomplete because its client left is not executed.
     if (request !== undefined) await answerer.answer(request, outgoing)
   }
   return (incoming, outgoing) => {
@@ -212,7 +209,6 @@ class Answerer {
     this.#options = options
   }
 
-  /** Settles when the answer is with the socket, or the socket is gone. */
   async answer(request: ReceivedRequest, outgoing: ServerResponse): Promise<void> {
     const { faults, wire, clock, answerDelay, onEvent } = this.#options
     const endpoint = wire.endpointOf(request)

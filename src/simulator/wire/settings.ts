@@ -21,7 +21,6 @@ export const defaultWireSettings = {
    * exchange, say 400.
    */
   businessErrorStatus: oneOf<200 | 400>(400),
-  /** The vendor's signature page, either way. */
   timestampToleranceMs: 30_000,
   /** The number is ours: the document mentions HTTP 429 without one. */
   gatewayLimit: { calls: 10, perMs: 1000 },
@@ -30,6 +29,5 @@ export const defaultWireSettings = {
   unknownParameters: oneOf('ignore', 'refuse'),
   /** A client would take a silently cut page for the last one. */
   limitAboveMaximum: oneOf('refuse', 'cut'),
-  /** A full batch of 50 orders is about 15,000. */
   bodyBytesMax: 1_048_576,
 }

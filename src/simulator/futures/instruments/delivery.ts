@@ -35,7 +35,6 @@ export function isTrading({ instrument, isSettled, opensAt }: SymbolState, now: 
   return now >= opensAt && now < (instrument.delivery?.deliveryAt ?? Number.POSITIVE_INFINITY)
 }
 
-/** Delivery or delisting, whichever is first; infinite if there is neither. */
 export function settlementAt(state: CoreState, symbol: SymbolState): number {
   if (symbol.isSettled) return Number.POSITIVE_INFINITY
   const { delivery } = symbol.instrument
@@ -44,7 +43,6 @@ export function settlementAt(state: CoreState, symbol: SymbolState): number {
   return Math.min(deliveredAt, delistedAt(state, symbol))
 }
 
-/** While the market is paused, its prices do not end. */
 function delistedAt({ clock }: CoreState, { endsAt }: SymbolState): number {
   return clock.pausedAt > 0 ? Number.POSITIVE_INFINITY : endsAt + clock.pausedMs
 }

@@ -157,7 +157,6 @@ export function toMarketInstrument(instrument: ListedContract): MarketInstrument
 
 const DAY_MS = 86_400_000
 const LISTED_BEFORE_MS = 182 * DAY_MS
-/** No two quarterly deliveries are further apart. */
 const QUARTER_MS = 98 * DAY_MS
 const CALENDAR_DELIVERIES = 6
 

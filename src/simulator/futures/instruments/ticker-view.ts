@@ -119,7 +119,6 @@ function writeTicker<Value, Nothing>(
   }
 }
 
-/** Within a minute, only a quote changes a ticker. */
 const MINUTE_MS = 60_000
 
 /** Returns the same array until a ticker changes, so that its JSON is written once. */

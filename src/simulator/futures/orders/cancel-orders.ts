@@ -9,7 +9,6 @@ import { refusals } from '../../shared/refusals.ts'
 import { cancelOrder } from './order-lifecycle.ts'
 import { referenceOf, type FuturesOrder } from './order.ts'
 
-/** Trigger orders and position exits stay. */
 export function cancelAll(
   state: CoreState,
   { uid }: AccountRef,

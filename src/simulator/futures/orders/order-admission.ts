@@ -55,7 +55,6 @@ export function admitOrder(
   return closes ? admitClose(placement) : accept({ terms, isWithoutId: false })
 }
 
-/** Multiple of the mark price up to which prices are safe integers. */
 const SELL_PRICE_MAX = 10
 
 function priceRefusal({ symbol, terms }: Placement): RefusedReply | undefined {
@@ -142,7 +141,6 @@ function marginRefusal({
   const available = availableMargin(state, account, marginCoin)
   if (available.lte(ZERO)) return refusals.balanceTiedUp
   const { orderType, direction } = terms
-  // A market order may fill at the worst displayed price.
   const worst = levelTicksAt(
     symbol.market,
     direction,

@@ -43,7 +43,6 @@ export function cancelOrder(state: CoreState, order: FuturesOrder, reason: Cance
   lifecycle.cancelOrder(venueOf(symbolOf(state, order.symbol)), order, reason)
 }
 
-/** @param but the order that is being filled */
 export function cancelClosingOrders(
   state: CoreState,
   of: Pick<FuturesOrder, 'uid' | 'symbol' | 'slot'>,

@@ -97,7 +97,6 @@ type Presets = Pick<FuturesOrderTerms, 'direction' | 'action' | 'reduceOnly' | '
   readonly item: BatchPlaceItem
 }
 
-/** A closing order ignores both presets. */
 function readPresets(state: CoreState, symbol: SymbolState, order: Presets): Reply<PositionExits> {
   const { presetStopSurplusPrice, presetStopLossPrice } = mayOpen(order) ? order.item : {}
   const exits = acceptAll<PositionExits>({

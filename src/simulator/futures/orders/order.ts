@@ -23,7 +23,6 @@ export interface FuturesOrderTerms extends PositionExits {
   readonly triggerTicks: number
   readonly lots: number
   readonly source: 'API' | 'SYS'
-  /** Names a close by the system, such as `burst_close_long`. */
   readonly systemTradeSide: string | undefined
 }
 
@@ -38,7 +37,6 @@ export const UNSAID = {
   systemTradeSide: undefined,
 } as const
 
-/** Without an execution price it closes by market order. */
 export interface PositionTrigger {
   readonly triggerTicks: number
   readonly triggerType: TriggerType

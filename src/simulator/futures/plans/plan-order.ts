@@ -17,7 +17,6 @@ export interface PlanOrder
   readonly clientOid: string
   readonly planType: 'normal_plan' | 'track_plan'
   status: 'pending' | 'triggered' | 'failed' | 'cancelled'
-  /** The price must rise to the trigger, otherwise fall. */
   isRising: boolean
   /** For a trailing plan: the best price since the trigger was reached; 0 before. */
   extremeTicks: number

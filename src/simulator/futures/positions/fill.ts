@@ -18,7 +18,6 @@ export interface FuturesFill {
   /** Margin coin; positive when paid. */
   readonly fee: Decimal
   readonly otherFee?: { readonly coin: string; readonly amount: string }
-  /** Margin coin. */
   readonly profit: Decimal
   readonly at: number
 }

@@ -48,7 +48,6 @@ export function liquidateAtMark(state: CoreState, symbol: SymbolState): void {
     const { marginCoin } = symbol.instrument
     const standing = floatStanding(state, account, marginCoin, position)
     if (!isNear(standing)) {
-      // Within the band at most half of the remaining margin is lost.
       const { positions, equity, need } = standing
       for (const one of positions) narrowBand(state, one, (equity - need) / 2 / positions.length)
       continue
@@ -111,10 +110,6 @@ function countLiquidation(state: CoreState, account: ExchangeAccount): void {
   state.rows.put(ACCOUNTS, account)
 }
 
-/**
- * Both sides of one instrument need margin twice and gain nothing.
- * @returns the positions that were closed or reduced
- */
 function offset(
   state: CoreState,
   account: ExchangeAccount,

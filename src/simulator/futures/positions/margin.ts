@@ -139,7 +139,6 @@ export function closingNeed(
   return { notionalMax, rate: rateFloat + state.rates.takerFloat }
 }
 
-/** For a crossed position: its value at entry / leverage. */
 export function heldMargin(symbol: SymbolState, position: Position): Decimal {
   if (position.marginMode === 'isolated') return position.margin
   const { instrument } = symbol

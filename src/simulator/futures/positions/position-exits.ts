@@ -8,7 +8,6 @@ import { closePosition } from './system-close.ts'
 /** Exits have source SYS, and resting closes give way to them. */
 
 export function fireExits(state: CoreState, symbol: SymbolState): void {
-  // An exit that fires removes positions from the list.
   let positions: readonly Position[] = symbol.positions
   for (let index = 0; index < positions.length; index++) {
     const position = positions[index] as Position

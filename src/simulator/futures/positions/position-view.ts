@@ -73,7 +73,6 @@ function toHeldPosition(state: CoreState, account: ExchangeAccount, position: Po
   return {
     ...toStandingPart(state, position),
     posMode: account.setup.positionMode,
-    // The value is not rounded, so that ledger statements add up.
     unrealizedPL: unrealisedText(instrument, position, markTicks),
     markPrice: priceText(instrument, markTicks),
   }

@@ -4,7 +4,6 @@ import type { PositionSide, PositionTrigger } from '../orders/order.ts'
 import type { ExchangeMarginMode } from '../../shared/account.ts'
 
 export interface Position {
-  /** Positions are visited in this order, in which their trades opened them. */
   readonly sequence: number
   readonly uid: string
   readonly symbol: string

@@ -247,7 +247,6 @@ function tradeSideText(state: CoreState, order: FuturesOrder, tradeSide: 'open' 
   return order.direction === 'buy' ? 'buy_single' : 'sell_single'
 }
 
-/** A cut copies the list, so it waits until a tenth too many are there. */
 function dropOldFills(state: CoreState, account: ExchangeAccount): void {
   const { fillsMax } = state.settings
   if (account.fills.length <= fillsMax * 1.1) return

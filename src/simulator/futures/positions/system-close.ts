@@ -12,7 +12,6 @@ interface CloseTerms {
   readonly tradeSide?: string
 }
 
-/** The account did not request the order, so its source is SYS. */
 export function closePosition(
   state: CoreState,
   position: Position,

@@ -19,9 +19,6 @@ const LIQUIDATIONS: HistoryRules = {
   daysMax: 90,
 }
 
-/**
- * A missing end is now, a missing start 90 days before. The cursor is the oldest id of the page.
- */
 export function liquidationPage(
   state: MarginState,
   owner: ModeOwner,

@@ -44,7 +44,6 @@ export function cancelBatch(
   return accept({ successList, failureList })
 }
 
-/** If both ids are given, both must match. */
 export function cancelOne(
   state: MarginState,
   owner: ModeOwner,

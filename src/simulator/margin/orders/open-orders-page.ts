@@ -82,7 +82,6 @@ function wireSide({ mode, purpose, direction }: MarginAccountOrder): string {
   return direction === 'buy' ? 'systemRepay-buy' : 'systemRepay-selll'
 }
 
-/** `reject` is a post-only order that would have taken liquidity. */
 function statusOf({ status, cancelReason }: MarginAccountOrder) {
   if (status === 'cancelled') return cancelReason === 'post_only' ? 'reject' : 'cancelled'
   return status === 'partially_filled' ? 'partial_fill' : status

@@ -14,7 +14,6 @@ const RULES = [
   [0.375, 0.625, 0.875],
   [0.5, 0.75, 1],
 ] as const
-/** In usual ranges of a candle. Such a move is followed to the end. */
 const LARGE = 0.2
 const HALVES = 2
 const PLACES = 14

@@ -38,19 +38,16 @@ export const CANDLE_POINTS_MAX = 16
 export const CANDLE_POINTS_MIN = 4
 
 const DRAWN = 4
-/** In moves, and in usual ranges. */
 const OWED_MAX = 60
 /** Signs are counted in ones, profits in tenths of a range. */
 const GAIN_WEIGHT = 2
 const USUAL_CANDLES = 50
 const MIX_PACE = 0.01
-/** No candle is certainly of one kind. */
 const COARSE_MIN = 0.02
 
 export interface PathMemory {
   readonly lastTicks: number
   readonly lastSign: number
-  /** Moves with the sign of the one before, minus the others. */
   readonly signs: number
   readonly within: number
   /**
@@ -103,7 +100,6 @@ export class CandlePaths {
     memory: PathMemory
   }) {
     this.#kind = kind
-    // A version with other rules stored the memory.
     const isOfOthers = memory.gains.length !== NO_PATH.gains.length
     this.#memory = isOfOthers ? { ...memory, gains: NO_PATH.gains } : memory
     this.#drawn = Array.from({ length: DRAWN }, () => ({

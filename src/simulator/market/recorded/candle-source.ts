@@ -38,7 +38,6 @@ export interface CandleSourceState {
 }
 
 export interface RowSource {
-  /** A share of the row. */
   timeOf(row: number, point: number): number
   show(row: number, point: number, candle: number): Quote
   end(row: number): void

@@ -32,13 +32,11 @@ const CANDLE_BYTES = 2 * Float64Array.BYTES_PER_ELEMENT
 /** Two years of one-minute candles; one run writes as much at most. */
 const TAPES_BYTES_MAX = 450_000_000
 
-/** Keeps finished tapes, the newest last, and those that are being written. */
 export class CandleTapes {
   readonly #finished = new Map<string, FinishedTape>()
   readonly #onFinished: (tape: FinishedTape) => void
   #writtenBytes = 0
 
-  /** @param onFinished called with each tape that a run of this thread has written */
   constructor(
     finished: readonly FinishedTape[] = [],
     onFinished: (tape: FinishedTape) => void = () => undefined,
@@ -51,7 +49,6 @@ export class CandleTapes {
     return [...this.#finished.values()]
   }
 
-  /** Runs that read a dropped tape go on. */
   add(tape: FinishedTape): void {
     if (this.#finished.has(tape.key)) return
     this.#finished.set(tape.key, tape)
@@ -101,7 +98,6 @@ interface TapeMemory {
   readonly onFinished: (() => void) | undefined
 }
 
-/** Both extremes share the time of a point. */
 const EXTREMES = 2
 /** A part is at most 16; a candle with this bit has no extremes of its own. */
 const IS_STRAIGHT = 16
@@ -161,7 +157,6 @@ export class CandleTape {
     if (this.#written === this.#count) this.#onFinished?.()
   }
 
-  /** @returns whether every number fits its column */
   #put(row: number, quotes: readonly Quote[], times: Float64Array): boolean {
     const first = row * this.#points
     const [{ levelTicks, candleLots } = EMPTY_QUOTE] = quotes
@@ -202,7 +197,6 @@ export class CandleTape {
       : (part - IS_STRAIGHT) / this.#points
   }
 
-  /** Fills one quote for each point; the candle's number stays. */
   read(row: number, quotes: readonly MutableQuote[], times: Float64Array): void {
     const points = this.#points
     const first = row * points

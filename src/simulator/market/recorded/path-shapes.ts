@@ -47,12 +47,10 @@ export class Shapes {
     this.#cells = cells.map((cell, index) => (cell.length > 0 ? cell : nearestTo(cells, index)))
   }
 
-  /** Open and close are shares of the candle's range above its low. */
   likelihood(open: number, close: number): number {
     return this.#likelihoods[cellOf(open, close)] as number
   }
 
-  /** Draws some shapes with this open and close, and takes the one of the nearest reach. */
   draw(open: number, close: number, reach: number, random: Random): PathShape {
     const cell = this.#cells[cellOf(open, close)] as readonly PathShape[]
     let nearest = cell[random.integer(cell.length)] as PathShape

@@ -28,7 +28,6 @@ export interface RecordedMarketOptions {
   readonly startAt: number
   readonly instruments: readonly MarketInstrument[]
   readonly fallback: { readonly seed: number | string; readonly stepMs?: number }
-  /** A repeat begins with a jump of the price. */
   readonly repeat?: boolean
   readonly candlePath?: CandlePathKind
   readonly continued?: ReadonlySet<string>

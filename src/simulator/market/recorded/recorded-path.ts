@@ -38,7 +38,6 @@ interface RecordedPathOptions {
   readonly tapes?: CandleTapes | undefined
 }
 
-/** Times are those of the recording. */
 export class RecordedPath {
   readonly symbol: string
   /** The path ends with the last candle, or a mean step after the last quote. */

@@ -118,7 +118,6 @@ function drawLaplace(random: Random): number {
   return random.next() < 0.5 ? -size : size
 }
 
-/** Falling markets are wilder. */
 const LEVERAGE = -0.2
 
 export interface FactorState {

@@ -111,7 +111,6 @@ const DRAWN_DAYS_MAX = 8
 
 interface PastEnds {
   readonly lastDay: readonly MinuteBar[]
-  /** The newest is first, and the last one begins the oldest day. */
   readonly prices: readonly number[]
 }
 
@@ -173,7 +172,6 @@ export class SeededPast implements PastMinutes {
       const move =
         Math.sqrt(SHARED_VARIANCE) * shared.normal() + Math.sqrt(1 - SHARED_VARIANCE) * own.normal()
       const before = (prices[day] ?? endPrice) / (1 + clamp((yearly / Math.sqrt(365)) * move, 0.2))
-      // A price of few ticks could not move.
       prices.push(Math.max(before, PRICE_TICKS_MIN * Number(this.#instrument.tickSize)))
     }
     return prices

@@ -36,7 +36,6 @@ const SIZE_DEVIATION = 1.45
 const SIZE_LASTING_SHARE = 0.83
 const SIZE_MEMORY_MS = 950
 const SIDES_OPPOSED = 0.5
-/** Four standard deviations are 330 times the median. */
 const SIZE_LEVEL_MAX = 4
 
 const QUIET_TRADES_PER_SECOND = 2.9

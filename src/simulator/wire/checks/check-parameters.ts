@@ -75,7 +75,6 @@ function withDocumentedDefaults(parameters: Parameters): Parameters {
   return { ...parameters, orderList }
 }
 
-/** Changed in place, as the parameters were read for this check alone. */
 function tolerate(
   parameters: Parameters,
   issues: readonly ParameterIssue[],

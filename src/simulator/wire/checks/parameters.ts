@@ -9,7 +9,6 @@ import { parseBoundedJson } from '../../../lib/text/bounded-json.ts'
 /** Public clients write these in upper case (`GTC`, `Open`). */
 const SMALL: ReadonlySet<string> = new Set(['force', 'side', 'tradeSide', 'orderType'])
 
-/** Only bounds the work: the document's endpoints take at most a dozen. */
 const QUERY_PARAMETERS_MAX = 64
 
 export type Parameters = Record<string, unknown>

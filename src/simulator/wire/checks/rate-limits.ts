@@ -17,7 +17,6 @@ export const defaultRateLimitSettings = {
   overall: { calls: 0, perMs: 60_000, recoveryMs: 300_000 },
 }
 
-/** `who` is a UID or an address. */
 interface CountedCall {
   readonly endpoint: string
   readonly limit: RateLimit
@@ -25,7 +24,6 @@ interface CountedCall {
   readonly isCopyTrader: boolean
 }
 
-/** The caller that was unseen for longest is dropped first. */
 const CALLERS_MAX = 10_000
 
 export class RateLimits {
@@ -91,7 +89,6 @@ interface CallAdmission {
   readonly remaining: number
 }
 
-/** @param now must not run backwards */
 type CallCounter = (now: number) => CallAdmission
 
 interface CountedLimit {

@@ -43,7 +43,6 @@ function readBody(incoming: IncomingMessage, bytesMax: number): Promise<string |
   })
 }
 
-/** An IPv6 socket writes an IPv4 address with a prefix. */
 function addressOf({ socket }: IncomingMessage): string {
   return (socket.remoteAddress ?? '').replace(/^::ffff:/, '')
 }
