@@ -2,16 +2,14 @@ import { applyFillToOrder } from '../../execution/order-machine.ts'
 import { type Fill, fillKey } from '../../domain/fill.ts'
 import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
 import type { Order, OrderTerms } from '../../domain/order.ts'
-import { addFill, type Money, NO_MONEY } from '../../domain/fill-money.ts'
+import { addFill, NO_MONEY } from '../../domain/fill-money.ts'
 import type { EntryRecord, FillsRecord } from '../../domain/record.ts'
 import { NOBODY } from '../../domain/allocation.ts'
-import { decimal } from '../../lib/decimal.ts'
 import {
   accountHoldingOf,
   type Book,
   knowsFill,
   pairKey,
-  splitPair,
   storeOrder,
   type WritableBook,
 } from './book.ts'
@@ -91,34 +89,6 @@ function countFill(book: WritableBook, order: Order, fill: Fill): void {
   const { strategyId, symbol } = order.terms
   storeOrder(book, applyFillToOrder(order, fill.lots))
   addMoney(book, pairKey(strategyId, symbol), fill)
-}
-
-/**
- * Keyed by owner and symbol. Waiting fills changed the account's money, but count for no strategy
- * yet.
- */
-export function moneyOf(book: Book): ReadonlyMap<string, Money> {
-  if (book.orphans.size === 0) return book.money
-  const money = new Map(book.money)
-  for (const fill of [...book.orphans.values()].flat()) {
-    const key = pairKey(NOBODY, fill.symbol)
-    money.set(key, addFill(money.get(key) ?? NO_MONEY, fill))
-  }
-  return money
-}
-
-/** With what is not counted. */
-export function ownMoneyOf(book: Book, pair: string): Money | undefined {
-  const money = book.money.get(pair)
-  const { profit, fees } = book.ownTrades.get(pair) ?? {}
-  if (profit === undefined || fees === undefined) return money
-  return { ...(money ?? NO_MONEY), profit: decimal(profit), fees: decimal(fees) }
-}
-
-export function moneyByStrategy(book: Book): ReadonlyMap<string, Money> {
-  const pairs = new Set([...book.money.keys(), ...book.ownTrades.keys()])
-  const ofStrategies = [...pairs].filter((pair) => splitPair(pair)[0] !== NOBODY)
-  return new Map(ofStrategies.map((pair) => [pair, ownMoneyOf(book, pair) ?? NO_MONEY]))
 }
 
 function addMoney(book: WritableBook, key: string, fill: Fill): void {

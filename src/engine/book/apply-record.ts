@@ -72,8 +72,8 @@ import {
   splitPair,
   storeOrder,
   storePlace,
-  takeEndedBefore,
   type WritableBook,
+  type EndedOrder,
 } from './book.ts'
 import { applyMove } from './allocation.ts'
 import { applyCandles } from './candle-book.ts'
@@ -567,4 +567,30 @@ function forgetStreak(book: WritableBook, scope: string): void {
     if (strategyScope(strategyId) === scope)
       applyMove(book, symbol, { kind: 'streakForgotten', strategyId })
   }
+}
+
+/**
+ * The oldest, so many at most; the cost does not depend on how many stay. Orders of one moment go
+ * by name: a rebuilt book may hold them in another order and must forget the same ones (DET2).
+ */
+export function takeEndedBefore(
+  ended: EndedOrder[],
+  at: number,
+  max = Number.POSITIVE_INFINITY,
+): readonly EndedOrder[] {
+  let count = 0
+  const isDue = (place: number) => place < ended.length && (ended[place] as EndedOrder).endedAt < at
+  while (count < max && isDue(count)) count++
+  if (count < max) return ended.splice(0, count)
+  const last = ended[count - 1]?.endedAt
+  let tied = count
+  while (tied < ended.length && ended[tied]?.endedAt === last) tied++
+  const due = ended.splice(0, tied).toSorted(byTimeAndName)
+  ended.unshift(...due.slice(count))
+  return due.slice(0, count)
+}
+
+function byTimeAndName(one: EndedOrder, other: EndedOrder): number {
+  if (one.endedAt !== other.endedAt) return one.endedAt - other.endedAt
+  return one.clientOid < other.clientOid ? -1 : 1
 }

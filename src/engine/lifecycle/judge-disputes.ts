@@ -15,7 +15,7 @@ import {
   noteWorth,
   settledOfStrategy,
 } from '../state/losses.ts'
-import { settledOf } from '../state/changes.ts'
+import { settledOf } from '../state/totals.ts'
 import { noteUnrealised } from '../state/market-state.ts'
 import {
   inMarginCoin,

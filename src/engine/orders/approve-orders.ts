@@ -11,15 +11,21 @@ import { checkExplained, type OpeningContext, reducesRisk } from '../../risk/che
 import { buildExposure, type Exposure, notionalAt, worstLots } from '../../risk/exposure.ts'
 import type { RiskContext } from '../../risk/risk-context.ts'
 import type { WorstCaseBasis } from '../../risk/worst-case.ts'
-import { backedHolding } from '../book/allocation.ts'
-import { accountHoldingOf, type Book, holdingOf, openOrdersOf, unownedOf } from '../book/book.ts'
+import {
+  accountHoldingOf,
+  type Book,
+  holdingOf,
+  openOrdersOf,
+  unownedOf,
+  backedHolding,
+} from '../book/book.ts'
 import { type Core, instrumentOf, specOf } from '../state/core.ts'
 import { priceOf, usedBeside } from '../state/capital.ts'
 import { equityAtWorst } from '../state/losses.ts'
 import { marketOf } from '../state/market-state.ts'
 import { countSent } from '../state/open-calls.ts'
 import { accountAgeMs } from '../state/readings.ts'
-import { ordersOf, totalsOf } from '../state/changes.ts'
+import { ordersOf, totalsOf } from '../state/totals.ts'
 import { entryPauseOn } from '../state/exits.ts'
 import { mayBeRestricted, tradingStateOf } from '../state/trading-mode.ts'
 import { worstCaseBasisOf } from '../state/worst-case.ts'

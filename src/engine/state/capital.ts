@@ -1,7 +1,7 @@
 import { capitalAt } from '../../domain/capital.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import { marginAt } from '../../risk/exposure.ts'
-import { ownWorstOf } from './changes.ts'
+import { ownWorstOf } from './totals.ts'
 import { type Core, specOf } from './core.ts'
 import { comparableStatement, equityAtWorst, equityOf } from './losses.ts'
 import { marketOf } from './market-state.ts'

@@ -29,13 +29,8 @@ import { buildBookings, waitingFillsOf } from '../book/bookings.ts'
 import { recountRecord, type RecountState } from '../book/recount.ts'
 import type { Announcement, Effect } from '../effect.ts'
 import type { EngineSettings } from '../settings.ts'
-import {
-  type ChangeState,
-  type KeptLadders,
-  type KeptSettled,
-  type KeptTotals,
-  noteRecord,
-} from './changes.ts'
+import { type ChangeState, noteRecord } from './changes.ts'
+import type { KeptSettled, KeptTotals, KeptLadders } from './totals.ts'
 import type { InstrumentStart, RunState } from './run-state.ts'
 
 /**

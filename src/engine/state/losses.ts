@@ -23,13 +23,19 @@ import type { Decimal } from '../../lib/decimal.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
-import { accountHoldingOf, capitalOf, holdingOf, pairKey, pairOf } from '../book/book.ts'
+import {
+  accountHoldingOf,
+  capitalOf,
+  holdingOf,
+  pairKey,
+  pairOf,
+  ownMoneyOf,
+} from '../book/book.ts'
 import { lastPeakOf } from '../book/apply-record.ts'
-import { ownMoneyOf } from '../book/apply-fill.ts'
 import type { StrategySettings } from '../settings.ts'
 import { type Core, record, specOf } from './core.ts'
 import { askForPositionSoon } from './readings.ts'
-import { settledOf, settledSymbols } from './changes.ts'
+import { settledOf, settledSymbols } from './totals.ts'
 import { unreadFundingOf, unseenFundingOf } from './unseen-funding.ts'
 
 /** When clocks are put forward. */

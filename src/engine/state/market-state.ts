@@ -9,7 +9,8 @@ import { own } from '../../lib/own.ts'
 import { believeContracts } from '../../market/believe-contracts.ts'
 import type { RiskMarket } from '../../risk/risk-context.ts'
 import { openOrdersOf } from '../book/book.ts'
-import { beginMoment, totalsOf } from './changes.ts'
+import { beginMoment } from './changes.ts'
+import { totalsOf } from './totals.ts'
 import { announce, type Core, specOf } from './core.ts'
 
 /** False for an older answer, or the last one once more. */

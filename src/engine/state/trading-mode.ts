@@ -18,8 +18,17 @@ import {
   toTradingState,
   type TradingState,
 } from '../../domain/trading-mode.ts'
-import { type Book, holdingOf, killOf, restrictionOf, restrictionsOn } from '../book/book.ts'
-import { noteChanged, ordersOf } from './changes.ts'
+import {
+  type Book,
+  holdingOf,
+  killOf,
+  restrictionOf,
+  restrictionsOn,
+  backedHolding,
+  closableHolding,
+} from '../book/book.ts'
+import { noteChanged } from './changes.ts'
+import { ordersOf } from './totals.ts'
 import { clockUnsynchronised } from './market-state.ts'
 import { announce, type Core, instrumentOf, record } from './core.ts'
 import { holdAllWishes } from './decision-state.ts'
@@ -31,7 +40,6 @@ import { reducesRisk } from '../../risk/checks.ts'
 import { addToExposure, buildExposure } from '../../risk/exposure.ts'
 import type { Reduction } from '../../domain/worst-case.ts'
 import { own } from '../../lib/own.ts'
-import { backedHolding, closableHolding } from '../book/allocation.ts'
 
 export const RELEASE_HINT =
   "look at the exchange's own order history and position, give what no strategy holds to one (intentd adopt) or flatten it, and then release the instrument"

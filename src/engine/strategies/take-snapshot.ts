@@ -6,7 +6,8 @@ import { capitalOf, isShown, pairKey } from '../book/book.ts'
 import { shownCapitalOf } from '../state/capital.ts'
 import { equityOf } from '../state/losses.ts'
 import { isCandleDue, noteAsked, noteCandles } from '../state/candles.ts'
-import { momentOf, noteChanged } from '../state/changes.ts'
+import { noteChanged } from '../state/changes.ts'
+import { momentOf } from '../state/totals.ts'
 import {
   crossedOrders,
   exchangeNow,
