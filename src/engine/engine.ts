@@ -60,7 +60,7 @@ import {
 import { beginLook, beginMoment, mayDependOnTime, needsLook, noteChanged } from './state/changes.ts'
 import { createCore } from './state/create-core.ts'
 import { noteGranted } from './state/open-calls.ts'
-import { accountEquityOf } from './state/losses.ts'
+import { accountEquityOf, type CapitalUse, capitalUseOf } from './state/equity.ts'
 import { unrealisedOfWholeStrategy } from './state/own-figure.ts'
 import {
   askForFills,
@@ -71,7 +71,7 @@ import {
 } from './state/readings.ts'
 import { forgetRefusals, listRefusals, type LoggedRefusal } from './state/refusals.ts'
 import { followOutage, hearAnswer, listSilent } from './state/silence.ts'
-import { noteSpaceLow, type KillState, type RunPhase } from './state/run-state.ts'
+import { noteSpaceLow, type KillProgress, type RunPhase } from './state/run-state.ts'
 import { allRestrictions, isKilling, isTrading, type ReleaseCommand } from './state/trading-mode.ts'
 import {
   type AdoptCommand,
@@ -83,7 +83,6 @@ import { advanceFlatten, holdScope } from './lifecycle/flatten.ts'
 import { advanceCloses } from './lifecycle/close-part.ts'
 import { obeyByHand, planByHand } from './lifecycle/hand-commands.ts'
 import type { HandPlan } from './lifecycle/trade-by-hand.ts'
-import { type CapitalUse, capitalUseOf } from './state/capital.ts'
 import { judgeWorstCase } from './lifecycle/judge-worst-case.ts'
 import { worstCaseUnder } from './state/worst-case.ts'
 import { judgeExits } from './lifecycle/judge-exits.ts'
@@ -128,7 +127,7 @@ export interface Engine {
   /** Series of closed candles that strategies wait for, a sentence each. */
   readonly missingCandles: readonly string[]
   /** Undefined without a kill. */
-  readonly kill: KillState | undefined
+  readonly kill: KillProgress | undefined
   /** A kill and a stop under way, with what they wait for. */
   readonly endings: readonly Ending[]
   /** Recorded restrictions, and those that hold only now. */

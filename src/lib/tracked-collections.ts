@@ -1,6 +1,6 @@
 import { SegmentedMap } from './segmented-map.ts'
 
-/** Changes since they were last taken. */
+/** ChangedKeyLog since they were last taken. */
 interface ChangedKeys<Key> {
   readonly removed: Iterable<Key>
   /** In the order of the map, if they are still there. */
@@ -8,7 +8,7 @@ interface ChangedKeys<Key> {
 }
 
 /** Remembers what changed until it is taken. */
-class Changes<Key> {
+class ChangedKeyLog<Key> {
   #removed = new Set<Key>()
   #put = new Set<Key>()
 
@@ -35,7 +35,7 @@ class Changes<Key> {
 
 /** For the next checkpoint. */
 export class TrackedMap<Key, Value> extends Map<Key, Value> {
-  readonly #changes = new Changes<Key>()
+  readonly #changes = new ChangedKeyLog<Key>()
 
   constructor() {
     super()
@@ -72,7 +72,7 @@ export class TrackedMap<Key, Value> extends Map<Key, Value> {
 
 /** For hundreds of thousands of entries. */
 export class TrackedSegmentedMap<Key, Value> extends SegmentedMap<Key, Value> {
-  readonly #changes = new Changes<Key>()
+  readonly #changes = new ChangedKeyLog<Key>()
 
   get changedSize(): number {
     return this.#changes.size
@@ -104,7 +104,7 @@ export class TrackedSegmentedMap<Key, Value> extends SegmentedMap<Key, Value> {
 }
 
 export class TrackedSet<Key> extends Set<Key> {
-  readonly #changes = new Changes<Key>()
+  readonly #changes = new ChangedKeyLog<Key>()
 
   constructor() {
     super()

@@ -15,7 +15,7 @@ import {
 } from './book.ts'
 import { beyondPriceOf } from './own-trades.ts'
 import { applyMove, settleOwner, waiterOf } from './allocation.ts'
-import type { Holding, HoldSide } from '../../domain/position.ts'
+import { HOLD_SIDES, type Holding, type HoldSide, sideClosedBy } from '../../domain/position.ts'
 import type { AccountEntry } from '../../domain/own-trades.ts'
 
 /**
@@ -116,7 +116,7 @@ function keepExits(
     is,
   }: { readonly order: Order | undefined; readonly was: Holding; readonly is: Holding },
 ): void {
-  for (const side of ['long', 'short'] as const) {
+  for (const side of HOLD_SIDES) {
     const [before, after] = [was[`${side}Lots`], is[`${side}Lots`]]
     if (after <= before) continue
     if (before === 0) book.exits.delete(pairKey(fill.symbol, side))
@@ -153,7 +153,7 @@ function setExits(book: WritableBook, terms: OrderTerms, side: HoldSide): void {
 export function findFilledExit(book: Book, fill: Fill): FilledExit | undefined {
   const { source, symbol, ticks, fillKind = 'trade' } = fill
   if (source !== 'SYS' || fillKind !== 'trade') return undefined
-  const side = sideClosedBy(book, fill)
+  const side = sideClosedBy(book.positionMode, fill)
   const exits = side && book.exits.get(pairKey(symbol, side))
   if (!exits) return undefined
   const { clientOid, strategyId, takeProfitTicks, stopLossTicks } = exits
@@ -170,15 +170,6 @@ export function findFilledExit(book: Book, fill: Fill): FilledExit | undefined {
   ].sort((one, other) => Math.abs(one.ticks - ticks) - Math.abs(other.ticks - ticks))
   const [nearest] = found
   return nearest && { ...nearest, clientOid, strategyId }
-}
-
-export function sideClosedBy(
-  { positionMode }: Book,
-  { side, tradeSide }: Pick<Fill, 'side' | 'tradeSide'>,
-): HoldSide | undefined {
-  if (positionMode === 'one_way_mode') return side === 'sell' ? 'long' : 'short'
-  if (tradeSide === 'open') return undefined
-  return side === 'buy' ? 'long' : 'short'
 }
 
 const NOTHING: AccountEntry = {
@@ -233,13 +224,13 @@ interface EntrySide {
   readonly statedLots: number
 }
 
-interface SideChange {
+interface EntryChange {
   readonly was: number
   readonly is: number
   readonly ticks: number | undefined
 }
 
-function moveSide(side: EntrySide, { was, is, ticks }: SideChange): EntrySide {
+function moveSide(side: EntrySide, { was, is, ticks }: EntryChange): EntrySide {
   const opened = is - Math.max(0, was)
   if (opened > 0 && ticks !== undefined) {
     const lots = side.lots + opened

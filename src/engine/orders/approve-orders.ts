@@ -20,8 +20,7 @@ import {
   backedHolding,
 } from '../book/book.ts'
 import { type Core, instrumentOf, specOf } from '../state/core.ts'
-import { priceOf, usedBeside } from '../state/capital.ts'
-import { equityAtWorst } from '../state/losses.ts'
+import { equityAtWorst, priceOf, usedBeside } from '../state/equity.ts'
 import { marketOf } from '../state/market-state.ts'
 import { countSent } from '../state/open-calls.ts'
 import { accountAgeMs } from '../state/readings.ts'
@@ -33,10 +32,10 @@ import { heldBackBy } from '../../domain/trading-mode.ts'
 import type { OutgoingBatch } from '../effect.ts'
 import { type Instrument, isInverse, type PositionMode } from '../../domain/instrument.ts'
 import type { MaintenanceRules } from '../../domain/liquidation.ts'
-import { applyToHolding, type Holding, netLots } from '../../domain/position.ts'
+import { applyToHolding, type Holding, netLots, HOLD_SIDES } from '../../domain/position.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { distanceTo, type Leg } from '../../risk/liquidation.ts'
-import { legsOf, lotsOf, marginBehind, pickPrice, rulesOf, SIDES } from '../state/liquidations.ts'
+import { legsOf, lotsOf, marginBehind, pickPrice, rulesOf } from '../state/liquidations.ts'
 
 export interface ApprovedOrders {
   readonly items: readonly ApprovedItem[]
@@ -341,7 +340,7 @@ interface FilledLegs {
 
 function fillLegs({ spec, legs }: Opening, after: Holding, price: number): FilledLegs {
   let realised = 0
-  const filled = SIDES.flatMap((holdSide): readonly Leg[] => {
+  const filled = HOLD_SIDES.flatMap((holdSide): readonly Leg[] => {
     const size = floatOnGrid(spec.lot, lotsOf(after, holdSide))
     const leg = legs.find((one) => one.holdSide === holdSide)
     if (leg !== undefined && size < leg.size)

@@ -1,9 +1,8 @@
-import type { Order } from '../../domain/order.ts'
 import type { ExpireRecord, JournalRecord } from '../../domain/record.ts'
 import { own } from '../../lib/own.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { type Book, pairKey } from '../book/book.ts'
-import type { StrategyId } from '../../domain/ids.ts'
+import type { ClientOid, StrategyId } from '../../domain/ids.ts'
 import {
   type KeptTotals,
   type TotalsOwner,
@@ -225,8 +224,6 @@ function concernedBy(book: Book, record: JournalRecord): Iterable<string> | unde
 }
 
 const NONE: readonly string[] = []
-
-type ClientOid = Order['terms']['clientOid']
 
 function nameOf({ clientOid }: { readonly clientOid: ClientOid }): ClientOid {
   return clientOid

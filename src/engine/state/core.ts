@@ -44,7 +44,7 @@ export interface Core {
   readonly now: number
   readonly effects: readonly Effect[]
   readonly clock: ClockState
-  readonly market: MarketState
+  readonly market: MarketReadings
   readonly instruments: ReadonlyMap<string, InstrumentState>
   readonly calls: OpenCalls
   readonly readings: ReadingState
@@ -70,7 +70,7 @@ export interface Core {
   readonly reductions: ReadonlyMap<string, Reduction>
   readonly recount: RecountState
   /** Keyed by strategy, instrument, kind and cause. Changed by `refusals.ts`. */
-  readonly refusals: ReadonlyMap<string, Refusal>
+  readonly refusals: ReadonlyMap<string, OrderRefusal>
   /** Keyed by kind: the events of the last minute. Changed by `limit-pace.ts`. */
   readonly lastMinute: ReadonlyMap<string, readonly number[]>
   readonly run: RunState
@@ -137,7 +137,7 @@ export interface ClockState {
 }
 
 /** The last tickers and feeds. Changed by `market-state.ts`. */
-export interface MarketState {
+export interface MarketReadings {
   readonly tickers: TickerTable | undefined
   readonly snapshots: number
   readonly feeds: ReadonlyMap<FeedId, FeedReading>
@@ -271,7 +271,7 @@ export interface PositionCheck {
   /** The last reading was asked for later, and agrees. */
   readonly isConfirmed: boolean
   /** Oldest first: a reading is compared with the book of its time. */
-  readonly recentFills: readonly RecentFill[]
+  readonly recentFills: readonly PositionFill[]
   /** Waits until the fills of its time are known. */
   readonly pending: PendingReading | undefined
 }
@@ -298,7 +298,7 @@ export interface Mismatch {
   readonly requestedAt: number
 }
 
-export interface RecentFill {
+export interface PositionFill {
   readonly change: HoldingChange
   /** Exchange clock. */
   readonly filledAt: number
@@ -380,7 +380,7 @@ export interface SilenceState {
   /** Keyed by kind of call: `fills`, `position BTCUSDT`, `cancel-alls` or `orders BTCUSDT`. */
   readonly calls: ReadonlyMap<string, SilentCalls>
   /** Lasts from its log line until everything that it left unknown is known. */
-  readonly outage: Outage | undefined
+  readonly outage: ExchangeOutage | undefined
 }
 
 export interface SilentCalls {
@@ -394,7 +394,7 @@ export interface SilentCalls {
   readonly hasLeft: boolean
 }
 
-export interface Outage {
+export interface ExchangeOutage {
   /** The first call without an answer; Unix ms, our clock. */
   readonly since: number
   readonly calls: ReadonlyMap<string, number>
@@ -479,7 +479,7 @@ export interface RememberedState {
 }
 
 /** Orders that the exchange refuses for one cause. */
-export interface Refusal {
+export interface OrderRefusal {
   readonly strategyId: StrategyId
   readonly symbol: string
   /** The effect on the position; a flatten is a kind of its own. */

@@ -1,16 +1,10 @@
-import type { FillsReading } from '../../domain/fill.ts'
+import { type FillsReading, type Fill, isOfOthers } from '../../domain/fill.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import { own } from '../../lib/own.ts'
 import { exchangeNow } from './market-state.ts'
 import type { EngineEvent } from '../event.ts'
-import {
-  type Core,
-  emit,
-  type OrphanNote,
-  type ReadFailure,
-  record,
-  type UnreadableNote,
-} from './core.ts'
+import { type Core, emit, type OrphanNote, type ReadFailure, record, type UnreadableNote } from './core.ts'
+import { findFilledExit } from '../book/apply-fill.ts'
 
 /**
  * Fills are read again from this far before the newest known, beyond the time in which they become
@@ -241,4 +235,24 @@ export function forgetUnreadable(
   name: string,
 ): void {
   own(readings)[kind].delete(name)
+}
+
+/** It says no name: what rests beside it does. */
+export function noteAdopted(core: Core, fill: Fill): void {
+  const listedAt = core.unlisted.listedAt.get(fill.symbol) ?? Number.POSITIVE_INFINITY
+  if (isOfOthers(fill) || fill.filledAt >= listedAt || findFilledExit(core.book, fill)) return
+  own(core.unlisted).symbols.add(fill.symbol)
+}
+
+export function noteListing({ unlisted }: Core, symbol: string): void {
+  own(unlisted).symbols.delete(symbol)
+}
+
+/** Nothing accepted before it rests there (A5). */
+export function noteListed(core: Core, symbols: Iterable<string>, requestAt: number): void {
+  const { run, clock, settings, unlisted } = core
+  const acceptableUntil =
+    run.startedAt + (clock.offsetMs ?? 0) + settings.execution.acceptanceWindowMs
+  if (requestAt < acceptableUntil) return
+  for (const symbol of symbols) own(unlisted).listedAt.set(symbol, requestAt)
 }

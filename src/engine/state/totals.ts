@@ -1,3 +1,4 @@
+import { HOLD_SIDES } from '../../domain/position.ts'
 import {
   canRest,
   type Order,
@@ -140,7 +141,7 @@ function buildMoment(
 
 function listedExitsOf(book: Book, id: StrategyId, symbol: string): readonly ShownExit[] {
   if (book.exits.size === 0) return NO_EXITS
-  return (['long', 'short'] as const).flatMap((holdSide) => {
+  return HOLD_SIDES.flatMap((holdSide) => {
     const { strategyId, listed = [] } = book.exits.get(pairKey(symbol, holdSide)) ?? {}
     const isHeld = accountHoldingOf(book, symbol)[`${holdSide}Lots`] > 0
     return strategyId === id && isHeld ? listed.map((exit) => ({ ...exit, holdSide })) : []

@@ -35,7 +35,7 @@ import { holdAllWishes } from './decision-state.ts'
 import { entryPauseOn, exitDueOn } from './exits.ts'
 import { endRefusalsIn } from './refusals.ts'
 import { noteFlatten } from './run-state.ts'
-import { applyToHolding, type HoldSide } from '../../domain/position.ts'
+import { HOLD_SIDES, applyToHolding, type HoldSide } from '../../domain/position.ts'
 import { reducesRisk } from '../../risk/checks.ts'
 import { addToExposure, buildExposure } from '../../risk/exposure.ts'
 import type { Reduction } from '../../domain/worst-case.ts'
@@ -297,7 +297,7 @@ function closeOf(
     const keeps = restrictionOf(book, scope, 'close')?.keeps
     const kept = keeps?.find((one) => one.strategyId === id && one.symbol === symbol)
     if (kept === undefined) continue
-    for (const holdSide of ['long', 'short'] as const) {
+    for (const holdSide of HOLD_SIDES) {
       const keptLots = kept[`${holdSide}Lots`]
       if (held[`${holdSide}Lots`] - keptLots >= lotsMin) return { holdSide, keptLots }
     }

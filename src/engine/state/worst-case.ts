@@ -19,9 +19,15 @@ import {
 } from '../../risk/worst-case.ts'
 import { accountHoldingOf } from '../book/book.ts'
 import { type Core, specOf } from './core.ts'
-import { comparableStatement, confirmedWithinMs, equityAtWorst, equityBelieved } from './losses.ts'
+import { equityAtWorst, equityBelieved } from './equity.ts'
 import { marketOf } from './market-state.ts'
-import { ownPriceOf, possibleMark, unrealisedOfAccount } from './own-figure.ts'
+import {
+  ownPriceOf,
+  possibleMark,
+  unrealisedOfAccount,
+  comparableStatement,
+  confirmedWithinMs,
+} from './own-figure.ts'
 import { laddersOf, needsAsOf, totalsOf } from './totals.ts'
 
 export function createWorstCase(): WorstCaseState {
