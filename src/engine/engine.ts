@@ -13,6 +13,7 @@ import type { Effect, OutgoingBatch } from './effect.ts'
 import {
   type EngineCommand,
   type EngineEvent,
+  type EventOf,
   type GrantedEndpoint,
   type HandCommand,
   isByHand,
@@ -439,17 +440,12 @@ function noteRead(core: Core, event: EngineEvent, what: string): void {
   if (core.readings.failures.size > 0) noteReadFailure(core, what, undefined)
 }
 
-type EventOf<Kind extends EngineEvent['kind']> = Extract<EngineEvent, { readonly kind: Kind }>
-
 /** The daemon's own calls move stops; all others are strategies'. */
 function hearOfCall(core: Core, { callId, answer }: EventOf<'callAnswered'>): void {
   if (!takeMoveAnswer(core, callId, answer)) answerCall(core, callId, answer)
 }
 
-function noteSpace(
-  core: Core,
-  { isLow, freeBytes }: Extract<EngineEvent, { readonly kind: 'spaceMeasured' }>,
-): void {
+function noteSpace(core: Core, { isLow, freeBytes }: EventOf<'spaceMeasured'>): void {
   noteSpaceLow(core.run, isLow ? core.now : undefined)
   announce(core, isLow ? 'error' : 'warn', isLow ? 'disk.low' : 'disk.enough', { freeBytes })
 }
@@ -486,7 +482,7 @@ function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefine
     case 'positionUnreadable':
       return [event.symbol]
     case 'batchAnswered':
-      return symbolsOf(core.calls.batches.get(event.batchId))
+      return listSymbol(core.calls.batches.get(event.batchId)?.symbol)
     case 'cancelAnswered':
       return core.calls.cancels.get(event.cancelId)?.symbols ?? NONE
     case 'started':
@@ -522,8 +518,8 @@ function waitingForPrices({
 
 const NONE: readonly string[] = []
 
-function symbolsOf(call: { readonly symbol: string } | undefined): readonly string[] {
-  return call === undefined ? NONE : [call.symbol]
+function listSymbol(symbol: string | undefined): readonly string[] {
+  return symbol === undefined ? NONE : [symbol]
 }
 
 /** Only where there is a reason (BND2): all while the account does not trade. */

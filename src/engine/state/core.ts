@@ -103,7 +103,7 @@ export interface NameState {
   readonly search: NameSearch | undefined
 }
 
-/** Whether unknown orders from before the start may rest. Changed by `unlisted-orders.ts`. */
+/** Whether unknown orders from before the start may rest. Changed by `readings.ts`. */
 export interface UnlistedState {
   /** A cancel-all is to list what rests, since a fill of nobody may be of such an order. */
   readonly symbols: ReadonlySet<string>

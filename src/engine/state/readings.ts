@@ -2,8 +2,15 @@ import { type FillsReading, type Fill, isOfOthers } from '../../domain/fill.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import { own } from '../../lib/own.ts'
 import { exchangeNow } from './market-state.ts'
-import type { EngineEvent } from '../event.ts'
-import { type Core, emit, type OrphanNote, type ReadFailure, record, type UnreadableNote } from './core.ts'
+import type { EventOf } from '../event.ts'
+import {
+  type Core,
+  emit,
+  type OrphanNote,
+  type ReadFailure,
+  record,
+  type UnreadableNote,
+} from './core.ts'
 import { findFilledExit } from '../book/apply-fill.ts'
 
 /**
@@ -181,7 +188,7 @@ export function toReadFailure({
   status,
   isRefused = false,
   isRemoved = false,
-}: Extract<EngineEvent, { kind: 'readFailed' }>): ReadFailure {
+}: EventOf<'readFailed'>): ReadFailure {
   return {
     reason: status === undefined && !isRefused ? `${NO_ANSWER} (${reason})` : reason,
     isRefused,
@@ -237,7 +244,11 @@ export function forgetUnreadable(
   own(readings)[kind].delete(name)
 }
 
-/** It says no name: what rests beside it does. */
+/**
+ * With `foreignFills: adopt`, a fill through the API that no order of ours explains halts nothing.
+ * A lost run may have left its order resting, until a cancel-all of this run has listed what rests.
+ * So one is sent (`resolution/older-state.ts`), and nothing is placed meanwhile.
+ */
 export function noteAdopted(core: Core, fill: Fill): void {
   const listedAt = core.unlisted.listedAt.get(fill.symbol) ?? Number.POSITIVE_INFINITY
   if (isOfOthers(fill) || fill.filledAt >= listedAt || findFilledExit(core.book, fill)) return

@@ -5,7 +5,7 @@ import {
   type UnknownAnswer,
 } from '../../domain/answer.ts'
 import { own } from '../../lib/own.ts'
-import type { EngineEvent } from '../event.ts'
+import type { EngineEvent, EventOf } from '../event.ts'
 import {
   announce,
   type Core,
@@ -51,10 +51,7 @@ function isOfAccount(what: string): boolean {
   return what === 'fills' || what.startsWith('position ')
 }
 
-function noteBatch(
-  core: Core,
-  { batchId, answer }: Extract<EngineEvent, { kind: 'batchAnswered' }>,
-): void {
+function noteBatch(core: Core, { batchId, answer }: EventOf<'batchAnswered'>): void {
   const batch = core.calls.batches.get(batchId)
   if (batch !== undefined) noteAnswer(core, ordersOf(batch.symbol), answer)
 }
