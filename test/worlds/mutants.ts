@@ -470,8 +470,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'prices-decided-on-twice',
     what: 'the same answer, heard again, is a moment of its own',
-    find: '|| isHeardAgain(core, tickers))',
-    replace: '|| (core.now < 0 && isHeardAgain(core, tickers)))',
+    find: 'if (isRepeated || isOvertaken(tickers, known, exchangeNow(core))) return false',
+    replace: 'if (isOvertaken(tickers, known, exchangeNow(core))) return false',
   },
   {
     name: 'hand-fills-wait-for-an-order',
@@ -1016,8 +1016,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'totals-kept-too-long',
     what: 'what an instrument has in open orders is counted once and for all',
-    find: '    forgetTotals(totals, symbol)\n',
-    replace: '',
+    find: '    noteChanged(changes, symbol)\n    forgetTotals(totals, symbol)\n',
+    replace: '    noteChanged(changes, symbol)\n',
   },
   {
     name: 'outcomes-mark-nothing',

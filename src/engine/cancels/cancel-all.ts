@@ -12,7 +12,7 @@ import {
 } from '../state/core.ts'
 import { hasResting, RECEIVE_WINDOW_MS } from '../state/instrument-state.ts'
 import { openOrdersOf, restrictionsOn } from '../book/book.ts'
-import { totalsOf } from '../state/changes.ts'
+import { totalsOf } from '../state/totals.ts'
 import { askForCancel, isUnderCancel, noteResolves, openCancel } from '../state/open-calls.ts'
 import { isKilling } from '../state/trading-mode.ts'
 import { canRest } from '../../domain/order.ts'

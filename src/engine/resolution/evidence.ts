@@ -2,13 +2,13 @@ import { feeOf, profitOf } from '../../domain/fill-money.ts'
 import { type Fill, type FillKind, isLiquidation, isOfOthers } from '../../domain/fill.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import { openLots, type Order } from '../../domain/order.ts'
-import { FLAT } from '../../domain/position.ts'
+import { FLAT, sideClosedBy } from '../../domain/position.ts'
 import type { AssignedRecord, SettledOrder } from '../../domain/record.ts'
 import { couldBe, fitsAtAnyTime, fitsClass } from '../../execution/batch.ts'
 import { type Decimal, decimalOfInteger, quotient, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { formatOnGrid, showOnGrid } from '../../lib/grid.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
-import { findFilledExit, sideClosedBy } from '../book/apply-fill.ts'
+import { findFilledExit } from '../book/apply-fill.ts'
 import {
   type Book,
   hasUnownedFills,
@@ -18,9 +18,8 @@ import {
   splitPair,
 } from '../book/book.ts'
 import { announce, type Core, record, specOf } from '../state/core.ts'
-import { noteOrphan, noteOrphanLogged } from '../state/readings.ts'
+import { noteOrphan, noteOrphanLogged, noteAdopted } from '../state/readings.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
-import { noteAdopted } from '../state/unlisted-orders.ts'
 
 /**
  * Nameless orders that could have made the symbol's orphans, older ones first. Two orders that a
@@ -287,7 +286,7 @@ function isOwnExitByHand(core: Core, fill: Fill): boolean {
 
 /** Those besides `manual` that hold on the side that the exchange closes. */
 function othersClosedBy({ book }: Core, fill: Fill): readonly string[] {
-  const side = sideClosedBy(book, fill)
+  const side = sideClosedBy(book.positionMode, fill)
   if (side === undefined) return []
   return [...book.holdings]
     .filter(([, holding]) => holding[`${side}Lots`] > 0)

@@ -283,11 +283,11 @@ export interface EndpointStatistics {
   readonly waitedMsP99: number
   readonly usedShare: number
   readonly windowMax: number
-  readonly answerTimes: AnswerTimes
+  readonly answerTimes: AnswerTimeHistogram
 }
 
 /** A Prometheus histogram: each bucket includes the smaller ones. */
-export interface AnswerTimes {
+export interface AnswerTimeHistogram {
   readonly count: number
   readonly sumMs: number
   readonly buckets: readonly (readonly [upToMs: number, count: number])[]
