@@ -71,10 +71,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'approved-not-exposed',
     what: 'orders of one batch are approved as if each were alone',
-    find: `  addToExposure(context.ownExposure, intent.action, intent.lots)
-  addToExposure(context.accountExposure, intent.action, intent.lots)
-  if (context.worstCase) countApproved(context.worstCase, intent)
-  return { approved: true`,
+    find: '  count(intent, context)\n  return { approved: true',
     replace: '  return { approved: true',
   },
   {
@@ -86,8 +83,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'value-of-the-order-alone',
     what: 'by value a position counts without what is held and what is open',
-    find: 'const notional = notionalAt(instrument, worst, Math.max(',
-    replace: 'const notional = notionalAt(instrument, intent.lots, Math.max(',
+    find: 'const notional = notionalAt(instrument, worst, highestPrice(',
+    replace: 'const notional = notionalAt(instrument, intent.lots, highestPrice(',
   },
   {
     name: 'batch-split-ignored',
@@ -986,14 +983,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'waits-are-settled',
     what: 'an instrument on which something waits to be placed is called settled',
-    find: '    plan.waiting === 0 &&\n',
-    replace: '',
+    find: 'if (waiting > 0 || ',
+    replace: 'if (',
   },
   {
     name: 'candidates-are-settled',
     what: 'an instrument on which something is denied is called settled, and not looked at when time or prices change',
-    find: 'if (plan.candidates.length === 0) noteSettled',
-    replace: 'if (plan.candidates.length >= 0) noteSettled',
+    find: 'if (candidates.length === 0) return noteSettled',
+    replace: 'if (candidates.length >= 0) return noteSettled',
   },
   {
     name: 'denied-looks-ignore-age',
