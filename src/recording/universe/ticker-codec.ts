@@ -18,7 +18,7 @@ export const WRITTEN_COLUMNS: readonly string[] = [
   ...TICKER_COLUMNS.filter((column) => !(FIRST_COLUMNS as readonly string[]).includes(column)),
 ]
 
-const SCALES = Array.from({ length: 13 }, (_, decimals) => 10 ** decimals)
+const SCALES = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12]
 
 /** For the number of decimals: a cell without a value, and one that is no decimal. */
 const MISSING = 14
