@@ -1,10 +1,9 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname, resolve, sep } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import type { ContractRules } from '../domain/contract-rules.ts'
 import { checkDaemon, type ReadableFile } from './cross-checks.ts'
-import { DRAFT_INLINE, isAnyWithin } from './draft-strategies.ts'
 import {
   asTraded,
   type ContractAnswers,
@@ -28,10 +27,9 @@ import {
   type PartialSettings,
   shownPath,
 } from './yaml/checked-file.ts'
-import { ConfigError, type Problem, sortProblems } from './yaml/problem.ts'
+import { ConfigError, type Problem, sortProblems, formatPath } from './yaml/problem.ts'
 import { type YamlSource, PARAM_OPTION, SET_OPTION } from './yaml/yaml-source.ts'
 import { didYouMeanEnd } from '../lib/did-you-mean.ts'
-import { formatPath } from './yaml/setting-path.ts'
 
 /** Reads files and `--set` options into one configuration, or reports all problems. */
 
@@ -131,11 +129,13 @@ export function readConfig(request: ConfigRequest): ConfigReading {
     }),
   )
   const daemon = { ...written, settings: { ...written.settings, instruments: rules.instruments } }
+  const draftFolder = written.settings.control?.agents?.strategies
+  const drafts = [
+    ...(request.drafts ?? []),
+    ...(draftFolder === undefined ? [] : [resolve(dirname(mainFile), draftFolder)]),
+  ]
   const strategies = readStrategies(daemon, { mainFile, cwd, params }).map((strategy) =>
-    guardDraft(strategy, mainFile, [
-      ...(request.drafts ?? []),
-      ...draftsOf(written.settings, dirname(mainFile)),
-    ]),
+    guardDraft(strategy, mainFile, drafts),
   )
   const readable = strategies.filter(isReadable)
   const market = {
@@ -237,14 +237,6 @@ function readStrategies(
   })
 }
 
-function draftsOf(
-  { control }: ReadableFile<DaemonFile>['settings'],
-  directory: string,
-): readonly string[] {
-  const folder = control?.agents?.strategies
-  return folder === undefined ? [] : [resolve(directory, folder)]
-}
-
 /** A main file that an assistant may write chooses what else is loaded. */
 function guardDraft(
   strategy: StrategyReading,
@@ -259,6 +251,30 @@ function guardDraft(
     return { ...strategy, problems: [...problems, source.problem(['isolation'], DRAFT_INLINE)] }
   // Shipped strategies would be inline by default.
   return value === undefined ? strategy : { ...strategy, value: { ...value, isolation: 'worker' } }
+}
+
+/** The code in the folder in which an assistant may write never runs outside of the guard. */
+const DRAFT_INLINE =
+  'an assistant may write this strategy (control.agents.strategies), so it runs in a thread of its own and never inline: leave isolation out, or move its files out of that folder first'
+
+/** A link in either direction counts. */
+function isAnyWithin(folder: string, files: readonly string[]): boolean {
+  const folders = [resolve(folder), realOf(folder)].map((one) =>
+    one.endsWith(sep) ? one : one + sep,
+  )
+  return files
+    .flatMap((file) => [resolve(file), realOf(file)])
+    .some((file) => folders.some((one) => file.startsWith(one)))
+}
+
+/** Follows the part that exists, since a draft may be missing as yet. */
+function realOf(path: string): string {
+  const whole = resolve(path)
+  if (existsSync(whole)) return realpathSync(whole)
+  const above = dirname(whole)
+  return above === whole
+    ? whole
+    : resolve(realOf(above), whole.slice(above.length).replace(/^[/\\]/, ''))
 }
 
 function readStrategy(request: FileRequest): StrategyReading {

@@ -3,7 +3,7 @@ import { type ProductMarket, type Product, MarketData } from './market-data/mark
 import { resolve } from 'node:path'
 import type { DaemonConfig } from '../config/load-config.ts'
 import { listServersInClear } from '../config/clear-text.ts'
-import { formatPath } from '../config/yaml/setting-path.ts'
+import { formatPath } from '../config/yaml/problem.ts'
 import { TrustedClock } from '../exchange/clock/exchange-clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/failure.ts'
