@@ -128,20 +128,14 @@ export class Interpreter {
   }
 
   /**
-   * Monotonic ms of the tickers behind the present effect, after whatever wait for a commit.
-   * Undefined if it waited for anything else, or has another cause.
-   */
-  get tickersReadAt(): number | undefined {
-    return this.#doneFor
-  }
-
-  /**
-   * Handled now, or after the present one. @param tickersReadAt monotonic ms, if tickers led to it
+   * Handles the event now, or after those that wait.
+   * @param tickersReadAt monotonic ms, if tickers led to it
    */
   dispatch(event: EngineEvent, tickersReadAt = this.#doneFor): void {
     if (this.#isOver) return
     if (this.#isIdle) return this.#run(event, tickersReadAt)
-    this.#enqueue(event, tickersReadAt)
+    if (this.#queue.push({ event, tickersReadAt }) > EVENTS_MAX)
+      this.#fail(new Error(`events come faster than they are handled: ${EVENTS_MAX} wait`))
     this.resume()
   }
 
@@ -154,11 +148,6 @@ export class Interpreter {
       this.#waiting.length === 0 &&
       this.#ports.interruptions === undefined
     )
-  }
-
-  #enqueue(event: EngineEvent, tickersReadAt: number | undefined): void {
-    if (this.#queue.push({ event, tickersReadAt }) <= EVENTS_MAX) return
-    this.#fail(new Error(`events come faster than they are handled: ${EVENTS_MAX} wait`))
   }
 
   resume(): void {
@@ -325,7 +314,10 @@ export class Interpreter {
       case 'record':
         return this.#record(effect)
       case 'sendBatch':
-        return this.#sender.sendBatch(effect.batch, this.#doneAt)
+        return this.#sender.sendBatch(effect.batch, {
+          recordedAt: this.#doneAt,
+          tickersReadAt: this.#doneFor,
+        })
       case 'sendCall':
         return this.#sender.sendCall(effect.call)
       case 'sendCancelAll':
@@ -369,19 +361,17 @@ export class Interpreter {
     journal.append(record, bookings)
     this.#hasNewRecords = true
     this.#hasRecorded = true
-    if (durable) this.#commit()
+    if (durable) {
+      const commit = ++this.#commits
+      journal.commit((failure) => {
+        if (this.#isOver) return
+        if (failure !== undefined) return this.#fail(failure)
+        // Commits are done in order: the durable part is a prefix.
+        this.#committed = Math.max(this.#committed, commit)
+        this.resume()
+      })
+    }
     if (!this.#isOver) listener.recorded?.(record, durable)
-  }
-
-  #commit(): void {
-    const commit = ++this.#commits
-    this.#ports.journal.commit((failure) => {
-      if (this.#isOver) return
-      if (failure !== undefined) return this.#fail(failure)
-      // Commits are done in order: the durable part is a prefix.
-      this.#committed = Math.max(this.#committed, commit)
-      this.resume()
-    })
   }
 
   #decide(strategyId: StrategyId, snapshot: Snapshot): void {
@@ -393,16 +383,15 @@ export class Interpreter {
       const { sequence } = snapshot
       listener.decided?.(intents)
       if (plots !== undefined) listener.plotted?.(strategyId, plots)
-      this.#enqueue(
-        { kind: 'decided', strategyId, sequence, intents, state, denials },
-        this.#doneFor,
-      )
+      this.dispatch({ kind: 'decided', strategyId, sequence, intents, state, denials })
     } else {
       const { message: reason, isPaused } = result
-      this.#enqueue(
-        { kind: 'decisionFailed', strategyId, reason, ...(isPaused && { isPaused }) },
-        this.#doneFor,
-      )
+      this.dispatch({
+        kind: 'decisionFailed',
+        strategyId,
+        reason,
+        ...(isPaused && { isPaused }),
+      })
     }
     if (!result.isSlow) return
     const { elapsedMs, cpuMs } = result

@@ -18,6 +18,13 @@ export interface OrderSenderOptions {
 /** Calls that reduce risk go first (LIM2). */
 export const LIMITER_PRIORITY: Readonly<Record<Priority, LimiterPriority>> = { reduce: 0, add: 1 }
 
+export interface BatchCause {
+  /** Unix ms of the step that recorded the batch. */
+  readonly recordedAt: number
+  /** Monotonic ms of the tickers that led to the batch, if it waited for nothing else. */
+  readonly tickersReadAt: number | undefined
+}
+
 const CLOSED = 'the run is over'
 const RESTRICTED = 'trading was restricted meanwhile'
 const KILLED = 'the kill switch is thrown'
@@ -59,15 +66,19 @@ export class OrderSender {
     for (const endpoint of Array.from(this.#grants.keys())) this.returnGrant(endpoint)
   }
 
-  /** @param recordedAt Unix ms of the batch's durable record */
-  sendBatch(batch: Recorded<OutgoingBatch>, recordedAt: number): void {
+  sendBatch(batch: Recorded<OutgoingBatch>, { recordedAt, tickersReadAt }: BatchCause): void {
     const { ports, dispatch } = this.#options
     const { batchId, body, validUntilAt } = batch
     const waitedMs = ports.clock.now() - recordedAt
     ports.listener.batchDurable?.({ waitedMs, mostMs: validUntilAt - recordedAt })
+    const beforeWrite = () => {
+      const objection = this.#objectTo(batch)
+      if (objection === undefined) ports.listener.batchLeaves?.(tickersReadAt)
+      return objection
+    }
     ports.exchange.placeBatch(
       body,
-      { grant: this.#takeGrant('batchPlaceOrder'), beforeWrite: () => this.#objectTo(batch) },
+      { grant: this.#takeGrant('batchPlaceOrder'), beforeWrite },
       this.#count((answer) => dispatch({ kind: 'batchAnswered', batchId, answer })),
     )
   }

@@ -111,6 +111,8 @@ export interface RunListener {
   plotted?(strategyId: StrategyId, points: readonly PlotPoint[]): void
   /** The batch is sent now, or dropped if this took too long (ORD7). */
   batchDurable?(wait: BatchWait): void
+  /** Nothing objects: the first byte follows in this turn. `tickersReadAt`: {@link BatchCause}. */
+  batchLeaves?(tickersReadAt: number | undefined): void
 }
 
 /** Faults of tests: the process dies, stands still, or gets an event twice. */

@@ -157,6 +157,10 @@ export function createPorts(parts: AccountParts): Ports {
       decided: (intents) => observers.later(() => statistics.countIntents(intents)),
       plotted: (strategyId, points) => observers.later(() => parts.plots.hear(strategyId, points)),
       batchDurable: (wait) => observers.later(() => parts.pace.hear(wait)),
+      batchLeaves: (tickersReadAt) => {
+        if (tickersReadAt === undefined) return
+        statistics.decisionLatency.record(trusted.clock.monotonic() - tickersReadAt)
+      },
     },
   }
 }
@@ -204,8 +208,6 @@ const SAID_AFTER_MS = 3000
 export interface ClientExchangeOptions {
   readonly client: Pick<ExchangeClient, 'send' | 'readFills' | 'readPosition' | 'listExits'>
   readonly settings: Pick<EngineSettings, 'productType' | 'positionMode' | 'instruments'>
-  /** Called for a batch; the result at its first byte. */
-  readonly onBatch: () => () => void
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
   /** Reported once until a call is accepted again. */
   readonly onRefused: (answer: RefusedAnswer | UnknownAnswer) => void
@@ -233,13 +235,7 @@ export class ClientExchange implements ExchangePort {
   }
 
   placeBatch(body: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void {
-    const onWritten = this.#options.onBatch()
-    const beforeWrite = () => {
-      const objection = options.beforeWrite?.()
-      if (objection === undefined) onWritten()
-      return objection
-    }
-    this.#send('batchPlaceOrder', body, { ...options, beforeWrite }, onAnswer)
+    this.#send('batchPlaceOrder', body, options, onAnswer)
   }
 
   cancelAll(body: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void {

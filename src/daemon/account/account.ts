@@ -552,13 +552,6 @@ export class Account implements MarketListener {
     return new ClientExchange({
       client: calls.client,
       settings,
-      onBatch: () => {
-        const causedAt = this.#interpreter.tickersReadAt
-        return () => {
-          if (causedAt === undefined) return
-          this.#statistics.decisionLatency.record(trusted.clock.monotonic() - causedAt)
-        }
-      },
       clock: trusted.clock,
       onRefused: (answer) => {
         const { message: reason } = toRefusal(answer, this.#options.config)
