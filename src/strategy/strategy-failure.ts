@@ -1,4 +1,4 @@
-import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import process from 'node:process'
 import { Failure, type FailureDetails, messageOf } from '../lib/failure.ts'
 import { cleanLine } from '../lib/text/clean-text.ts'
@@ -109,12 +109,6 @@ const context = new AsyncLocalStorage<string>()
 export function runAsStrategy<Result>(name: string, code: () => Result): Result {
   guardProcess()
   return context.run(name, code)
-}
-
-/** Entering takes 30 ns; a scope for each decision would take 450 ns. */
-export function createStrategyScope(name: string): <Result>(code: () => Result) => Result {
-  const scope = runAsStrategy(name, () => new AsyncResource('strategy'))
-  return (code) => scope.runInAsyncScope(code)
 }
 
 export function strategyAtFault(): string | undefined {
