@@ -142,14 +142,14 @@ export class ExchangeClient implements EndpointCaller {
     options: CallOptions = {},
   ): Promise<Answer<ResponseOf<Name>>> {
     const rules = answerRulesOf(prepared.endpoint, this.#answerLimits)
-    return this.#sendTracked(prepared, options, (answer) => readAnswer(answer, rules))
+    return this.#sendAndRepeat(prepared, options, (answer) => readAnswer(answer, rules))
   }
 
   sendExactly<Name extends CallableName>(
     prepared: PreparedRequest<Name>,
   ): Promise<Answer<{ readonly data: ResponseOf<Name>; readonly text: string }>> {
     const rules = answerRulesOf(prepared.endpoint, this.#answerLimits)
-    return this.#sendTracked(prepared, {}, (wire) => readExactly(wire, rules))
+    return this.#sendAndRepeat(prepared, {}, (wire) => readExactly(wire, rules))
   }
 
   /** Fills the table, or empties it. Document: GET /api/v2/mix/market/tickers. */
@@ -161,7 +161,7 @@ export class ExchangeClient implements EndpointCaller {
     const request = { endpoint: 'tickers', body: '', query: `productType=${productType}` } as const
     const into = { table, scanner: this.#scanner }
     const rules = answerRulesOf('tickers', this.#answerLimits)
-    const answer = await this.#sendTracked(request, options, (wire) =>
+    const answer = await this.#sendAndRepeat(request, options, (wire) =>
       readTickerAnswer(wire, into, rules),
     )
     if (answer.kind !== 'accepted') forgetTickers(table)
@@ -204,22 +204,26 @@ export class ExchangeClient implements EndpointCaller {
     return new Transport({ baseUrl, clock, timers, answerBytesMax, proxy: proxyFor?.(baseUrl) })
   }
 
-  #sendTracked<Data>(
+  #sendAndRepeat<Data>(
     prepared: PreparedRequest,
     options: CallOptions,
     read: Reader<Data>,
   ): Promise<Answer<Data>> {
-    const answer = this.#track(this.#sendWhenGranted(prepared, options, read))
+    const answer = this.#sendOnce(prepared, options, read)
     if (!isSignedAnew(prepared)) return answer
     return answer.then((refusal) => {
       const clockAheadMs = clockAheadAfter(this.#clockRefusals)
       if (!isClockRefused(refusal) || clockAheadMs === undefined) return refusal
-      const again = { ...options, grant: undefined, clockAheadMs }
-      return this.#track(this.#sendWhenGranted(prepared, again, read))
+      return this.#sendOnce(prepared, { ...options, grant: undefined, clockAheadMs }, read)
     })
   }
 
-  #track<Data>(answer: Promise<Answer<Data>>): Promise<Answer<Data>> {
+  #sendOnce<Data>(
+    prepared: PreparedRequest,
+    options: CallOptions,
+    read: Reader<Data>,
+  ): Promise<Answer<Data>> {
+    const answer = this.#sendWhenGranted(prepared, options, read)
     this.#calls += 1
     const call = this.#calls
     const end = (): unknown => this.#inFlight.delete(call)
@@ -269,11 +273,9 @@ export class ExchangeClient implements EndpointCaller {
       grant?.unused()
       return this.#refuse('invalid', 'ENDPOINT_LOCKED', `${endpoint} is locked in this client`)
     }
-    const signedAt = (): number => {
-      const otherwiseMs = isSignedAnew(prepared) ? clockAheadAfter(this.#clockRefusals) : undefined
-      return clock.now() + (options.clockAheadMs ?? otherwiseMs ?? offset.offsetMs)
-    }
-    const written = this.#writer.write(prepared, signedAt)
+    const statedMs = isSignedAnew(prepared) ? clockAheadAfter(this.#clockRefusals) : undefined
+    const aheadMs = options.clockAheadMs ?? statedMs ?? offset.offsetMs
+    const written = this.#writer.write(prepared, clock.now() + aheadMs)
     if (written.kind === 'unwritable') {
       grant?.unused()
       const refusalClass = written.code === 'LEASE_OVER' ? 'notSent' : 'invalid'

@@ -120,7 +120,7 @@ export class StrategyRunner {
       if (this.#stray !== undefined) throw this.#stray
       this.#view.pointAt(snapshot)
       this.#log?.begin(snapshot.takenAt)
-      const decision = readDecision(this.#scope.runInAsyncScope(this.#askStrategy, this))
+      const decision = readDecision(this.#scope.runInAsyncScope(this.#askStrategy))
       const state = readState(decision.state, this.#state)
       const { intents, denials } = readIntents(this.strategyId, decision.intents, this.#intents)
       if (state !== this.#state) this.#stored = toStored(this.#strategy, state)
@@ -143,7 +143,7 @@ export class StrategyRunner {
     }
   }
 
-  #askStrategy(): unknown {
+  readonly #askStrategy = (): unknown => {
     const log = this.#log ?? SILENT_LOG
     try {
       return this.#strategy.decide(this.#view, { params: this.#params, state: this.#state, log })

@@ -71,10 +71,8 @@ export class RequestWriter {
     ]
   }
 
-  /**
-   * Signs exactly the given bytes. `signedAt` (exchange clock) is only called for signed endpoints.
-   */
-  write(prepared: PreparedRequest, signedAt: () => number): OutgoingRequest | Unwritable {
+  /** Signs exactly the given bytes. @param signedAt Unix ms, exchange clock */
+  write(prepared: PreparedRequest, signedAt: number): OutgoingRequest | Unwritable {
     const { endpoint, query, body } = prepared
     const row = endpointNamed(endpoint)
     const path = this.#pathOf(row)
@@ -96,8 +94,8 @@ export class RequestWriter {
       const request = { method, path, query, body }
       const signed =
         auth === 'schemeB'
-          ? signer.gatewayHeaders(request, signedAt())
-          : signer.headers(request, signedAt())
+          ? signer.gatewayHeaders(request, signedAt)
+          : signer.headers(request, signedAt)
       headers.push(...signed, ...(this.#options.isDemo === true ? DEMO_HEADER : []))
     }
     const target = query === '' ? path : `${path}?${query}`

@@ -77,7 +77,7 @@ export class Transport {
         resolve,
         reject,
       })
-      call.start((options: Dispatcher.DispatchOptions) => this.#connections.dispatch(options, call))
+      call.start(this.#connections)
     })
   }
 
@@ -117,11 +117,6 @@ interface Connection {
   isBusy: boolean
 }
 
-interface QueuedRequest {
-  readonly request: Dispatcher.DispatchOptions
-  readonly handler: RequestHandler
-}
-
 /**
  * Kept-alive connections with one request at a time each. The first idle one is taken, so that a
  * few stay warm and the others time out. Once the maximum is open, requests wait.
@@ -132,7 +127,7 @@ interface QueuedRequest {
 class Connections {
   readonly #options: ConnectionsOptions
   readonly #connections: Connection[] = []
-  readonly #waiting: QueuedRequest[] = []
+  readonly #waiting: DispatchedCall[] = []
   readonly #sockets = new Set<Socket>()
   readonly #connect: ReturnType<typeof buildConnector>
   #isClosed = false
@@ -143,11 +138,11 @@ class Connections {
     this.#connect = (target, callback) => this.#follow(connect(target, callback))
   }
 
-  dispatch(request: Dispatcher.DispatchOptions, handler: RequestHandler): void {
+  dispatch(call: DispatchedCall): void {
     if (this.#isClosed) throw new Error('the connections are closed')
     const idle = this.#connections.find((connection) => !connection.isBusy) ?? this.#open()
-    if (idle === undefined) this.#waiting.push({ request, handler })
-    else this.#dispatchOn(idle, { request, handler })
+    if (idle === undefined) this.#waiting.push(call)
+    else this.#dispatchOn(idle, call)
   }
 
   async close(): Promise<void> {
@@ -179,9 +174,9 @@ class Connections {
     return connection
   }
 
-  #dispatchOn(connection: Connection, { request, handler }: QueuedRequest): void {
+  #dispatchOn(connection: Connection, call: DispatchedCall): void {
     connection.isBusy = true
-    handler.onFree = () => {
+    call.onFree = () => {
       const next = this.#waiting.shift()
       connection.isBusy = next !== undefined
       // After a failed connection the HTTP client must first finish with this request.
@@ -189,14 +184,14 @@ class Connections {
     }
     const { origin, proxy } = this.#options
     // A tunnel needs its destination with each request.
-    connection.client.dispatch(proxy ? { ...request, origin } : request, handler)
+    connection.client.dispatch(proxy ? { ...call.message, origin } : call.message, call)
   }
 
-  #carryOn(connection: Connection, waiting: QueuedRequest): void {
+  #carryOn(connection: Connection, waiting: DispatchedCall): void {
     try {
       this.#dispatchOn(connection, waiting)
     } catch (error) {
-      waiting.handler.onUnsent(error)
+      waiting.onUnsent(error)
     }
   }
 }
@@ -207,7 +202,8 @@ async function closeClient(client: Connection['client']): Promise<void> {
   await client.destroy()
 }
 
-interface RequestHandler extends Dispatcher.DispatchHandler {
+interface DispatchedCall extends Dispatcher.DispatchHandler {
+  readonly message: Dispatcher.DispatchOptions
   /** Must be called once, when the HTTP client is done with the request in any way. */
   onFree: () => void
   onUnsent: (error: unknown) => void
@@ -284,26 +280,31 @@ interface PendingCallOptions<Result> {
  * ```
  * A request is written once: if the HTTP client tries a second connection, it is stopped there.
  */
-class PendingCall<Result> implements RequestHandler {
+class PendingCall<Result> implements DispatchedCall {
+  readonly message: Dispatcher.DispatchOptions
   onFree = (): void => undefined
   readonly #options: PendingCallOptions<Result>
   #state: 'waiting' | 'written' | 'over' = 'waiting'
   #controller: Dispatcher.DispatchController | undefined
   #cancelDeadline: (() => void) | undefined
-  #buffer: AnswerBuffer | undefined
+  #buffer: Buffer | undefined
+  /** Bytes of the answer in the buffer. */
+  #length = 0
   #sentAt = 0
   #status: number | undefined
   #contentEncoding = ''
 
   constructor(options: PendingCallOptions<Result>) {
+    const { method, target, headers, body } = options.request
     this.#options = options
+    this.message = { method, path: target, headers, body: body === '' ? null : body }
   }
 
-  start(dispatch: (options: Dispatcher.DispatchOptions) => unknown): void {
-    const { method, target, headers, body, timeoutMs } = this.#options.request
-    this.#cancelDeadline = this.#options.timers.after(timeoutMs, () => this.#expire())
+  start(connections: Connections): void {
+    const { request, timers } = this.#options
+    this.#cancelDeadline = timers.after(request.timeoutMs, () => this.#expire())
     try {
-      dispatch({ method, path: target, headers, body: body === '' ? null : body })
+      connections.dispatch(this)
     } catch (error) {
       this.onUnsent(error)
     }
@@ -355,11 +356,18 @@ class PendingCall<Result> implements RequestHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#state !== 'written' || this.#buffer === undefined) return
-    if (this.#buffer.length + chunk.length > this.#options.request.answerBytesMax) {
+    const length = this.#length + chunk.length
+    if (length > this.#options.request.answerBytesMax) {
       this.#lose('tooLarge', 'ANSWER_TOO_LARGE')
       return
     }
-    this.#buffer.append(chunk)
+    if (length > this.#buffer.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(length, this.#buffer.length * 2))
+      this.#buffer.copy(grown, 0, 0, this.#length)
+      this.#buffer = grown
+    }
+    this.#buffer.set(chunk, this.#length)
+    this.#length = length
   }
 
   onResponseEnd(): void {
@@ -371,7 +379,7 @@ class PendingCall<Result> implements RequestHandler {
       const result = request.read({
         status: this.#status ?? 0,
         contentEncoding: this.#contentEncoding,
-        body: this.#buffer.view,
+        body: this.#buffer.subarray(0, this.#length),
         sentAt: this.#sentAt,
         receivedAt: clock.now(),
       })
@@ -458,42 +466,6 @@ function codeOf(error: unknown): string {
   return /^[A-Za-z]{3,40}$/.test(error.name) ? error.name : 'UNKNOWN'
 }
 
-class AnswerBuffer {
-  #bytes: Buffer
-  #length = 0
-
-  constructor(capacity: number) {
-    this.#bytes = Buffer.allocUnsafeSlow(capacity)
-  }
-
-  get length(): number {
-    return this.#length
-  }
-
-  get capacity(): number {
-    return this.#bytes.length
-  }
-
-  get view(): Buffer {
-    return this.#bytes.subarray(0, this.#length)
-  }
-
-  append(chunk: Uint8Array): void {
-    const length = this.#length + chunk.length
-    if (length > this.#bytes.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(length, this.#bytes.length * 2))
-      this.#bytes.copy(grown, 0, 0, this.#length)
-      this.#bytes = grown
-    }
-    this.#bytes.set(chunk, this.#length)
-    this.#length = length
-  }
-
-  reset(): void {
-    this.#length = 0
-  }
-}
-
 /** Holds all tickers (300 KB) without growing. */
 const CAPACITY = 512 * 1024
 
@@ -503,19 +475,18 @@ const KEPT_MAX = 4
 const KEPT_BYTES_MAX = 2 * 1024 * 1024
 
 class AnswerBuffers {
-  readonly bytesMax: number
-  readonly #free: AnswerBuffer[] = []
+  readonly #bytesMax: number
+  readonly #free: Buffer[] = []
 
   constructor(bytesMax: number) {
-    this.bytesMax = bytesMax
+    this.#bytesMax = bytesMax
   }
 
-  borrow(): AnswerBuffer {
-    return this.#free.pop() ?? new AnswerBuffer(Math.min(CAPACITY, this.bytesMax))
+  borrow(): Buffer {
+    return this.#free.pop() ?? Buffer.allocUnsafeSlow(Math.min(CAPACITY, this.#bytesMax))
   }
 
-  giveBack(buffer: AnswerBuffer): void {
-    buffer.reset()
-    if (this.#free.length < KEPT_MAX && buffer.capacity <= KEPT_BYTES_MAX) this.#free.push(buffer)
+  giveBack(buffer: Buffer): void {
+    if (this.#free.length < KEPT_MAX && buffer.length <= KEPT_BYTES_MAX) this.#free.push(buffer)
   }
 }
