@@ -6,14 +6,18 @@ import type { Limiter } from '../../exchange/limiter/limiter.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { Calendar } from '../../market/calendar.ts'
-import { PollGrids, type WatchedLoop } from '../../market/poll-grids.ts'
+import {
+  type PollGrid,
+  type PollGridStats,
+  PollGrids,
+  type WatchedLoop,
+} from '../../market/poll-grid.ts'
 import type { ProductType } from '../../domain/instrument.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { Feed } from '../../assembly/strategies/strategies.ts'
 import { Feeds } from './feeds.ts'
 import { isOvertaken, TickerBuffers, type TickerTable } from '../../domain/ticker-table.ts'
 import { MarketWatch } from '../../market/market-watch.ts'
-import type { PollGrid, PollGridStats } from '../../market/poll-grid.ts'
 
 /** Interval of `timePassed`: the precision of the core's waits. */
 const TIME_STEP_MS = 50

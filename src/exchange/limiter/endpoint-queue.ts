@@ -107,14 +107,19 @@ export class EndpointQueue {
   }
 
   /** Ends a grant whose call was made. */
-  end(grantedAt: number, call: GrantedCall): void {
-    const { perMs, overall } = this.#options
-    const { requestTime, roundTripMs, isRateLimited = false } = call
+  end(grantedAt: number, { requestTime, roundTripMs, isRateLimited = false }: GrantedCall): void {
+    const { clock, bounds, perMs, overall } = this.#options
     const isServed = requestTime !== undefined && !isRateLimited
+    const receivedAt = clock.monotonic()
+    const sentAt = receivedAt - (roundTripMs ?? 0)
+    const takenAt =
+      requestTime === undefined
+        ? receivedAt
+        : Math.max(bounds.observe({ requestTime, sentAt, receivedAt }), grantedAt)
     this.#statistics.made(grantedAt, roundTripMs)
     if (isRateLimited) this.#slowDown(grantedAt)
     else if (isServed && grantedAt > this.#struckAt) this.#strikes = Math.max(0, this.#strikes - 1)
-    this.#window.leaveAt(this.#takenAt(call, grantedAt) + perMs * (1 + DRIFT))
+    this.#window.leaveAt(Math.min(receivedAt, takenAt) + perMs * (1 + DRIFT))
     overall.leave(this.endpoint, isRateLimited ? 'refused' : isServed ? 'served' : 'unknown')
   }
 
@@ -216,14 +221,6 @@ export class EndpointQueue {
     this.#options.overall.take()
     this.#grantedAt = now
     this.#statistics.grant(now, now - since)
-  }
-
-  #takenAt({ requestTime, roundTripMs = 0 }: GrantedCall, grantedAt: number): number {
-    const { clock, bounds } = this.#options
-    const receivedAt = clock.monotonic()
-    if (requestTime === undefined) return receivedAt
-    const takenAt = bounds.observe({ requestTime, sentAt: receivedAt - roundTripMs, receivedAt })
-    return Math.min(receivedAt, Math.max(takenAt, grantedAt))
   }
 
   /** Calls that were in flight together count as one strike. */
