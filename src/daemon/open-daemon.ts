@@ -236,7 +236,7 @@ function assemble(options: OpenDaemonOptions, parts: DaemonParts): OpenedDaemon 
   return { daemon, endsAt: () => embedded?.endsAt, ...followLeases(all, daemon, logger) }
 }
 
-interface Controlled {
+interface ControlledParts {
   readonly open: DaemonAccount
   readonly account: Account
   readonly market: ProductMarket
@@ -247,7 +247,7 @@ interface Controlled {
 function openControlOf(
   options: OpenDaemonOptions,
   { main, off, trusted, shared }: DaemonParts,
-  { open, account, market, readings, signalCounts }: Controlled,
+  { open, account, market, readings, signalCounts }: ControlledParts,
 ): OpenedControl {
   const { config, logger, setup } = open
   const { embedded, access } = main

@@ -8,25 +8,24 @@ import {
   type UnknownAnswer,
 } from '../domain/answer.ts'
 import type { FillsReading } from '../domain/fill.ts'
-import type { Instrument } from '../domain/instrument.ts'
+import type { Instrument, PositionMode, ProductType } from '../domain/instrument.ts'
 import type { ListedExits, PositionReading } from '../domain/position.ts'
 import type { TickerTable } from '../domain/ticker-table.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ProxyFor } from '../lib/net/proxy.ts'
 import type { Timers } from '../lib/timers.ts'
-import type { Endpoint, PositionMode } from '../protocol/endpoint.ts'
+import type { Endpoint } from '../protocol/endpoint.ts'
 import {
   type CallableName,
   endpointNamed,
   type RequestOf,
   type ResponseOf,
 } from '../protocol/endpoints.ts'
-import type { ProductType } from '../protocol/values.ts'
 import { answerBytesMaxOf, answerRulesOf, readAnswer, readExactly } from './client/answer-reader.ts'
 import {
   awaitGrant,
   type CallOptions,
-  type Credentials,
+  type SigningKeys,
   type EndpointCaller,
   type GatewayCredentials,
   type GuardedEndpoint,
@@ -38,7 +37,7 @@ import {
   Signer,
 } from './client/request-writer.ts'
 import type { AnswerOrigin, ExchangeClock } from './clock/exchange-clock.ts'
-import { type FillsQuery, readFills } from './readers/fills-reader.ts'
+import { type FillsReadingQuery, readFills } from './readers/fills-reader.ts'
 import { type Grant, type GrantSource, PRIORITY } from './limiter/grant.ts'
 import { Transport, type WireAnswer, type WireOutcome } from './client/transport.ts'
 import { listExits } from './readers/exits-reader.ts'
@@ -48,7 +47,7 @@ import { forgetTickers, readTickerAnswer, TickerScanner } from './readers/ticker
 export interface ExchangeClientOptions {
   /** https, or http to this machine. */
   readonly baseUrl: string
-  readonly credentials?: Credentials | undefined
+  readonly credentials?: SigningKeys | undefined
   readonly gatewayUrl?: string | undefined
   readonly gatewayCredentials?: GatewayCredentials | undefined
   readonly platformCoin?: string | undefined
@@ -169,7 +168,7 @@ export class ExchangeClient implements EndpointCaller {
   }
 
   /** Document: GET /api/v2/mix/order/fills. */
-  readFills(query: FillsQuery): Promise<Answer<FillsReading>> {
+  readFills(query: FillsReadingQuery): Promise<Answer<FillsReading>> {
     const { clock, offset } = this.#options
     return readFills({ caller: this, clock, offset, query })
   }

@@ -21,11 +21,11 @@ export type Auth = 'public' | 'schemeA' | 'schemeB'
  */
 export type Retry = 'safe' | 'repeatable' | 'protocol'
 
-export type PositionMode = 'one_way_mode' | 'hedge_mode'
+export type WirePositionMode = 'one_way_mode' | 'hedge_mode'
 
 /** A rule without its fact reports no problem. */
 export interface RuleContext {
-  readonly positionMode: PositionMode
+  readonly positionMode: WirePositionMode
   /** Exchange clock. */
   readonly now?: number
   readonly planOrder?: { readonly type: 'limit' | 'market'; readonly trailing: boolean }

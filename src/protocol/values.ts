@@ -118,4 +118,4 @@ export const batchResult = z.object({
 })
 
 export type BatchResult = z.output<typeof batchResult>
-export type ProductType = z.infer<typeof productType>
+export type WireProductType = z.infer<typeof productType>

@@ -27,7 +27,7 @@ import { ExchangeClock } from '../../exchange/clock/exchange-clock.ts'
 import { ExchangeClient } from '../../exchange/exchange-client.ts'
 import { Failure } from '../../lib/failure.ts'
 import type { ProxyFor } from '../../lib/net/proxy.ts'
-import type { ProductType } from '../../protocol/values.ts'
+import type { ProductType } from '../../domain/instrument.ts'
 import type { LiveSource, LiveTicker } from '../../simulator/market/live/live-market.ts'
 import type { LogLevel } from '../../logging/logger.ts'
 

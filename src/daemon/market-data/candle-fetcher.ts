@@ -28,7 +28,7 @@ import {
   granularityOf,
   HISTORY_CANDLES_PAGE_MAX,
 } from '../../protocol/beyond/candles.ts'
-import type { ProductType } from '../../protocol/values.ts'
+import type { ProductType } from '../../domain/instrument.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 
 export interface CandleFetcherOptions {

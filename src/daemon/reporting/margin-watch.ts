@@ -26,12 +26,12 @@ export interface MarginWatchOptions {
 }
 
 type WatchedMargin = NonNullable<DaemonConfig['polling']['margin']>
-type MarginMode = 'isolated' | 'crossed'
+type MarginAccountMode = 'isolated' | 'crossed'
 type LiquidationType = 'place_order' | 'swap'
-type MarginOrder = ResponseOf<'crossedOpenOrders'>['orderList'][number]
+type MarginOrderRow = ResponseOf<'crossedOpenOrders'>['orderList'][number]
 type Liquidation = ResponseOf<'crossedLiquidationOrders'>['resultList'][number]
 
-const MODES: readonly MarginMode[] = ['isolated', 'crossed']
+const MODES: readonly MarginAccountMode[] = ['isolated', 'crossed']
 const TYPES: readonly LiquidationType[] = ['place_order', 'swap']
 
 const HOUR_MS = 3_600_000
@@ -133,7 +133,10 @@ export class MarginWatch {
     return undefined
   }
 
-  async #readLiquidations(mode: MarginMode, type: LiquidationType): Promise<string | undefined> {
+  async #readLiquidations(
+    mode: MarginAccountMode,
+    type: LiquidationType,
+  ): Promise<string | undefined> {
     let idLessThan: string | undefined
     for (let page = 0; page < PAGES_MAX && !this.#isStopped; page++) {
       const answer = await this.#call(`${mode}LiquidationOrders`, {
@@ -159,7 +162,7 @@ export class MarginWatch {
 
   /** One page: the document gives isolated orders no cursor. */
   async #readOrders(
-    mode: MarginMode,
+    mode: MarginAccountMode,
     { symbol, listed }: { readonly symbol: string; readonly listed: Set<string> },
   ): Promise<string | undefined> {
     if (this.#isStopped) return undefined
@@ -205,7 +208,7 @@ export class MarginWatch {
     journal.notePoints([{ series: MARGIN_SERIES, at: Math.round(trusted.clock.now()), value }])
   }
 
-  #logLiquidation(marginMode: MarginMode, record: Liquidation): void {
+  #logLiquidation(marginMode: MarginAccountMode, record: Liquidation): void {
     const { fromCoin, fromSize, toCoin, toSize } = record
     const isSwap = fromCoin !== undefined || toCoin !== undefined
     this.#options.logger.log('error', 'margin.liquidated', {
@@ -221,7 +224,7 @@ export class MarginWatch {
     })
   }
 
-  #logOrder(marginMode: MarginMode, order: MarginOrder): void {
+  #logOrder(marginMode: MarginAccountMode, order: MarginOrderRow): void {
     const { baseSize, quoteSize, price } = order
     const isBySystem = order.enterPointSource === 'SYS' || order.side?.includes('-') === true
     this.#options.logger.log(isBySystem ? 'warn' : 'info', 'margin.order', {
@@ -259,7 +262,7 @@ function describe(
   return `${what}: ${code} ${message}`.trim()
 }
 
-function toKey(mode: MarginMode, list: LiquidationType | 'open', orderId: string): string {
+function toKey(mode: MarginAccountMode, list: LiquidationType | 'open', orderId: string): string {
   return `${mode}/${list}/${encodeURIComponent(orderId)}`
 }
 

@@ -156,14 +156,14 @@ function describeIssue(issue: z.core.$ZodIssue): string {
   return at === '' ? issue.message : `${at}: ${issue.message}`
 }
 
-export interface Credentials {
+export interface SigningKeys {
   readonly apiKey: Secret
   readonly secret: Secret
   readonly passphrase: Secret
 }
 
 /** Without passphrase. Document: Authentication, Scheme B. */
-export type GatewayCredentials = Pick<Credentials, 'apiKey' | 'secret'>
+export type GatewayCredentials = Pick<SigningKeys, 'apiKey' | 'secret'>
 
 type SignableRequest = Omit<SchemeARequest, 'timestamp'>
 
@@ -179,7 +179,7 @@ export class Signer {
 
   /** @throws Failure CREDENTIALS_UNUSABLE, without the key's text */
   constructor(
-    { apiKey, secret, passphrase }: Credentials,
+    { apiKey, secret, passphrase }: SigningKeys,
     gateway: GatewayCredentials = { apiKey, secret },
   ) {
     this.#apiKey = assertHeaderValue('API key', apiKey)
@@ -322,5 +322,5 @@ export function isGuarded(endpoint: CallableName): endpoint is GuardedEndpoint {
 
 export interface ExchangeAccess {
   readonly baseUrl: string
-  readonly credentials: Credentials
+  readonly credentials: SigningKeys
 }

@@ -65,7 +65,7 @@ export class Transport {
     })
   }
 
-  send<Result>(request: WireRequest<Result>): Promise<WireOutcome<Result>> {
+  send<Result>(request: TransportRequest<Result>): Promise<WireOutcome<Result>> {
     const { clock, timers } = this.#options
     return new Promise((resolve, reject) => {
       const call = new PendingCall({
@@ -112,7 +112,7 @@ interface ConnectionsOptions {
   readonly proxy?: ForwardProxy | undefined
 }
 
-interface Connection {
+interface HttpConnection {
   readonly client: Client | ProxyAgent
   isBusy: boolean
 }
@@ -126,7 +126,7 @@ interface Connection {
  */
 class Connections {
   readonly #options: ConnectionsOptions
-  readonly #connections: Connection[] = []
+  readonly #connections: HttpConnection[] = []
   readonly #waiting: DispatchedCall[] = []
   readonly #sockets = new Set<Socket>()
   readonly #connect: ReturnType<typeof buildConnector>
@@ -161,7 +161,7 @@ class Connections {
     socket.once('close', () => this.#sockets.delete(socket))
   }
 
-  #open(): Connection | undefined {
+  #open(): HttpConnection | undefined {
     const { origin, connectionsMax, connectTimeoutMs, client, proxy } = this.#options
     if (this.#connections.length >= connectionsMax) return undefined
     const connection = {
@@ -174,7 +174,7 @@ class Connections {
     return connection
   }
 
-  #dispatchOn(connection: Connection, call: DispatchedCall): void {
+  #dispatchOn(connection: HttpConnection, call: DispatchedCall): void {
     connection.isBusy = true
     call.onFree = () => {
       const next = this.#waiting.shift()
@@ -187,7 +187,7 @@ class Connections {
     connection.client.dispatch(proxy ? { ...call.message, origin } : call.message, call)
   }
 
-  #carryOn(connection: Connection, waiting: DispatchedCall): void {
+  #carryOn(connection: HttpConnection, waiting: DispatchedCall): void {
     try {
       this.#dispatchOn(connection, waiting)
     } catch (error) {
@@ -196,7 +196,7 @@ class Connections {
   }
 }
 
-async function closeClient(client: Connection['client']): Promise<void> {
+async function closeClient(client: HttpConnection['client']): Promise<void> {
   if ('destroyed' in client && client.destroyed) return
   await client.close()
   await client.destroy()
@@ -209,7 +209,7 @@ interface DispatchedCall extends Dispatcher.DispatchHandler {
   onUnsent: (error: unknown) => void
 }
 
-export interface WireRequest<Result> extends Pick<
+export interface TransportRequest<Result> extends Pick<
   OutgoingRequest,
   'method' | 'target' | 'headers' | 'body'
 > {
@@ -255,12 +255,12 @@ type NotSentCode = 'ABORTED' | 'CONNECT_FAILED' | 'CONNECT_TIMEOUT'
 type LossCause = 'timeout' | 'connectionLost' | 'tooLarge'
 
 /** Fixed texts, so that no secret is in them. */
-class Refusal extends Error {
-  override readonly name = 'Refusal'
+class AbortReason extends Error {
+  override readonly name = 'AbortReason'
 }
 
 interface PendingCallOptions<Result> {
-  readonly request: WireRequest<Result>
+  readonly request: TransportRequest<Result>
   readonly isProxied: boolean
   readonly clock: Clock
   readonly timers: Timers
@@ -317,7 +317,7 @@ class PendingCall<Result> implements DispatchedCall {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // An abort would close the connection.
-    if (this.#state !== 'waiting') throw new Refusal('the call is over')
+    if (this.#state !== 'waiting') throw new AbortReason('the call is over')
     const reason = this.#lastCheck()
     if (reason !== undefined) {
       this.#end({
@@ -326,7 +326,7 @@ class PendingCall<Result> implements DispatchedCall {
         message: reason,
         at: this.#options.clock.now(),
       })
-      throw new Refusal('aborted before it was written')
+      throw new AbortReason('aborted before it was written')
     }
     this.#state = 'written'
     this.#controller = controller
@@ -432,7 +432,7 @@ class PendingCall<Result> implements DispatchedCall {
     const at = this.#options.clock.now()
     this.#end({ kind: 'lost', cause, code, status: this.#status, sentAt: this.#sentAt, at })
     this.#returnBuffer()
-    this.#controller?.abort(new Refusal(code))
+    this.#controller?.abort(new AbortReason(code))
   }
 
   #end(outcome: WireOutcome<Result>): void {

@@ -280,11 +280,11 @@ export interface EndpointStatistics {
   readonly waitedMsP99: number
   readonly usedShare: number
   readonly windowMax: number
-  readonly answerTimes: AnswerTimes
+  readonly answerTimes: AnswerHistogram
 }
 
 /** A Prometheus histogram: each bucket includes the smaller ones. */
-export interface AnswerTimes {
+export interface AnswerHistogram {
   readonly count: number
   readonly sumMs: number
   readonly buckets: readonly (readonly [upToMs: number, count: number])[]

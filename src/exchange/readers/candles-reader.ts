@@ -2,7 +2,7 @@ import type { Answer } from '../../domain/answer.ts'
 import { type Granularity, GRANULARITIES } from '../../protocol/beyond/candles.ts'
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
 import type { CallableName, RequestOf, ResponseOf } from '../../protocol/endpoints.ts'
-import type { ProductType } from '../../protocol/values.ts'
+import type { ProductType } from '../../domain/instrument.ts'
 import type { CallOptions } from '../client/request-writer.ts'
 import { PRIORITY } from '../limiter/grant.ts'
 

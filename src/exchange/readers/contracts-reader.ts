@@ -1,10 +1,9 @@
 import type { Answer } from '../../domain/answer.ts'
 import type { ContractRules } from '../../domain/contract-rules.ts'
-import { isFundingInterval, SYMBOL_PATTERN } from '../../domain/instrument.ts'
+import { isFundingInterval, type ProductType, SYMBOL_PATTERN } from '../../domain/instrument.ts'
 import { decimal, type Decimal, quotient } from '../../lib/decimal.ts'
 import { createGrid } from '../../lib/grid.ts'
 import type { ResponseOf } from '../../protocol/endpoints.ts'
-import type { ProductType } from '../../protocol/values.ts'
 import { PRIORITY } from '../limiter/grant.ts'
 import type { BeyondCaller } from './candles-reader.ts'
 

@@ -7,10 +7,16 @@ import {
   type FillsReading,
   type UnreadableFill,
 } from '../../domain/fill.ts'
-import { type Instrument, lotsMax, type PositionMode, ticksMax } from '../../domain/instrument.ts'
+import {
+  type Instrument,
+  lotsMax,
+  type PositionMode,
+  type ProductType,
+  ticksMax,
+} from '../../domain/instrument.ts'
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
 import { FILLS_PAGE_MAX, type WireFill } from '../../protocol/futures/order-fills.ts'
-import { answeredId, type ProductType } from '../../protocol/values.ts'
+import { answeredId } from '../../protocol/values.ts'
 import type { ReadingCall } from '../client/request-writer.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { sha256Hex } from '../../lib/digest.ts'
@@ -19,7 +25,7 @@ import { toOrderId, toTradeId } from '../../domain/ids.ts'
 import { decimal, type Decimal, ZERO } from '../../lib/decimal.ts'
 import { parseOnGrid } from '../../lib/grid.ts'
 
-export interface FillsQuery {
+export interface FillsReadingQuery {
   readonly productType: ProductType
   readonly positionMode: PositionMode
   readonly instruments: ReadonlyMap<string, Instrument>
@@ -27,8 +33,8 @@ export interface FillsQuery {
   readonly pageMax?: number
 }
 
-export interface FillsCall extends ReadingCall {
-  readonly query: FillsQuery
+export interface FillsReadingCall extends ReadingCall {
+  readonly query: FillsReadingQuery
 }
 
 /** 20,000 fills, 20 s at 10 calls a second. */
@@ -43,7 +49,7 @@ const WINDOWS_MAX = 8
  * If one page fails, the whole reading fails. Of too many fills only the oldest are returned, as if
  * read before the newer ones existed. Document: GET /api/v2/mix/order/fills.
  */
-export async function readFills(call: FillsCall): Promise<Answer<FillsReading>> {
+export async function readFills(call: FillsReadingCall): Promise<Answer<FillsReading>> {
   const { clock, offset, query } = call
   const requestedAt = clock.now()
   const sinceAt = Math.max(query.sinceAt, offset.exchangeNow(requestedAt) - SPAN_MS_MAX)
@@ -67,7 +73,7 @@ interface FillsWindow {
 }
 
 async function readPages(
-  { caller, clock, offset, query }: FillsCall,
+  { caller, clock, offset, query }: FillsReadingCall,
   { sinceAt, untilAt, requestedAt }: FillsWindow,
 ): Promise<Answer<FillsReading> | { readonly newestAt: number; readonly reachedAt: number }> {
   const { pageMax = FILLS_PAGE_MAX } = query

@@ -8,7 +8,7 @@ import type { WirePosition } from '../../protocol/futures/single-position.ts'
 import type { ReadingCall } from '../client/request-writer.ts'
 import { MONEY } from './fills-reader.ts'
 
-export interface PositionCall extends ReadingCall {
+export interface PositionReadingCall extends ReadingCall {
   readonly instrument: Instrument
 }
 
@@ -16,7 +16,7 @@ export interface PositionCall extends ReadingCall {
  * An unfit row makes the answer unknown: it must not count as flat. Document: GET
  * /api/v2/mix/position/single-position.
  */
-export async function readPosition(call: PositionCall): Promise<Answer<PositionReading>> {
+export async function readPosition(call: PositionReadingCall): Promise<Answer<PositionReading>> {
   const { caller, clock, offset, instrument } = call
   const { symbol, productType, marginCoin } = instrument
   const requestedAt = clock.now()

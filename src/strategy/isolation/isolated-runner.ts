@@ -34,7 +34,7 @@ import {
   HEADER_LENGTH,
   REPEATS,
   ROW_LENGTH,
-  type ThreadData,
+  type StrategyThreadData,
   toCrossingInstrument,
 } from './thread-messages.ts'
 import { MomentWriter } from './write-moment.ts'
@@ -199,7 +199,7 @@ export class IsolatedRunner {
     return { elapsedMs, cpuMs: cpuUs < 0 ? undefined : cpuUs / 1000, isSlow }
   }
 
-  #threadData(port: MessagePort): ThreadData {
+  #threadData(port: MessagePort): StrategyThreadData {
     const { moduleFile, strategyId, params, instruments, membersMax = 0 } = this.#options
     this.#control.fill(0)
     return {

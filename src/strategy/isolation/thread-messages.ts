@@ -75,7 +75,7 @@ export interface Question {
   readonly market?: MarketAggregates | null
 }
 
-export type Answer = { readonly said?: readonly SaidLine[] } & (
+export type ThreadAnswer = { readonly said?: readonly SaidLine[] } & (
   | {
       readonly kind: 'decided'
       readonly intents: readonly Intent[]
@@ -86,7 +86,7 @@ export type Answer = { readonly said?: readonly SaidLine[] } & (
   | { readonly kind: 'failed'; readonly code: StrategyFailureCode; readonly message: string }
 )
 
-export interface ThreadData {
+export interface StrategyThreadData {
   readonly port: MessagePort
   readonly control: SharedArrayBuffer
   readonly numbers: SharedArrayBuffer

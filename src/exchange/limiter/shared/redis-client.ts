@@ -3,13 +3,17 @@ import { messageOf } from '../../../lib/failure.ts'
 import { adviseCertificate, COPY_IN_VARIABLE } from '../../../lib/net/certificate.ts'
 import type { Secret } from '../../../lib/secret.ts'
 
-type Settings = Omit<RedisOptions, 'replyMapping'>
+type RedisSettings = Omit<RedisOptions, 'replyMapping'>
 
 /**
  * The library takes a user in the address, `redis://limits@cache.example:6379`, for an empty
  * password, and ignores the given one.
  */
-export function createRedis(url: string, password: Secret | undefined, options: Settings): Redis {
+export function createRedis(
+  url: string,
+  password: Secret | undefined,
+  options: RedisSettings,
+): Redis {
   const bare = new URL(url)
   bare.username = ''
   return new Redis(bare.href, { ...loginOf(url, password), ...options })
@@ -54,7 +58,7 @@ function isCertificateRefused(error: unknown): error is Error {
   return adviseCertificate(error, COPY_IN_VARIABLE) !== undefined
 }
 
-function loginOf(url: string, password: Secret | undefined): Settings {
+function loginOf(url: string, password: Secret | undefined): RedisSettings {
   if (password === undefined) return {}
   const username = decodeURIComponent(new URL(url).username)
   return { password: password.reveal(), ...(username === '' ? {} : { username }) }
