@@ -45,15 +45,14 @@ import { readPosition } from './readers/position-reader.ts'
 import { forgetTickers, readTickerAnswer, TickerScanner } from './readers/ticker-reader.ts'
 
 export interface ExchangeClientOptions {
-  /** https, or http to this machine. */
   readonly baseUrl: string
   readonly credentials?: SigningKeys | undefined
   readonly gatewayUrl?: string | undefined
   readonly gatewayCredentials?: GatewayCredentials | undefined
   readonly platformCoin?: string | undefined
-  /** Why nothing may be signed now. */
+  /** Returns why nothing may be signed now. */
   readonly signingObjection?: (() => string | undefined) | undefined
-  /** The one guarded endpoint that may be called. The daemon unlocks none. */
+  /** The one guarded endpoint that this client may call. The daemon unlocks none. */
   readonly unlocked?: GuardedEndpoint | undefined
   readonly proxyFor?: ProxyFor | undefined
   readonly openCarrier?: ((baseUrl: string) => Carrier) | undefined
@@ -62,14 +61,10 @@ export interface ExchangeClientOptions {
   readonly timers: Timers
   readonly offset: ExchangeClock
   readonly limiter?: GrantSource
-  /**
-   * Limits the wait for a grant, and then the time from the attempt to write to the answer's last
-   * byte.
-   */
+  /** It limits the wait for a grant, and then the call itself up to the answer's last byte. */
   readonly requestTimeoutMs: number
   readonly answerBytesMax: number
   readonly locale: string
-  /** Signed calls go to the demo environment. */
   readonly isDemo?: boolean | undefined
 }
 
@@ -88,7 +83,7 @@ export class ExchangeClient implements EndpointCaller {
   readonly #answerLimits: Parameters<typeof answerRulesOf>[1]
   readonly #inFlight = new Set<number>()
   #clockRefusals = NO_CLOCK_REFUSALS
-  /** The last answer was 429: the reason for missing grants. */
+  /** It is the reason for missing grants. */
   #isRateLimited = false
   #calls = 0
 
@@ -113,7 +108,7 @@ export class ExchangeClient implements EndpointCaller {
     this.#transports = { api, gateway: gatewayUrl === baseUrl ? api : open(gatewayUrl) }
   }
 
-  /** Breaking a rule of the document is refused, class `invalid`. */
+  /** A request that breaks a rule of the document is refused, class `invalid`. */
   call<Name extends CallableName>(
     endpoint: Name,
     request: RequestOf<Name>,
@@ -289,7 +284,7 @@ export class ExchangeClient implements EndpointCaller {
         read: (wire) => this.#settle(prepared, grant, wire, read(wire)),
       })
       .catch((error: unknown) => {
-        // Only a defect arrives here; the grant must not be lost.
+        // Only a defect arrives here.
         grant?.release()
         throw error
       })
@@ -347,8 +342,8 @@ const ORIGINS: Readonly<Record<Endpoint['auth'], AnswerOrigin | undefined>> = {
 }
 
 /**
- * It creates nothing and has no time in its body. A cancel-all with a time is rewritten by the
- * caller, which recorded it.
+ * Such a call creates nothing and has no time in its body. A cancel-all with a time is rewritten by
+ * the caller, which recorded it.
  */
 function isSignedAnew({ endpoint, body }: PreparedRequest): boolean {
   const { auth, retry } = endpointNamed(endpoint)

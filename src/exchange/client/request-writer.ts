@@ -28,14 +28,15 @@ import type { Grant, GrantSource, Priority } from '../limiter/grant.ts'
 interface RequestWriterOptions {
   readonly signer: Signer | undefined
   readonly locale: string
-  /** Why nothing may be signed now. */
   readonly objection?: (() => string | undefined) | undefined
   readonly platformCoin: string | undefined
-  /** Keys of the demo environment, which has the same address. */
   readonly isDemo?: boolean | undefined
 }
 
-/** Not in the API document, but on the exchange's page on demo trading. Not signed. */
+/**
+ * Source: the exchange's page on demo trading; the demo environment has the same address. The
+ * header is not signed.
+ */
 const DEMO_HEADER = ['paptrading', '1'] as const
 
 export interface OutgoingRequest {
@@ -145,7 +146,7 @@ export function prepareRequest<Name extends CallableName>(
   try {
     return { kind: 'prepared', request: { endpoint, ...writeRequest(row, wire) } }
   } catch (error) {
-    // Clients of the exchange would sign this value in different ways.
+    // The value has a character that clients of the exchange sign in different ways.
     if (!(error instanceof RangeError)) throw error
     return { kind: 'invalid', problem: error.message }
   }
@@ -162,7 +163,7 @@ export interface SigningKeys {
   readonly passphrase: Secret
 }
 
-/** Without passphrase. Document: Authentication, Scheme B. */
+/** Document: Authentication, Scheme B, which has no passphrase. */
 export type GatewayCredentials = Pick<SigningKeys, 'apiKey' | 'secret'>
 
 type SignableRequest = Omit<SchemeARequest, 'timestamp'>
@@ -194,7 +195,7 @@ export class Signer {
       this.#hidden.add(text)
   }
 
-  /** Names and values in turn. `signedAt`: exchange clock. */
+  /** Names and values take turns. @param signedAt Unix ms, exchange clock */
   headers(request: SignableRequest, signedAt: number): string[] {
     const timestamp = String(signedAt)
     return [
@@ -229,7 +230,6 @@ export class Signer {
     ]
   }
 
-  /** An exchange may repeat what it was sent. */
   scrub(text: string): string {
     return this.#hidden.remove(text)
   }
@@ -248,13 +248,12 @@ function assertHeaderValue(name: string, secret: Secret): string {
 }
 
 export interface CallOptions {
-  /** The client ends the grant, however the call ends. */
   readonly grant?: Grant | undefined
-  /** Without a grant. Default: that of a read. */
+  /** It counts without a grant. Default: that of a read. */
   readonly priority?: Priority | undefined
   readonly clockAheadMs?: number | undefined
   /**
-   * Called after all waits, in the turn in which the first byte is written. A returned reason
+   * It is called after all waits, in the turn in which the first byte is written. A returned reason
    * prevents that: class `notSent`, code `ABORTED`.
    */
   readonly beforeWrite?: (() => string | undefined) | undefined
@@ -313,7 +312,7 @@ const GUARDED: readonly CallableName[] = [
 ] satisfies GuardedEndpoint[]
 
 /**
- * Locked unless a client names the endpoint when it is created. The daemon never does, so no
+ * These are locked unless a client names one when it is created. The daemon never does, so no
  * strategy, defect or journal can withdraw.
  */
 export function isGuarded(endpoint: CallableName): endpoint is GuardedEndpoint {

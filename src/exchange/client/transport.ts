@@ -14,7 +14,6 @@ const HttpClient = part('undici/lib/dispatcher/client.js') as typeof Undici.Clie
 const buildConnector = part('undici/lib/core/connect.js') as typeof Undici.buildConnector
 
 interface TransportOptions {
-  /** http only for a loopback address. */
   readonly baseUrl: string
   readonly clock: Clock
   readonly timers: Timers
@@ -23,21 +22,21 @@ interface TransportOptions {
 }
 
 /**
- * Longer than pauses between polls, shorter than servers keep idle connections, so that no order is
- * written to a closing one.
+ * This is longer than the pauses between polls, and shorter than servers keep idle connections, so
+ * that no order is written to a closing one.
  */
 const KEEP_ALIVE_MS = 25_000
 
 const CONNECTIONS_MAX = 16
 
-/** The HTTP client's timeouts are imprecise: a backstop after our deadline. */
+/** The HTTP client's timeouts are imprecise, so they only follow our deadline. */
 const BACKSTOP_MS = 65_000
 
 const CONNECT_MS = 5000
 
 /**
- * Kept-alive HTTP/1.1 to one address, without redirects and repetitions. A failed request says
- * whether a byte may have left.
+ * HTTP/1.1 connections to one address are kept alive. Nothing is redirected or repeated. A failed
+ * request says whether a byte may have left.
  */
 export class Transport {
   readonly #options: TransportOptions
@@ -118,8 +117,8 @@ interface HttpConnection {
 }
 
 /**
- * Kept-alive connections with one request at a time each. The first idle one is taken, so that a
- * few stay warm and the others time out. Once the maximum is open, requests wait.
+ * Each connection has one request at a time. The first idle one is taken, so that a few stay warm
+ * and the others time out. Once the maximum is open, requests wait.
  *
  * undici's own pool counts a connection as idle only one turn after its answer, so an order that
  * follows a ticker answer would open a new one.
@@ -204,7 +203,7 @@ async function closeClient(client: HttpConnection['client']): Promise<void> {
 
 interface DispatchedCall extends Dispatcher.DispatchHandler {
   readonly message: Dispatcher.DispatchOptions
-  /** Must be called once, when the HTTP client is done with the request in any way. */
+  /** It must be called once, when the HTTP client is done with the request in any way. */
   onFree: () => void
   onUnsent: (error: unknown) => void
 }
@@ -224,7 +223,7 @@ export interface WireAnswer {
   readonly status: number
   readonly contentEncoding: string
   readonly body: Buffer
-  /** Just before the first byte left, and after the last one arrived. */
+  /** Unix ms: just before the first byte left, and after the last one arrived. */
   readonly sentAt: number
   readonly receivedAt: number
 }
@@ -272,12 +271,11 @@ interface PendingCallOptions<Result> {
 /**
  * One request and its answer.
  *
- * ```
- *  waiting ──the connection is there──► written ──last byte──► over (answered)
- *     │  beforeWrite objects, deadline,    │  deadline, reset, too large
- *     │  connection refused                ▼
- *     └──────► over (notSent)          over (lost)
- * ```
+ *     waiting ──the connection is there──► written ──last byte──► over (answered)
+ *        │  beforeWrite objects, deadline,    │  deadline, reset, too large
+ *        │  connection refused                ▼
+ *        └──────► over (notSent)          over (lost)
+ *
  * A request is written once: if the HTTP client tries a second connection, it is stopped there.
  */
 class PendingCall<Result> implements DispatchedCall {
@@ -288,7 +286,6 @@ class PendingCall<Result> implements DispatchedCall {
   #controller: Dispatcher.DispatchController | undefined
   #cancelDeadline: (() => void) | undefined
   #buffer: Buffer | undefined
-  /** Bytes of the answer in the buffer. */
   #length = 0
   #sentAt = 0
   #status: number | undefined
@@ -451,7 +448,7 @@ class PendingCall<Result> implements DispatchedCall {
   }
 }
 
-/** The HTTP client's text if CONNECT is not answered with 200. */
+/** Reads the HTTP client's text for a CONNECT that is not answered with 200. */
 function proxyAnswer(error: unknown): string | undefined {
   const [, status] =
     (error instanceof Error && /^Proxy response \((\d{3})\)/.exec(error.message)) || []
@@ -466,7 +463,7 @@ function codeOf(error: unknown): string {
   return /^[A-Za-z]{3,40}$/.test(error.name) ? error.name : 'UNKNOWN'
 }
 
-/** Holds all tickers (300 KB) without growing. */
+/** All tickers (300 KB) fit without growing. */
 const CAPACITY = 512 * 1024
 
 const KEPT_MAX = 4
