@@ -44,7 +44,7 @@ export class OrderSender {
     return this.#callsOut > 0
   }
 
-  /** The core receives a ready grant before this returns. */
+  /** If a grant is ready, the core receives it before this returns. */
   askGrant(endpoint: GrantedEndpoint, priority: Priority): void {
     const { ports, dispatch } = this.#options
     const waiting = ports.grants.request(endpoint, LIMITER_PRIORITY[priority], (grant) => {
@@ -100,7 +100,7 @@ export class OrderSender {
     )
   }
 
-  /** The limiter grants a call that places no order; cancels go first. */
+  /** Such a call places no order, so the limiter grants it when it is sent; cancels go first. */
   sendCall({ callId, endpoint, body, validUntilAt }: Recorded<OutgoingCall>): void {
     const { ports, engine, dispatch } = this.#options
     const isCancelling = takesAway(endpoint)
@@ -116,7 +116,7 @@ export class OrderSender {
     )
   }
 
-  /** ORD7, RSK2, MKT3; if undefined, the first byte follows in this turn. */
+  /** ORD7, RSK2, MKT3. If it returns undefined, the first byte follows in this turn. */
   #objectTo(batch: OutgoingBatch): string | undefined {
     const { ports, engine } = this.#options
     if (this.#isClosed) return CLOSED
@@ -127,7 +127,7 @@ export class OrderSender {
     return engine.objectTo(batch, now) ?? (this.#isKilled() ? KILLED : undefined)
   }
 
-  /** Asks the switch itself, since its event may not have arrived. */
+  /** The switch is read itself, since its event may not have arrived. */
   #isKilled(): boolean {
     const { ports, engine } = this.#options
     return this.#isClosed || ports.safety.isKilled() || killOf(engine.book) !== undefined

@@ -232,7 +232,7 @@ function judgeRange(
   return undefined
 }
 
-/** NaN: not stated, or cannot be right. */
+/** NaN: the exchange does not state it, or it cannot be right. */
 function measureOf(
   tickers: Pick<TickerTable, 'read'>,
   symbol: string,
@@ -258,7 +258,7 @@ function measureOf(
 interface UniverseCandidate {
   readonly symbol: string
   readonly isIncluded: boolean
-  /** NaN for an included one. */
+  /** NaN for a member that `include` names. */
   readonly value: number
 }
 

@@ -5,7 +5,7 @@ import type { Timers } from '../lib/timers.ts'
 
 export interface PollGridOptions {
   readonly intervalMs: number
-  /** `slotAt`: Unix ms, our clock, when it was due. */
+  /** @param slotAt Unix ms, our clock, when the poll was due */
   poll(slotAt: number): Promise<void>
   /** The next slot is polled all the same. */
   onError(error: unknown): void
@@ -19,8 +19,8 @@ export interface PollGridStats {
 }
 
 /**
- * At multiples of an interval on the clock, so lateness does not add up and two processes poll at
- * the same instants. Slots that pass during a poll are skipped.
+ * Polls are at multiples of an interval on the clock, so lateness does not add up and two processes
+ * poll at the same instants. Slots that pass during a poll are skipped.
  *
  *     stopped -- start() --> waiting -- slot due --> polling -- done --> waiting
  *     waiting -- stop() --> stopped      polling -- stop() --> stopping -- done --> stopped
@@ -41,7 +41,6 @@ export class PollGrid {
     this.#options = options
   }
 
-  /** It does nothing when it runs already. */
   start(): void {
     if (this.#isRunning) return
     this.#isRunning = true
@@ -88,7 +87,6 @@ export class PollGrid {
 
   async #pollSlot(slotAt: number, now: number): Promise<void> {
     const { intervalMs } = this.#options
-    // Only the newest due slot is polled.
     const dueAt = slotAt + Math.floor((now - slotAt) / intervalMs) * intervalMs
     this.#lateness.record(now - slotAt)
     this.#polls += 1
@@ -124,7 +122,6 @@ export interface PollGridsOptions {
 export interface PollLoop {
   readonly name: string
   readonly intervalMs: number
-  /** Undefined while the grid is stopped. */
   readonly turn: () => number | undefined
 }
 

@@ -83,7 +83,6 @@ function readPlaces(text: string | null | undefined): Decimal | undefined {
   return places > PLACES_MAX ? undefined : decimal(`1e-${places}`)
 }
 
-/** Undefined unless above zero. */
 function readDecimal(text: string | null | undefined): Decimal | undefined {
   if (!DECIMAL.test(text ?? '')) return undefined
   const value = decimal(text ?? '')

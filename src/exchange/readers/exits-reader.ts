@@ -18,8 +18,8 @@ const KINDS: Readonly<Record<string, ListedExit['kind']>> = {
 }
 
 /**
- * The exits that the exchange keeps for the positions of an instrument. One that cannot be read
- * makes the whole answer unknown: it must not count as absent. Trailing ones are no such exits.
+ * Lists the take-profits and stop-losses of an instrument's positions. One that cannot be read
+ * makes the whole answer unknown: it must not count as absent. Trailing stops are left out.
  */
 export async function listExits(
   caller: BeyondCaller,
@@ -60,7 +60,7 @@ export function toListedExits(
   return { symbol, ...exits }
 }
 
-/** The fields that a move has to repeat, where they differ from the usual ones. */
+/** A move has to repeat these fields where they differ from the usual ones. */
 function repeatedOf({ planType, size, triggerType, executePrice }: PlanRow): Partial<ListedExit> {
   const isPart = planType === 'loss_plan' || planType === 'profit_plan'
   const isLimit = Number(executePrice ?? '') > 0

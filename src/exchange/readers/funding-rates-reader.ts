@@ -5,9 +5,8 @@ import { PRIORITY } from '../limiter/grant.ts'
 import { type BeyondCaller, unreadableRow } from './candles-reader.ts'
 
 export interface FundingPayment {
-  /** Exchange clock. */
   readonly at: number
-  /** A share of the position: 0.0001 is 1 bp, paid by longs. */
+  /** A share of the position, paid by longs: 0.0001 is 1 bp. */
   readonly rate: number
 }
 
@@ -20,7 +19,6 @@ export interface FundingRatesQuery {
 
 const RATE = /^-?\d{1,5}(\.\d{1,20})?$/
 
-/** At background priority. */
 export async function readFundingRates(
   caller: BeyondCaller,
   { productType, symbol, page }: FundingRatesQuery,
