@@ -55,7 +55,7 @@ export interface OpenDaemonOptions
   readonly onReload?: (order: ReloadOrder) => void
   readonly alertTargets?: (() => AlertTargets) | undefined
   readonly tryReload?: () => Promise<ReloadView> | undefined
-  /** Addresses an account in a command: ` -c live.yaml`. */
+  /** Returns what addresses an account in a command: ` -c live.yaml`. */
   readonly configOptionOf?: (config: DaemonConfig) => string
 }
 
@@ -79,8 +79,8 @@ interface OpenAccounts {
 }
 
 /**
- * An account without keys, or with a held or unreadable state, is off, unless all are. @throws
- * ConfigError for strategies that do not load; Failure if no account can be opened
+ * An account without keys, or with a held or unreadable state, is off, unless all are.
+ * @throws ConfigError for strategies that do not load; Failure if no account can be opened
  */
 export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaemon> {
   const trusted = new TrustedClock(options.clock)
@@ -331,7 +331,6 @@ function listProducts(accounts: readonly DaemonAccount[]): readonly Product[] {
   )
 }
 
-/** Reports are where `intentd backtest` puts them in this folder. */
 function openReadings({ config, directory }: DaemonAccount): Readings {
   const journal = journalPlaceOf(config, directory).file
   return new Readings({ config, journal, backtests: resolve('backtests') })
@@ -375,7 +374,7 @@ export interface OpenSharedLimitsOptions {
   readonly logger: Pick<DaemonLogger, 'log' | 'hide'>
 }
 
-/** If limits are not shared, no Redis client is loaded. */
+/** The Redis client is loaded only where limits are shared. */
 export async function openSharedLimits(
   options: OpenSharedLimitsOptions,
 ): Promise<SharedLimits | undefined> {

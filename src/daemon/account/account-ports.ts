@@ -46,17 +46,16 @@ import type { Clock } from '../../lib/clock.ts'
 import type { CallableName, ResponseOf } from '../../protocol/endpoints.ts'
 import type { BatchResult } from '../../protocol/values.ts'
 
-/** An open account, and what it shares with the others of its daemon. */
 export interface AccountOptions extends Omit<OpenAccount, 'setup' | 'close'> {
   readonly given?: GivenChanges | undefined
   readonly calls: ExchangeCalls
   readonly market: Pick<ProductMarket, 'listen' | 'polls' | 'tickers'>
   readonly watchdog?: StrategyWatch | undefined
-  /** Its candles before the start; absent: the exchange's own. */
+  /** Answers candles from before the start; absent: the exchange itself does. */
   readonly past?: BeyondCaller | undefined
   /** Absent if the exchange does not show its books. */
   readonly ledger?: (() => ExchangeLedger) | undefined
-  /** Absent where nobody asks for closed trades. */
+  /** Absent where closed trades are not asked for. */
   readonly tradeLog?: Pick<ClosedTradeLog, 'observe'> | undefined
   readonly onQuiesced?: () => void
   readonly onClosed: () => void
@@ -91,7 +90,6 @@ export interface AccountParts
   readonly health: Health
   readonly signals: Pick<SignalInbox, 'hear'>
   readonly recorder: FlightRecorder | undefined
-  /** Instruments have joined while the account runs. */
   readonly joined: () => void
 }
 
@@ -165,7 +163,7 @@ export function createPorts(parts: AccountParts): Ports {
   }
 }
 
-/** A turn with more flushes before its end. */
+/** A turn with more observations flushes before its end. */
 const WAITING_MAX = 10_000
 
 /**
@@ -209,7 +207,7 @@ export interface ClientExchangeOptions {
   readonly client: Pick<ExchangeClient, 'send' | 'readFills' | 'readPosition' | 'listExits'>
   readonly settings: Pick<EngineSettings, 'productType' | 'positionMode' | 'instruments'>
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
-  /** Reported once until a call is accepted again. */
+  /** It is reported once until a call is accepted again. */
   readonly onRefused: (answer: RefusedAnswer | UnknownAnswer) => void
   /** In a dry run this receives what would change the account. */
   readonly onWithheld?: ((endpoint: CallableName, body: string) => void) | undefined
@@ -324,7 +322,7 @@ export class ClientExchange implements ExchangePort {
     })
   }
 
-  /** Refuses as an exchange would: limits are used, and refused intents back off. */
+  /** A dry run refuses as an exchange would: limits are used, and refused intents back off. */
   #withhold(
     { endpoint, body, onWithheld }: WithheldCall,
     { grant, beforeWrite }: CallOptions,

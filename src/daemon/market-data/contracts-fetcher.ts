@@ -50,7 +50,6 @@ export class ContractsFetcher {
       )
   }
 
-  /** Resolves when the call in progress has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancel()

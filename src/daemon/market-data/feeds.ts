@@ -18,7 +18,8 @@ export interface FeedsOptions {
 }
 
 /**
- * Each is read once at the start, so that none waits for its grid. These reads count in the limits.
+ * Each feed is read once at the start, so that none waits for its grid. These reads count in the
+ * limits.
  */
 export class Feeds {
   readonly #options: FeedsOptions

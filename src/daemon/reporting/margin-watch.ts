@@ -44,8 +44,8 @@ const READABLE_MS = 89 * DAY_MS
 const PAGES_MAX = 10
 
 /**
- * Reads the margin orders and liquidations of the account, which are no business of a strategy, and
- * logs each once, over restarts too. Its calls come after everything that trades:
+ * Reads the margin orders and liquidations of the account, which no strategy uses, and logs each
+ * once, over restarts too. Its calls come after everything that trades:
  *
  *     new ──start()──► reading ──answers──► waiting ──time──► reading
  *                         └──────── stop() ──────► stopped
@@ -79,7 +79,6 @@ export class MarginWatch {
     this.#reading = this.#look()
   }
 
-  /** Resolves when the call in progress has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancel()
@@ -182,7 +181,7 @@ export class MarginWatch {
     return undefined
   }
 
-  /** Logged before it is noted: a crash in between repeats a line, and loses none. */
+  /** A record is logged before it is noted: a crash in between repeats a line, and loses none. */
   #note(found: readonly { readonly key: string; readonly at: number; log: () => void }[]): void {
     const fresh = found.filter(({ key }) => !this.#seen.has(key))
     if (this.#isStopped || fresh.length === 0) return
@@ -249,7 +248,6 @@ export class MarginWatch {
   }
 }
 
-/** Undefined where the configuration does not ask for it. */
 export function openMarginWatch(options: MarginWatchOptions): MarginWatch | undefined {
   const { margin } = options.config.polling
   return margin && new MarginWatch(options, margin)
