@@ -13,7 +13,6 @@ export interface EndpointDescription extends Pick<
 }
 
 export interface FieldDescription {
-  /** With its path: `orderList[].size`. */
   readonly name: string
   readonly type: 'string' | 'number' | 'boolean' | 'list' | 'object' | 'any'
   /** A description says when a field is required only sometimes. */

@@ -21,7 +21,7 @@ import { spotSymbols } from './spot/spot-symbols.ts'
 import { spotWithdrawal } from './spot/spot-withdrawal.ts'
 import { createVirtualSubaccounts } from './user/create-virtual-subaccounts.ts'
 
-/** In the document's order. */
+/** They stand in the document's order. */
 export const endpoints = {
   batchPlaceOrder,
   cancelAllOrders,

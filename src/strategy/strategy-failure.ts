@@ -57,7 +57,10 @@ export function isStrategyFailure(error: unknown): error is StrategyFailure {
 
 const THROWN_LENGTH_MAX = 300
 
-/** One line, with its place. Never throws, whatever the value does when accessed. */
+/**
+ * The text is one line, with its place in the code. Never throws, whatever the value does when
+ * accessed.
+ */
 export function describeThrown(error: unknown): string {
   try {
     const frame = error instanceof Error ? frameOf(error) : undefined
@@ -119,7 +122,7 @@ const ENDS = ['exit', 'reallyExit', 'abort'] as const
 
 let isGuarded = false
 
-/** A strategy gets an error; other code ends the process. */
+/** A strategy that wants to end the process gets an error; other code ends it. */
 function guardProcess(): void {
   if (isGuarded) return
   isGuarded = true

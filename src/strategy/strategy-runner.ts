@@ -21,7 +21,7 @@ import {
 import { PlotSheet } from './instrument-view.ts'
 import { cleanLine } from '../lib/text/clean-text.ts'
 
-/** It delays all other strategies, so it is logged. */
+/** A slow decision delays all other strategies, so it is logged. */
 export const SLOW_MS = 50
 
 export interface DecisionTime {
@@ -35,12 +35,11 @@ export interface DecisionMade extends DecisionTime {
   readonly kind: 'decided'
   readonly intents: readonly Intent[]
   readonly denials: readonly IntentDenial[]
-  /** Those that have changed; absent: none has. */
+  /** Only plots that have changed; absent: none has. */
   readonly plots?: readonly PlotPoint[]
   readonly state: unknown
 }
 
-/** Its state is unchanged. */
 interface DecisionFailed extends DecisionTime {
   readonly kind: 'failed'
   readonly code: StrategyFailureCode
@@ -163,7 +162,7 @@ function readDecision(answer: unknown): { intents: readonly unknown[]; state: un
   if (typeof answer !== 'object' || answer === null)
     throw noDecision(`it returned ${String(answer)}`)
   if ('then' in answer) {
-    // Its rejection would end the process.
+    // An unheard rejection would end the process.
     Promise.resolve(answer).catch(() => undefined)
     throw strategyFailure('STRATEGY_ASYNC', {
       hint: 'decide must be synchronous: no async, no await',
@@ -190,7 +189,7 @@ function toStrategyFailure(error: unknown): StrategyFailure {
   })
 }
 
-/** Written to the journal every ten seconds, and with each new wish. */
+/** A state is written to the journal every ten seconds, and with each new wish. */
 const STATE_LENGTH_MAX = 262_144
 
 const DEPTH_MAX = 32
@@ -262,7 +261,8 @@ function initialState(strategy: Strategy, params: unknown): unknown {
 }
 
 /**
- * Into frozen data of our own, so that neither side holds a reference into the other.
+ * Copies the state into frozen data of our own, so that neither side holds a reference into the
+ * other.
  * @param known the previous result: its unchanged parts are reused
  * @throws Failure with the path of a value that JSON cannot express
  */
@@ -369,7 +369,10 @@ function isPlain(value: object): boolean {
   return (prototype === Object.prototype || prototype === null) && !('toJSON' in value)
 }
 
-/** `levels[2].at: a Date`. An `undefined` property is accepted: it is absent afterwards. */
+/**
+ * Names a part: `levels[2].at: a Date`. An `undefined` property is accepted: it is absent
+ * afterwards.
+ */
 function findUnserialisable(value: unknown, path = 'state', depth = 0): string | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${path}: ${value}`

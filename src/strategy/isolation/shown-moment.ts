@@ -34,7 +34,7 @@ const NOTHING: AccountMoment = {
   fundingMinutes: [],
 }
 
-/** Runs in the thread: reassembles the daemon's snapshot. */
+/** Reassembles the daemon's snapshot in the thread. */
 export class ShownMoment {
   readonly #numbers: Float64Array
   readonly #instruments: (Instrument | undefined)[]

@@ -60,7 +60,7 @@ export interface CrossingCandles {
   readonly rows: readonly CandleRow[]
 }
 
-/** Absent: unchanged. */
+/** An absent part is unchanged. */
 export interface Question {
   readonly instruments?: readonly (readonly [
     place: number,
@@ -90,13 +90,13 @@ export interface StrategyThreadData {
   readonly port: MessagePort
   readonly control: SharedArrayBuffer
   readonly numbers: SharedArrayBuffer
-  /** Limits also the buffers outside the heap. */
+  /** It also limits buffers outside the heap. */
   readonly heapMb: number
   readonly moduleFile: string
   readonly strategyId: string
   readonly params: unknown
   readonly instruments: readonly CrossingInstrument[]
-  /** So many more instruments may be shown together. */
+  /** So many more instruments than the configured ones may be shown together. */
   readonly membersMax: number
   readonly stateText: string | undefined
 }
