@@ -55,7 +55,7 @@ export interface OpenDaemonOptions
   readonly onReload?: (order: ReloadOrder) => void
   readonly alertTargets?: (() => AlertTargets) | undefined
   readonly tryReload?: () => Promise<ReloadView> | undefined
-  /** Addresses an account in a command: ` -c live.yaml`. */
+  /** Returns what addresses an account in a command: ` -c live.yaml`. */
   readonly configOptionOf?: (config: DaemonConfig) => string
 }
 
@@ -79,8 +79,8 @@ interface OpenAccounts {
 }
 
 /**
- * An account without keys, or with a held or unreadable state, is off, unless all are. @throws
- * ConfigError for strategies that do not load; Failure if no account can be opened
+ * An account without keys, or with a held or unreadable state, is off, unless all are.
+ * @throws ConfigError for strategies that do not load; Failure if no account can be opened
  */
 export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaemon> {
   const trusted = new TrustedClock(options.clock)
@@ -236,7 +236,7 @@ function assemble(options: OpenDaemonOptions, parts: DaemonParts): OpenedDaemon 
   return { daemon, endsAt: () => embedded?.endsAt, ...followLeases(all, daemon, logger) }
 }
 
-interface Controlled {
+interface ControlledParts {
   readonly open: DaemonAccount
   readonly account: Account
   readonly market: ProductMarket
@@ -247,7 +247,7 @@ interface Controlled {
 function openControlOf(
   options: OpenDaemonOptions,
   { main, off, trusted, shared }: DaemonParts,
-  { open, account, market, readings, signalCounts }: Controlled,
+  { open, account, market, readings, signalCounts }: ControlledParts,
 ): OpenedControl {
   const { config, logger, setup } = open
   const { embedded, access } = main
@@ -331,7 +331,6 @@ function listProducts(accounts: readonly DaemonAccount[]): readonly Product[] {
   )
 }
 
-/** Reports are where `intentd backtest` puts them in this folder. */
 function openReadings({ config, directory }: DaemonAccount): Readings {
   const journal = journalPlaceOf(config, directory).file
   return new Readings({ config, journal, backtests: resolve('backtests') })
@@ -375,7 +374,7 @@ export interface OpenSharedLimitsOptions {
   readonly logger: Pick<DaemonLogger, 'log' | 'hide'>
 }
 
-/** If limits are not shared, no Redis client is loaded. */
+/** The Redis client is loaded only where limits are shared. */
 export async function openSharedLimits(
   options: OpenSharedLimitsOptions,
 ): Promise<SharedLimits | undefined> {

@@ -58,7 +58,6 @@ function isPlain(params: unknown): boolean {
   }
 }
 
-/** At least one is checked. */
 function checkInThread(
   bindings: readonly Binding[],
   limitMs: number,
