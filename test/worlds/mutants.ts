@@ -749,14 +749,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'capacity-equal-to-the-limit',
     what: 'a bucket that holds as many calls as the limit allows, and is filled evenly: twice the limit in one window',
-    find: 'return Math.min(receivedAt, Math.max(takenAt, grantedAt))',
-    replace: 'return grantedAt - (1 - 1 / this.#options.calls) * this.#options.perMs',
+    find: 'leaveAt(Math.min(receivedAt, takenAt) + perMs * (1 + DRIFT))',
+    replace: 'leaveAt(grantedAt + perMs / this.#options.calls + perMs * DRIFT)',
   },
   {
     name: 'calls-counted-from-their-grant',
     what: 'a window counts from when a call was granted, however long it was on its way',
-    find: 'return Math.min(receivedAt, Math.max(takenAt, grantedAt))',
-    replace: 'return Math.min(receivedAt, takenAt, grantedAt)',
+    find: 'Math.max(bounds.observe({ requestTime, sentAt, receivedAt }), grantedAt)',
+    replace: 'Math.min(bounds.observe({ requestTime, sentAt, receivedAt }), grantedAt)',
   },
   {
     name: 'calls-of-the-run-before-forgotten',
