@@ -12,6 +12,7 @@ import type { Effect, OutgoingBatch } from './effect.ts'
 import {
   type EngineCommand,
   type EngineEvent,
+  type EventOf,
   type GrantedEndpoint,
   type HandCommand,
   isByHand,
@@ -59,7 +60,7 @@ import {
 import { beginLook, beginMoment, mayDependOnTime, needsLook, noteChanged } from './state/changes.ts'
 import { createCore } from './state/create-core.ts'
 import { noteGranted } from './state/open-calls.ts'
-import { accountEquityOf } from './state/losses.ts'
+import { accountEquityOf, type CapitalUse, capitalUseOf } from './state/equity.ts'
 import { unrealisedOfWholeStrategy } from './state/own-figure.ts'
 import {
   askForFills,
@@ -70,7 +71,7 @@ import {
 } from './state/readings.ts'
 import { forgetRefusals, listRefusals, type LoggedRefusal } from './state/refusals.ts'
 import { followOutage, hearAnswer, listSilent } from './state/silence.ts'
-import { noteSpaceLow, type KillState, type RunPhase } from './state/run-state.ts'
+import { noteSpaceLow, type KillProgress, type RunPhase } from './state/run-state.ts'
 import { allRestrictions, isKilling, isTrading, type ReleaseCommand } from './state/trading-mode.ts'
 import {
   type AdoptCommand,
@@ -82,7 +83,6 @@ import { advanceFlatten, holdScope } from './lifecycle/flatten.ts'
 import { advanceCloses } from './lifecycle/close-part.ts'
 import { obeyByHand, planByHand } from './lifecycle/hand-commands.ts'
 import type { HandPlan } from './lifecycle/trade-by-hand.ts'
-import { type CapitalUse, capitalUseOf } from './state/capital.ts'
 import { judgeWorstCase } from './lifecycle/judge-worst-case.ts'
 import { worstCaseUnder } from './state/worst-case.ts'
 import { judgeExits } from './lifecycle/judge-exits.ts'
@@ -127,7 +127,7 @@ export interface Engine {
   /** Series of closed candles that strategies wait for, a sentence each. */
   readonly missingCandles: readonly string[]
   /** Undefined without a kill. */
-  readonly kill: KillState | undefined
+  readonly kill: KillProgress | undefined
   /** A kill and a stop under way, with what they wait for. */
   readonly endings: readonly RunEnding[]
   /** Recorded restrictions, and those that hold only now. */
@@ -439,17 +439,12 @@ function noteRead(core: Core, event: EngineEvent, what: string): void {
   if (core.readings.failures.size > 0) noteReadFailure(core, what, undefined)
 }
 
-type EventOf<Kind extends EngineEvent['kind']> = Extract<EngineEvent, { readonly kind: Kind }>
-
 /** The daemon's own calls move stops; all others are strategies'. */
 function hearOfCall(core: Core, { callId, answer }: EventOf<'callAnswered'>): void {
   if (!takeMoveAnswer(core, callId, answer)) answerCall(core, callId, answer)
 }
 
-function noteSpace(
-  core: Core,
-  { isLow, freeBytes }: Extract<EngineEvent, { readonly kind: 'spaceMeasured' }>,
-): void {
+function noteSpace(core: Core, { isLow, freeBytes }: EventOf<'spaceMeasured'>): void {
   noteSpaceLow(core.run, isLow ? core.now : undefined)
   announce(core, isLow ? 'error' : 'warn', isLow ? 'disk.low' : 'disk.enough', { freeBytes })
 }
@@ -486,7 +481,7 @@ function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefine
     case 'positionUnreadable':
       return [event.symbol]
     case 'batchAnswered':
-      return symbolsOf(core.calls.batches.get(event.batchId))
+      return listSymbol(core.calls.batches.get(event.batchId)?.symbol)
     case 'cancelAnswered':
       return core.calls.cancels.get(event.cancelId)?.symbols ?? NONE
     case 'started':
@@ -522,8 +517,8 @@ function waitingForPrices({
 
 const NONE: readonly string[] = []
 
-function symbolsOf(call: { readonly symbol: string } | undefined): readonly string[] {
-  return call === undefined ? NONE : [call.symbol]
+function listSymbol(symbol: string | undefined): readonly string[] {
+  return symbol === undefined ? NONE : [symbol]
 }
 
 /** Only where there is a reason (BND2): all while the account does not trade. */

@@ -67,20 +67,20 @@ export function tierRateOf({ tiers }: MaintenanceRules, value: number): number {
 }
 
 /** Between these prices no position changes its maintenance tier. */
-interface TierSpan {
+interface PriceSpan {
   readonly from: number
   readonly to: number
 }
 
 interface KeptSpans {
   readonly sizes: readonly number[]
-  readonly spans: readonly TierSpan[]
+  readonly spans: readonly PriceSpan[]
 }
 
 /** Positions are measured far more often than their sizes change, so the spans are kept. */
 const kept = new WeakMap<MaintenanceRules, KeptSpans>()
 
-function spansOf(of: Legs): readonly TierSpan[] {
+function spansOf(of: Legs): readonly PriceSpan[] {
   const known = kept.get(of.rules)
   if (known && isOfSizes(of, known.sizes)) return known.spans
   const spans = listSpans(of)
@@ -95,7 +95,7 @@ function isOfSizes({ legs }: Legs, sizes: readonly number[]): boolean {
   return true
 }
 
-function listSpans({ legs, rules }: Legs): readonly TierSpan[] {
+function listSpans({ legs, rules }: Legs): readonly PriceSpan[] {
   const ends = rules.tiers.flatMap(({ notionalMax }) => legs.map(({ size }) => notionalMax / size))
   const bounds = [...new Set([0, ...ends, Number.POSITIVE_INFINITY])].toSorted(
     (one, other) => one - other,
@@ -111,7 +111,7 @@ interface MarginLine {
   readonly rest: number
 }
 
-function lineOf({ legs, behind, rules, isInverse }: Legs, { from, to }: TierSpan): MarginLine {
+function lineOf({ legs, behind, rules, isInverse }: Legs, { from, to }: PriceSpan): MarginLine {
   let [slope, rest] = isInverse ? [behind, 0] : [0, behind]
   const within = Number.isFinite(to) ? (from + to) / 2 : from * 2 + 1
   for (const { holdSide, size, entryPrice } of legs) {
@@ -122,9 +122,9 @@ function lineOf({ legs, behind, rules, isInverse }: Legs, { from, to }: TierSpan
   return { slope, rest }
 }
 
-function findBelow(of: Legs, spans: readonly TierSpan[], mark: number): number {
+function findBelow(of: Legs, spans: readonly PriceSpan[], mark: number): number {
   for (let place = spans.length - 1; place >= 0; place--) {
-    const span = spans[place] as TierSpan
+    const span = spans[place] as PriceSpan
     if (span.from >= mark) continue
     const price = zeroOf(lineOf(of, span))
     if (price > span.from && price <= Math.min(span.to, mark)) return price
@@ -133,7 +133,7 @@ function findBelow(of: Legs, spans: readonly TierSpan[], mark: number): number {
 }
 
 /** A higher tier raises the need at once, so the border of a tier may be the price. */
-function findAbove(of: Legs, spans: readonly TierSpan[], mark: number): number {
+function findAbove(of: Legs, spans: readonly PriceSpan[], mark: number): number {
   for (const span of spans) {
     if (span.to <= mark) continue
     const line = lineOf(of, span)

@@ -27,9 +27,15 @@ import { NO_ANSWER } from '../engine/state/readings.ts'
 import { listEmptyUniverses } from './universe-view.ts'
 import { type LateBatches, roundWait } from './journal-pace.ts'
 
-type Ages = AccountView['ages']
+type ReadingAges = AccountView['ages']
 
-export function agesOf({ settings, tickers, vanished, engine, trusted }: ShownAccount): Ages {
+export function agesOf({
+  settings,
+  tickers,
+  vanished,
+  engine,
+  trusted,
+}: ShownAccount): ReadingAges {
   const now = trusted.clock.now()
   const exchangeNow = trusted.offset.exchangeNow(now)
   const since = (at: number): number | null => (at > 0 ? Math.max(0, Math.round(now - at)) : null)

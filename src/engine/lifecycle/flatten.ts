@@ -10,8 +10,15 @@ import {
   TRADING_MODES,
 } from '../../domain/trading-mode.ts'
 import { createGrid, formatOnGrid } from '../../lib/grid.ts'
-import { closableHolding, unclaimedHolding } from '../book/allocation.ts'
-import { type Book, openOrdersOf, restrictionOf, splitPair, hasUnownedFills } from '../book/book.ts'
+import {
+  type Book,
+  openOrdersOf,
+  restrictionOf,
+  splitPair,
+  hasUnownedFills,
+  closableHolding,
+  unclaimedHolding,
+} from '../book/book.ts'
 import { hasClosableUnclaimed } from './adopt.ts'
 import { hasUnreadableRows } from '../resolution/unreadable.ts'
 import { announce, type Core } from '../state/core.ts'

@@ -19,8 +19,8 @@ import {
   endKilling,
   enterPhase,
   type KillCommand,
-  type KillState,
-  type StopState,
+  type KillProgress,
+  type StopProgress,
 } from '../state/run-state.ts'
 import { isKilling, restrict } from '../state/trading-mode.ts'
 import type { StopPolicy } from '../event.ts'
@@ -45,7 +45,7 @@ import { expirePlaces } from '../strategies/take-decision.ts'
  * readings are refused. The kill is clean without it where nothing of ours may be left there; else
  * it stays in `proving` and names it.
  */
-type KillPhase = KillState['phase']
+type KillPhase = KillProgress['phase']
 
 /**
  * So many readings in a row must see the same; the first is late enough for the slowest fill (A2).
@@ -157,7 +157,7 @@ export function advanceKill(core: Core): void {
   if (kill.phase === 'clean' || isOver) startStop(core, kill.stopPolicy, kill.stopAskedAt)
 }
 
-function nextPhase(core: Core, kill: KillState): KillPhase {
+function nextPhase(core: Core, kill: KillProgress): KillPhase {
   switch (kill.phase) {
     case 'cutting':
       // `cancelEverything` ends this phase.
@@ -216,7 +216,7 @@ function removedInstruments(core: Core): ReadonlyMap<string, string> {
   return new Map(removed)
 }
 
-function isKnownAgain(core: Core, { leftOut }: KillState): boolean {
+function isKnownAgain(core: Core, { leftOut }: KillProgress): boolean {
   return leftOut.length > 0 && knownInstruments(core).some(({ symbol }) => leftOut.includes(symbol))
 }
 
@@ -224,7 +224,7 @@ function isKnownAgain(core: Core, { leftOut }: KillState): boolean {
  * These were not known when the others got their second cancel-all, or when the proof begins. An
  * idle one gets its own.
  */
-function listLeftOut(core: Core, { leftOut }: KillState, phase: KillPhase): readonly string[] {
+function listLeftOut(core: Core, { leftOut }: KillProgress, phase: KillPhase): readonly string[] {
   if (phase !== 'confirming' && phase !== 'proving' && phase !== 'clean') return []
   const known = new Set(knownInstruments(core))
   const unknown = [...core.instruments.values()].filter(
@@ -246,7 +246,7 @@ function unprovedByKill(core: Core): readonly InstrumentState[] {
   )
 }
 
-function enter(core: Core, kill: KillState, phase: KillPhase): void {
+function enter(core: Core, kill: KillProgress, phase: KillPhase): void {
   Object.assign(own(kill), {
     phase,
     foundBefore: core.calls.cancelsThatFound,
@@ -254,7 +254,7 @@ function enter(core: Core, kill: KillState, phase: KillPhase): void {
     seen: '',
     leftOut: listLeftOut(core, kill, phase),
     roundAt: core.now,
-  } satisfies Partial<KillState>)
+  } satisfies Partial<KillProgress>)
   announce(core, 'debug', 'kill.phase', { phase })
   if (phase === 'confirming') {
     for (const instrument of core.instruments.values()) {
@@ -278,7 +278,7 @@ function isPastAcceptance(core: Core): boolean {
   return clockUnsynchronised(core) === undefined && exchangeNow(core) >= acceptableUntil
 }
 
-function prove(core: Core, kill: KillState): KillPhase {
+function prove(core: Core, kill: KillProgress): KillPhase {
   if (kill.rounds >= ROUNDS) return removedInstruments(core).size > 0 ? 'proving' : 'clean'
   const isRead = knownInstruments(core).every(({ position }) => position.agreedAt >= kill.roundAt)
   if (!isRead || core.readings.fillsReadAt < kill.roundAt) return 'proving'
@@ -291,18 +291,18 @@ function prove(core: Core, kill: KillState): KillPhase {
 }
 
 /** Only unreadable answers or a removed instrument hold the proof up. */
-function isInVain(core: Core, { phase, roundAt, rounds }: KillState): boolean {
+function isInVain(core: Core, { phase, roundAt, rounds }: KillProgress): boolean {
   if (phase === 'proving' && rounds >= ROUNDS) return true
   if (phase !== 'clearing' && phase !== 'confirming' && phase !== 'proving') return false
   if (core.now < roundAt + UNREADABLE_PATIENCE_MS || isBusy(core)) return false
   return unreadableSymbols(core).length > 0
 }
 
-function saidAgainMs({ saidTimes }: KillState): number {
+function saidAgainMs({ saidTimes }: KillProgress): number {
   return Math.min(SAID_AGAIN_MS_MAX, PATIENCE_MS * 2 ** (saidTimes - 1))
 }
 
-function logIfLate(core: Core, kill: KillState): void {
+function logIfLate(core: Core, kill: KillProgress): void {
   const isNewlyInVain = kill.saidAt < kill.roundAt && isInVain(core, kill)
   if (kill.phase === 'clean' || (core.now < kill.patientUntil && !isNewlyInVain)) return
   const removed = removedInstruments(core)
@@ -332,7 +332,7 @@ export interface RunEnding {
    * `closing`: a flattening stop has not closed everything · `killing`: the stop waits for the
    * proof of a kill.
    */
-  readonly phase: KillState['phase'] | StopState['phase'] | 'closing' | 'killing'
+  readonly phase: KillProgress['phase'] | StopProgress['phase'] | 'closing' | 'killing'
   /** Keyed by symbol: why it cannot be proved yet; an empty text where it only takes time. */
   readonly unproved: ReadonlyMap<string, string>
 }

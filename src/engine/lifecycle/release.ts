@@ -5,7 +5,14 @@ import {
   type UsedLoss,
 } from '../../domain/loss-limits.ts'
 import { ACCOUNT, type Scope } from '../../domain/trading-mode.ts'
-import { capitalOf, restrictionOf, holdingOf, pairOf, hasUnownedFills } from '../book/book.ts'
+import {
+  capitalOf,
+  restrictionOf,
+  holdingOf,
+  pairOf,
+  hasUnownedFills,
+  unclaimedHolding,
+} from '../book/book.ts'
 import type { LossSettings } from '../settings.ts'
 import { announce, type Core } from '../state/core.ts'
 import { writePeaks } from '../state/losses.ts'
@@ -15,7 +22,6 @@ import { describeLeftOpen, describeSides, isInScope } from './flatten.ts'
 import { isReached, showFall } from './judge-losses.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import { type Holding, isFlat } from '../../domain/position.ts'
-import { unclaimedHolding } from '../book/allocation.ts'
 
 const OF_DRAWDOWN = ['drawdown', 'drawdownFlatten'] as const
 

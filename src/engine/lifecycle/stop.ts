@@ -17,7 +17,7 @@ import {
   beginStopping,
   enterPhase,
   noteFlatBeforeStop,
-  type StopState,
+  type StopProgress,
 } from '../state/run-state.ts'
 import { recordAllExits } from '../state/exits.ts'
 import { expirePlaces, recordAllStates } from '../strategies/take-decision.ts'
@@ -34,7 +34,7 @@ import { describeOwned, holdsAnything } from './flatten.ts'
  * `confirming` for a second cancel-all that finds nothing (RSK3) · `proving` for fills and
  * positions read after all that, and agree.
  */
-type StopPhase = StopState['phase']
+type StopPhase = StopProgress['phase']
 
 /**
  * Counted from the last call. An earlier reading might agree with a moment between two fills, and
@@ -145,7 +145,7 @@ function isHeldUp(core: Core, one: InstrumentState): boolean {
   return isHeldUpByRows(core, one) || refusalOfInstrument(core, one) !== undefined
 }
 
-function nextPhase(core: Core, stop: StopState): StopPhase {
+function nextPhase(core: Core, stop: StopProgress): StopPhase {
   if (stop.policy === 'leave') return 'proving'
   if (stop.phase === 'draining') return 'cancelling'
   if (stop.phase === 'cancelling') return hasOrdersToCancel(core) ? 'cancelling' : 'confirming'
@@ -153,7 +153,7 @@ function nextPhase(core: Core, stop: StopState): StopPhase {
   return hasFound ? 'confirming' : 'proving'
 }
 
-function enter(core: Core, stop: StopState, phase: StopPhase): void {
+function enter(core: Core, stop: StopProgress, phase: StopPhase): void {
   if (stop.phase === phase && phase !== 'confirming') return
   const state = own(stop)
   state.phase = phase
@@ -203,7 +203,7 @@ function hasAnyOpenOrder(core: Core, symbol: string): boolean {
   return (core.book.open.get(symbol)?.size ?? 0) > 0
 }
 
-function beginProof(core: Core, stop: StopState): void {
+function beginProof(core: Core, stop: StopProgress): void {
   const state = own(stop)
   state.wasBusy = false
   state.provingAt = core.now
@@ -213,7 +213,7 @@ function beginProof(core: Core, stop: StopState): void {
  * Every position must have been read late enough and agree, and no earlier fill may appear any more
  * (A2).
  */
-function prove(core: Core, stop: StopState): void {
+function prove(core: Core, stop: StopProgress): void {
   const readableAt = stop.provingAt + READABLE_AFTER_MS
   const unproved = unprovedInstruments(core, stop)
   if (unproved.length === 0 && core.readings.fillsReadAt >= stop.provingAt) {
@@ -246,7 +246,7 @@ export function unprovedByStop(core: Core): readonly InstrumentState[] {
   return [...core.instruments.values()].filter((one) => one.phase !== 'idle' || isLeft(one))
 }
 
-function unprovedInstruments(core: Core, stop: StopState): readonly InstrumentState[] {
+function unprovedInstruments(core: Core, stop: StopProgress): readonly InstrumentState[] {
   const readableAt = stop.provingAt + READABLE_AFTER_MS
   return [...core.instruments.values()].filter(
     (one) =>

@@ -10,15 +10,14 @@ import { approve, approveAgain, cutToHeld } from '../../risk/approve.ts'
 import { checkExplained, type OpeningContext, reducesRisk } from '../../risk/checks.ts'
 import { buildExposure, type Exposure, notionalAt, worstLots } from '../../risk/exposure.ts'
 import type { RiskContext } from '../../risk/risk-context.ts'
-import { backedHolding } from '../book/allocation.ts'
+import { backedHolding } from '../book/book.ts'
 import { accountHoldingOf, type Book, holdingOf, openOrdersOf, unownedOf } from '../book/book.ts'
 import { type Core, instrumentOf, specOf } from '../state/core.ts'
-import { priceOf, usedBeside } from '../state/capital.ts'
-import { equityAtWorst } from '../state/losses.ts'
+import { equityAtWorst, priceOf, usedBeside } from '../state/equity.ts'
 import { marketOf } from '../state/market-state.ts'
 import { countSent } from '../state/open-calls.ts'
 import { accountAgeMs } from '../state/readings.ts'
-import { ordersOf, totalsOf } from '../state/changes.ts'
+import { ordersOf, totalsOf } from '../state/totals.ts'
 import { entryPauseOn } from '../state/exits.ts'
 import { mayBeRestricted, tradingStateOf } from '../state/trading-mode.ts'
 import { worstCaseBasisOf } from '../state/worst-case.ts'
@@ -26,10 +25,10 @@ import { heldBackBy } from '../../domain/trading-mode.ts'
 import type { OutgoingBatch } from '../effect.ts'
 import { type Instrument, isInverse, type PositionMode } from '../../domain/instrument.ts'
 import type { MaintenanceRules } from '../../domain/liquidation.ts'
-import { applyToHolding, type Holding, netLots } from '../../domain/position.ts'
+import { applyToHolding, type Holding, netLots, HOLD_SIDES } from '../../domain/position.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { distanceTo, type Leg } from '../../risk/liquidation.ts'
-import { legsOf, lotsOf, marginBehind, pickPrice, rulesOf, SIDES } from '../state/liquidations.ts'
+import { legsOf, lotsOf, marginBehind, pickPrice, rulesOf } from '../state/liquidations.ts'
 
 export interface ApprovedOrders {
   readonly items: readonly ApprovedItem[]
@@ -331,7 +330,7 @@ interface FilledLegs {
 
 function fillLegs({ spec, legs }: DistanceBasis, after: Holding, price: number): FilledLegs {
   let realised = 0
-  const filled = SIDES.flatMap((holdSide): readonly Leg[] => {
+  const filled = HOLD_SIDES.flatMap((holdSide): readonly Leg[] => {
     const size = floatOnGrid(spec.lot, lotsOf(after, holdSide))
     const leg = legs.find((one) => one.holdSide === holdSide)
     if (leg !== undefined && size < leg.size)

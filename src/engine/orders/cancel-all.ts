@@ -12,7 +12,7 @@ import {
   noteCancelled,
   repeatCancel,
 } from '../resolution/resolution.ts'
-import { totalsOf } from '../state/changes.ts'
+import { totalsOf } from '../state/totals.ts'
 import {
   announce,
   type Core,
@@ -35,7 +35,7 @@ import {
   noteCancelFound,
 } from '../state/open-calls.ts'
 import { isKilling, haltForKey } from '../state/trading-mode.ts'
-import { noteListed } from '../state/unlisted-orders.ts'
+import { noteListed } from '../state/readings.ts'
 
 /**
  * One call serves the instrument that has waited longest, or all at once. Where none waits the

@@ -15,7 +15,6 @@ import {
 } from '../../execution/order-plans.ts'
 import { nearestStep, stepBelow } from '../../lib/grid.ts'
 import { boundTarget, stopTicks } from '../../risk/exit-machine.ts'
-import { backedHolding } from '../book/allocation.ts'
 import {
   accountHoldingOf,
   holdingOf,
@@ -26,8 +25,10 @@ import {
   placesOf,
   hasUnownedFills,
   isShown,
+  backedHolding,
 } from '../book/book.ts'
-import { noteDenied, noteSatisfied, ordersOf, totalsOf } from '../state/changes.ts'
+import { noteDenied, noteSatisfied } from '../state/changes.ts'
+import { ordersOf, totalsOf } from '../state/totals.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { isQuoteHeld, isUndecided } from '../state/decision-state.ts'
 import { exitDueOn, exitStateOf, rulesOf } from '../state/exits.ts'

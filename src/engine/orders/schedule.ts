@@ -20,7 +20,8 @@ import { noteModeRefused, noteModeSent } from '../resolution/account-setup.ts'
 import { judgeFills, judgeNames } from '../resolution/older-state.ts'
 import { startResolution } from '../resolution/resolution.ts'
 import { watchDisplaced } from '../resolution/resolved-orders.ts'
-import { noteSettled, totalsOf } from '../state/changes.ts'
+import { noteSettled } from '../state/changes.ts'
+import { totalsOf } from '../state/totals.ts'
 import {
   announce,
   type Core,

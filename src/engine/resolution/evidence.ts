@@ -2,12 +2,13 @@ import { feeOf, profitOf } from '../../domain/fill-money.ts'
 import { type Fill, type FillKind, isLiquidation, isOfOthers } from '../../domain/fill.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import { openLots, type Order } from '../../domain/order.ts'
+import { sideClosedBy } from '../../domain/position.ts'
 import type { SettledOrder } from '../../domain/record.ts'
 import { couldBe, fitsAtAnyTime, fitsClass } from '../../execution/batch.ts'
 import { type Decimal, decimalOfInteger, quotient, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { showOnGrid } from '../../lib/grid.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
-import { findFilledExit, sideClosedBy } from '../book/apply-fill.ts'
+import { findFilledExit } from '../book/apply-fill.ts'
 import {
   hasUnownedFills,
   isHaltedItself,
@@ -16,9 +17,8 @@ import {
   splitPair,
 } from '../book/book.ts'
 import { announce, type Core, record, specOf } from '../state/core.ts'
-import { noteOrphan, noteOrphanLogged } from '../state/readings.ts'
+import { noteOrphan, noteOrphanLogged, noteAdopted } from '../state/readings.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
-import { noteAdopted } from '../state/unlisted-orders.ts'
 
 /**
  * Older orders come first. Two orders that a fill fits alike have the same terms, or come from
@@ -235,7 +235,7 @@ function isOwnExitByHand(core: Core, fill: Fill): boolean {
 }
 
 function othersClosedBy({ book }: Core, fill: Fill): readonly string[] {
-  const side = sideClosedBy(book, fill)
+  const side = sideClosedBy(book.positionMode, fill)
   if (side === undefined) return []
   return [...book.holdings]
     .filter(([, holding]) => holding[`${side}Lots`] > 0)

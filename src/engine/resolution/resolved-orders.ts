@@ -26,7 +26,7 @@ import {
 } from '../state/core.ts'
 import { hasOrder, isStarting, noteDisplaced } from '../state/instrument-state.ts'
 import { denialKindsOf } from '../state/denials.ts'
-import { ordersOf } from '../state/changes.ts'
+import { ordersOf } from '../state/totals.ts'
 
 /**
  * Decides what becomes of orders once a resolution has proved what happened (`evidence.ts` says
