@@ -14,9 +14,6 @@ export interface QuotePlanInput extends PlanInput {
    * the market come first.
    */
   readonly isRestricted: boolean
-  /** Quote coin. */
-  readonly bid: number
-  readonly ask: number
 }
 
 /** Orders in neither list stay. */
@@ -185,9 +182,6 @@ export interface TargetPlanInput extends PlanInput {
   readonly accountHolding: Holding
   /** The part of the strategy's position that the account holds or other strategies account for. */
   readonly backedHolding: Holding
-  /** Quote coin. */
-  readonly bid: number
-  readonly ask: number
   /** Share: 0.001 is 10 basis points. Undefined: the order names no price. */
   readonly takerCollarRatio: number | undefined
   readonly orderLotsMax: number
@@ -332,14 +326,21 @@ export interface OrderCandidate {
   readonly isCut?: true
 }
 
-interface PlanInput {
+/** A ladder and a target of a strategy on an instrument are planned on the same basis. */
+export interface PlanBasis {
   readonly strategyId: string
   readonly instrument: Instrument
   readonly positionMode: PositionMode
-  readonly orders: readonly Order[]
-  readonly holding: Holding
+  /** Quote coin. */
+  readonly bid: number
+  readonly ask: number
   /** It makes the key of the first new order, and counts up with each further one. */
   readonly ordinal: number
   /** Unix ms, our clock. */
   readonly deadlineAt: number
+}
+
+interface PlanInput extends PlanBasis {
+  readonly orders: readonly Order[]
+  readonly holding: Holding
 }

@@ -8,6 +8,7 @@ import { isInsideWindow } from '../../execution/order-machine.ts'
 import {
   type OrderCandidate,
   intentOf,
+  type PlanBasis,
   planQuote,
   planTarget,
   staleTargetOrders,
@@ -144,23 +145,29 @@ function planQuotes(
     for (const order of own) dismiss(order, plan)
     return
   }
-  const { bid, ask } = marketOf(core, symbol)
   const { missing, extra } = planQuote({
-    strategyId: id,
-    instrument: specOf(core, symbol),
-    positionMode: core.settings.positionMode,
+    ...planBasisOf(core, symbol, id),
     levels,
     orders: own,
     holding: holdingOf(core.book, id, symbol),
-    ordinal: core.book.ordinals.get(pairOf(id, symbol)) ?? 0,
-    deadlineAt: freshUntil(core, symbol),
     isRestricted: mayBeRestricted(core) && isRestricted(core, { strategyId: id, symbol }),
-    bid,
-    ask,
   })
   // Where the strategy must decide first, its ladder is planned again after that.
   if (missing.length > 0 && !isQuoteHeld(core, id, symbol)) addCandidates(core, missing, plan)
   for (const order of extra) dismiss(order, plan)
+}
+
+function planBasisOf(core: Core, symbol: string, id: StrategyId): PlanBasis {
+  const { bid, ask } = marketOf(core, symbol)
+  return {
+    strategyId: id,
+    instrument: specOf(core, symbol),
+    positionMode: core.settings.positionMode,
+    bid,
+    ask,
+    ordinal: core.book.ordinals.get(pairOf(id, symbol)) ?? 0,
+    deadlineAt: freshUntil(core, symbol),
+  }
 }
 
 function planTargets(
@@ -177,7 +184,6 @@ function planTargets(
     for (const order of own) dismiss(order, plan)
     return
   }
-  const { bid, ask } = marketOf(core, symbol)
   const { takerCollarRatio } = core.settings.execution
   const mustFlatten = isClosedByDaemon(core, symbol, id)
   const purpose = mustFlatten ? 'flatten' : 'target'
@@ -186,7 +192,8 @@ function planTargets(
   const tag = mustFlatten || exit ? undefined : core.book.targetTags.get(pairOf(id, symbol))
   if (!mustFlatten && !exit && isShown(core.book, id, symbol) && isUndecided(core, id, symbol))
     return
-  if (!(bid > 0 && ask > 0)) {
+  const basis = planBasisOf(core, symbol, id)
+  if (!(basis.bid > 0 && basis.ask > 0)) {
     plan.waiting += 1
     return
   }
@@ -196,9 +203,7 @@ function planTargets(
   const accountHolding = accountHoldingOf(core.book, symbol)
   const holding = heldInPart(core, symbol, id)
   const input: TargetPlanInput = {
-    strategyId: id,
-    instrument: specOf(core, symbol),
-    positionMode: core.settings.positionMode,
+    ...basis,
     purpose,
     ...(exit && { exit: exit.kind }),
     ...(tag !== undefined && { tag }),
@@ -207,14 +212,10 @@ function planTargets(
     holding: isInQuestion ? smallerOf(holding, accountHolding) : holding,
     accountHolding,
     backedHolding: backedHolding(core.book, id, symbol),
-    bid,
-    ask,
     takerCollarRatio: mustNameNoPrice(core, { strategyId: id, symbol }, target)
       ? undefined
       : takerCollarRatio,
-    ordinal: core.book.ordinals.get(pairOf(id, symbol)) ?? 0,
     orderLotsMax: orderLotsMax(core, id, symbol),
-    deadlineAt: freshUntil(core, symbol),
   }
   addCandidates(core, planTarget(input), plan)
   for (const order of staleTargetOrders(input)) plan.stale.add(order)
