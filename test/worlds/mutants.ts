@@ -1355,9 +1355,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'adopt-takes-all',
     what: 'a strategy takes over all that the account holds, also what other strategies hold',
-    find: 'assign(core, { symbol, strategyId, holding: unclaimedHolding(core.book, symbol), reason, by }, beyondLimit)',
+    find: 'assignHolding(core, { symbol, strategyId, holding: unclaimedHolding(core.book, symbol), reason, by }, beyondLimit)',
     replace:
-      'assign(core, { symbol, strategyId, holding: core.book.account.get(symbol) ?? FLAT, reason, by }, beyondLimit)',
+      'assignHolding(core, { symbol, strategyId, holding: core.book.account.get(symbol) ?? FLAT, reason, by }, beyondLimit)',
   },
   {
     name: 'flatten-leaves-what-nobody-holds',

@@ -5,7 +5,7 @@ import { ACCOUNT, type Scope } from '../../domain/trading-mode.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
 import { unclaimedHolding } from '../book/book.ts'
 import { type Book, holdingOf, killOf, restrictionOf, hasUnownedFills } from '../book/book.ts'
-import { assign, pricesOf } from '../resolution/reconcile.ts'
+import { assignHolding, paidPricesOf } from '../resolution/reconcile.ts'
 import type { EngineCommand } from '../event.ts'
 import { announce, type Core } from '../state/core.ts'
 import { holdAllWishes } from '../state/decision-state.ts'
@@ -36,7 +36,7 @@ export function objectToAdoption(
     return `the position in ${symbol} has not been read since its last fill, or does not agree with the fills: again in some seconds`
   const unclaimed = unclaimedHolding(book, symbol)
   if (isFlat(unclaimed)) return `nothing of ${symbol} is without a strategy`
-  const { longTicks, shortTicks } = pricesOf(book, symbol)
+  const { longTicks, shortTicks } = paidPricesOf(book, symbol)
   const held = holdingOf(book, strategyId, symbol)
   const isOneWay = book.positionMode === 'one_way_mode'
   const opensLong = unclaimed.longLots > (isOneWay ? held.shortLots : 0)
@@ -85,7 +85,7 @@ export function adoptUnclaimed(core: Core, command: AdoptCommand): void {
   if (why !== undefined)
     return announce(core, 'warn', 'position.notAssigned', { symbol, strategyId, why, by })
   const beyondLimit = describeBeyondLimit(core, command)
-  assign(
+  assignHolding(
     core,
     { symbol, strategyId, holding: unclaimedHolding(core.book, symbol), reason, by },
     beyondLimit,
@@ -107,7 +107,7 @@ export function adoptForFlatten(core: Core): void {
     if (order === undefined || phase !== 'idle' || !position.isConfirmed) continue
     if (!hasClosableRest(core, symbol) || hasUnownedFills(book, symbol)) continue
     for (const [strategyId, holding] of shareOut(core, symbol)) {
-      assign(core, { symbol, strategyId, holding, reason: order.reason, by: order.by })
+      assignHolding(core, { symbol, strategyId, holding, reason: order.reason, by: order.by })
     }
     if (reductions.get(symbol)?.adopts !== true) continue
     // Strategies decided while they did not hold this, and only a part of it is to be closed.

@@ -322,17 +322,17 @@ function giveBack(core: Core, { symbol, position }: InstrumentState, holding: Ho
   if (writtenOff?.movedAt !== movedAt || !same(writtenOff.was, holding)) return
   const reason = 'the position is again what the fills explain'
   for (const [strategyId, lost] of writtenOff.lost)
-    assign(core, { symbol, strategyId, holding: lost, reason, by: 'intentd' })
+    assignHolding(core, { symbol, strategyId, holding: lost, reason, by: 'intentd' })
 }
 
 /** The strategy takes the position over at the price that the account has paid. */
-export function assign(
+export function assignHolding(
   core: Core,
   assigned: Omit<AssignedRecord, 'kind' | 'at' | 'longTicks' | 'shortTicks'>,
   beyondLimit?: string,
 ): void {
   const { symbol, strategyId, holding, reason, by } = assigned
-  const prices = pricesOf(core.book, symbol)
+  const prices = paidPricesOf(core.book, symbol)
   record(
     core,
     { kind: 'assigned', at: core.now, symbol, strategyId, holding, ...prices, reason, by },
@@ -351,7 +351,7 @@ export function assign(
   })
 }
 
-export function pricesOf(
+export function paidPricesOf(
   book: Book,
   symbol: string,
 ): Pick<AssignedRecord, 'longTicks' | 'shortTicks'> {
