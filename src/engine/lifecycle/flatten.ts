@@ -40,7 +40,7 @@ export function startFlatten(
   expirePlaces(core)
 }
 
-/** After so long a flatten is logged as not done, and again whenever its age has doubled. */
+/** A flatten that takes longer is logged, and again whenever its age has doubled. */
 const PATIENCE_MS = 15_000
 const PATIENCE_MS_MAX = 600_000
 
@@ -104,10 +104,7 @@ function announceEnd(core: Core, scope: Scope, stillHeld: Readonly<Record<string
   announce(core, 'error', 'flatten.left', { scope, stillHeld })
 }
 
-/**
- * Everything that the account holds, with its owners; for the scope of a strategy what no flatten
- * closes.
- */
+/** A strategy's scope lists only what no flatten closes. */
 function describeLeft(core: Core, scope: Scope): Record<string, string> {
   const positions = Object.entries(describeOwned(core))
   const ofAccount = positions.filter(([symbol]) => scope === ACCOUNT || scope === symbol)

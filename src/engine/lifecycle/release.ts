@@ -139,7 +139,6 @@ function lastLevel(scope: Scope, peak: number, limit: number): number {
   return scope === ACCOUNT ? peak * (1 - limit) : peak - limit
 }
 
-/** @returns the peak, and the equity or net profit at which the step is reached */
 export function levelOfStep(
   core: Pick<Core, 'settings' | 'book'>,
   { scope, peak: earlier, lastPeak }: UsedLoss,

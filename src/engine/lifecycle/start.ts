@@ -27,9 +27,8 @@ import { endUnconfiguredUniverses } from '../strategies/judge-universes.ts'
 import { beginKill } from './kill.ts'
 
 /**
- * The driver has the lock, the journal, the kill file and the exchange's clock, and the limiter
- * pauses for an earlier run's rate windows. The boot is recorded, and what was on the wire is
- * unknown. Then each instrument goes its own way:
+ * Once the boot is recorded, and what was on the wire is unknown, each instrument goes its own way
+ * (docs/start-and-stop.md):
  *
  *     reading ──agrees──► resolving ──idle──► checking ──agrees──► proved
  *        │                    ▲                  │                    ▲
@@ -40,8 +39,7 @@ import { beginKill } from './kill.ts'
  * until it is proved what became of unknown orders, and of what rests where `onRestart` says
  * cancel; not while it is halted · `checking` until fills and position, read after that, agree once
  * more; back to `resolving` where a halt was released · `proved`: it is traded. With the first one
- * the run is `running`: strategies are asked. The others count in the account's limits as the book
- * says.
+ * the run is `running`, and the others count in the account's limits as the book says.
  */
 
 const READ_AGAIN_MS = 500

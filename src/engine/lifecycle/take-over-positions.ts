@@ -4,7 +4,6 @@ import type { ModeReason } from '../../domain/trading-mode.ts'
 import { accountHoldingOf } from '../book/book.ts'
 import { beginStep, type Core, record } from '../state/core.ts'
 
-/** They were read while nothing of ours rested. */
 export interface ExchangePositions {
   readonly holdings: ReadonlyMap<string, Holding>
   /** Unix ms, exchange clock: no reading is older. */

@@ -40,7 +40,7 @@ const NAMES_MAX = 2_000_000
 /** `deriveClientOid` makes such names. */
 const NAME = /^t[a-z2-7]{26}-[0-9a-z]+$/
 
-/** Judges orders sent for the first time, after their outcomes were recorded. */
+/** This comes after the outcomes were recorded. */
 export function judgeNames(core: Core, symbol: string, items: readonly ItemOutcome[]): void {
   const first = items.flatMap((item) => {
     const order = core.book.orders.get(item.clientOid)
@@ -171,7 +171,7 @@ function wishOf({ terms: { strategyId, symbol } }: Order): string {
   return pairOf(strategyId, symbol)
 }
 
-/** Names that the book does not know are looked up, and nothing is placed meanwhile. */
+/** Nothing is placed while unknown names are looked up. */
 export function noteListedNames(core: Core, names: readonly string[]): void {
   forgetListed(core, names)
   const { orders } = core.book
@@ -233,7 +233,7 @@ function nameOf({ settings: { salt } }: Core, next: NextKey): string {
   return deriveClientOid({ salt, ...next })
 }
 
-/** Names from the next ordinals on were never sent. */
+/** Names from these ordinals on were never sent. */
 function listWishes({ book, settings }: Core): readonly (readonly [string, string, number])[] {
   const pairs = [...settings.strategies.values()].flatMap(({ id, symbols }) =>
     symbols.map((symbol) => pairOf(id, symbol)),

@@ -47,7 +47,7 @@ const RECENT_MS = 60_000
  * hold. Meanwhile nothing adds risk, since the position counts as not read.
  */
 const MISMATCH_MS_MIN = 10_000
-/** The exchange could not make more fills in a minute. */
+/** The exchange makes no more in a minute. */
 const RECENT_FILLS_MAX = 5000
 
 /**

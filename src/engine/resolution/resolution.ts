@@ -36,13 +36,10 @@ import { hasUnreadableRows, refusalOfInstrument } from './unreadable.ts'
 
 /** Two reads of the fills must agree before an order is called absent. */
 const READS_APART_MS = 500
-/**
- * A failed cancel-all waits so long; while it is refused twice as long each time, up to the
- * maximum.
- */
+/** The pause before a repetition doubles with each refusal in a row. */
 const CANCEL_REPEAT_MS = 1000
 const CANCEL_REPEAT_MS_MAX = 60_000
-/** The maximum of a kill or a stop where the exchange does not know the instrument any more. */
+/** A kill or a stop waits so long where the exchange does not know the instrument any more. */
 const URGENT_REPEAT_MS_MAX = 30_000
 /**
  * ORD4: beyond its own waits a resolution may take so long; then it halts the instrument, and goes

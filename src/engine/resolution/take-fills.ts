@@ -40,7 +40,7 @@ import { findFilledExit } from '../book/apply-fill.ts'
 import { figureSettingsOf } from '../state/disputes.ts'
 import { inMarginCoin } from '../state/own-figure.ts'
 
-/** Each new fill enters the book once, and orders that are proved to be over are settled. */
+/** Each new fill enters the book once. */
 export function takeFills(core: Core, reading: FillsReading): void {
   takeUnreadableFills(core, reading)
   const fills = reading.fills.filter(
