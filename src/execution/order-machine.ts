@@ -110,9 +110,9 @@ export function markNotSent(order: Order, reason: string): Order {
 }
 
 /**
- * The exchange refused the time of the request. That means "may retry", not "certainly absent", so the attempt
- * counts: a definite refusal of the next one leaves the order unknown. This one was answered, so
- * only an earlier copy can be on its way.
+ * The exchange refused the time of the request. That means "may retry", not "certainly absent", so
+ * the attempt counts: a definite refusal of the next one leaves the order unknown. This one was
+ * answered, so only an earlier copy can be on its way.
  */
 export function markClockRefused(order: Order, reason: string): Order {
   if (order.state !== 'sent') return order

@@ -40,13 +40,13 @@ export interface ExitMoment extends Readonly<Record<HoldSide, ExitHolding>> {
 /**
  * Advances a strategy's exits on an instrument by one moment. A side goes
  *
- *     flat ──lots are held──► held ──a part has been met──► due ──nothing left above what is kept──► held
- *      ▲                       │                             │
- *      └────────flat───────────┴──────────flat───────────────┘
+ *     flat ──lots are held──► held ──an exit was met──► due ──only the kept lots are left──► held
+ *      ▲                       │                         │
+ *      └────────flat───────────┴──────────flat───────────┘
  *
  * Lots too few for an order count as flat. A due exit stays due at any price; a full one replaces a
- * partial one. A price is met when two answers in a row have met it. After an exit, a target on that
- * side is locked until the strategy wants something else or the cool-down is over.
+ * partial one. A price is met when two answers in a row have met it. After an exit, a target on
+ * that side is locked until the strategy wants something else or the cool-down is over.
  * @returns the same state if nothing changed
  */
 export function advanceExits(

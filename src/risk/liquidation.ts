@@ -32,10 +32,11 @@ export interface LiquidationPrices {
 /**
  * The prices nearest to `mark` that liquidate if nothing else moves:
  *
- *     behind + profit(p) = need(p)        each of them a straight line of p within one maintenance tier
+ *     behind + profit(p) = need(p)
  *
- * The need is maintenance margin and closing fee. For inverse contracts both sides are multiplied
- * by p, since a profit in the base coin is size - cost / p.
+ * Within one maintenance tier each side is a straight line of p. The need is maintenance margin and
+ * closing fee. For inverse contracts both sides are multiplied by p, since a profit in the base coin
+ * is size - cost / p.
  */
 export function findLiquidationPrices(of: Legs, mark: number): LiquidationPrices {
   const spans = spansOf(of)

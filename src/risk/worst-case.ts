@@ -22,8 +22,8 @@ import type { Exposure } from './exposure.ts'
  *
  *     used = (loss + fees + funding + maintenance) / equity        survived while it is 1 at most
  *
- * Each instrument moves alone by its `move`, down and up; and all move at once by their joint moves,
- * each in the direction that takes more.
+ * Each instrument moves alone by its `move`, down and up; and all move at once by their joint
+ * moves, each in the direction that takes more.
  *
  * On the way down every resting buy is filled and no sell, on the way up every sell and no buy. A
  * buy that closes a short counts as one that opens a long, since a closed short is a hedge less. A

@@ -32,9 +32,9 @@ import { tradingStateOf } from '../state/trading-mode.ts'
  * Below a strategy's exits stands a stop at the exchange. Where trigger orders may be listed, it
  * follows at its distance:
  *
- *     set by an order ──list──► listed ──another level, recorded──► on the wire ──accepted──► listed
- *            ▲                     │  ▲                                 │
- *            └──another order──────┘  └────────list─────────────────────┘ not accepted
+ *     set by an order ──list──► listed ──other level, recorded──► on the wire ──accepted──► listed
+ *            ▲                     │  ▲                               │
+ *            └──another order──────┘  └────────list───────────────────┘ not accepted
  *
  * The journal has the requested level before the call leaves, and afterwards the listed one.
  */

@@ -22,9 +22,10 @@ import { startResolution } from './resolution.ts'
  *
  *     duplicate ──► suspected ──a cancel-all lists it, or it is filled──► ours
  *                     ├──it has ended, had to rest, and neither─────► proof
- *                     ├──it may have ended by itself────────────────► open; the next one that is not found either: proof
+ *                     ├──it may have ended by itself────────────────► open
  *                     └──a cancel-all that may have taken it away
- *                        has listed nothing: lost, or a 429────────► ours, until the next duplicate
+ *                        has listed nothing: lost, or a 429────────► ours, until the next one
+ *     open ──the next duplicate is not found either────────────────► proof
  *
  * Nothing is placed meanwhile. One found order speaks for all of its request, and one accepted as
  * new for its strategy on the instrument.

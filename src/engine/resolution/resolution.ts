@@ -55,12 +55,12 @@ const ROUTINE_CAUSES: ReadonlySet<ResolutionCause> = new Set([
 const isRoutine = (cause: ResolutionCause): boolean => ROUTINE_CAUSES.has(cause)
 
 /**
- * Nothing is placed on the instrument until it is proved what rests and what was filled. The stages:
+ * Nothing is placed on the instrument until it is proved what rests and what was filled:
  *
- *     waiting ──no unknown order can be accepted──► cancelling ──answered──► settling ──proved──► idle
- *      ▲  │                                             │                      ▲
- *      │  └───────────nothing can rest───────────────────────────────────────────┘
- *      └────────────────the cancel-all failed───────────┘
+ *     waiting ──no order can be accepted──► cancelling ──answered──► settling ──proved──► idle
+ *      ▲  │                                     │                     ▲
+ *      │  └──────the same, and nothing can rest─┼─────────────────────┘
+ *      └─────────the cancel-all failed──────────┘
  *
  * `settling` is over once fills and position were read late enough to know each order's fate.
  */

@@ -32,17 +32,22 @@ import { ordersOf } from '../state/totals.ts'
  * Decides what becomes of orders once a resolution has proved what happened (`evidence.ts` says
  * which state each gets):
  *
- *     found          settled as    and then
- *     no trace       absent        a ladder or a target is planned anew; a `place` is sent again as `queued` under its
- *                                  clientOid if it cannot rest and the exchange still knows the name, else it gets a
- *                                  replacement, the next generation of its key
- *     its fills      done          a `place` that could rest gets a replacement for what is not filled
- *     too many       quarantined   counts as open, its instrument is halted ──an operator releases it──► a resolution
- *     fills                        proves that nothing rests ──► released: done with the fills that fit
+ *     found           settled as    and then
+ *     no trace        absent        a ladder or a target is planned anew; a `place` gets a
+ *                                   replacement, the next generation of its key
+ *     no trace, and   queued        a `place` that cannot rest is sent again under its clientOid
+ *     the exchange
+ *     knows the name
+ *     its fills       done          a `place` that could rest gets a replacement for its rest
+ *     too many fills  quarantined   it counts as open, and its instrument is halted. After a
+ *                                   release a resolution proves that nothing rests; then it is
+ *                                   done with the fills that fit
  *
- * Each `quote` and `place` taken along is displaced (ORD8) until it rests again, was filled, or is
- * not wanted any more; too long is logged, once. A kill, a stop, a flatten, a withdrawal or a
- * restriction ends the wish: then there is no replacement.
+ * A kill, a stop, a flatten, a withdrawal or a restriction ends the wish: then there is no
+ * replacement. Each `quote` and `place` that was taken along is displaced (ORD8):
+ *
+ *     displaced ──it rests again, was filled, or is not wanted any more──► over
+ *         └──for longer than `displacedWithinMs`──► logged, once ──the same──► over
  */
 
 const REPLACEMENT_TTL_MS = 60_000

@@ -17,10 +17,10 @@ import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
  * prove nothing: its orders do not end, and its position is not compared. A row without an
  * instrument concerns all.
  *
- *     readable ──an odd row──► unreadable ──a whole reading without it──► read once ──another──► readable
- *                                 ▲   │                                       │
- *                                 │   └──a fill's row stays odd for long──► halted until an operator releases it
- *                                 └───────────────────an odd row──────────────┘
+ *     readable ──an odd row──► unreadable ──a reading without it──► read once ──another──► readable
+ *                                 ▲   │                                 │
+ *                                 │   └──a fill's row stays odd──► halted until a release
+ *                                 └────────────────an odd row───────────┘
  *
  * Until then fills are read from where the first such reading began, so nothing is missed; bounded,
  * because ever more fills would make all readings slow.
