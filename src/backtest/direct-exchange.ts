@@ -18,7 +18,7 @@ import type { ExchangeCore } from '../simulator/futures/exchange-core.ts'
 import { NOBODY } from '../simulator/shared/handlers.ts'
 import { accept, type Reply } from '../simulator/shared/reply.ts'
 import { planOrderRows } from '../simulator/undocumented/plan-orders.ts'
-import type { KeptRows, MarketRow } from './kept-rows.ts'
+import type { KeptRows, TickerRow } from './kept-rows.ts'
 
 export const UID = '1'
 export const MARGIN_COIN = 'USDT'
@@ -32,21 +32,20 @@ export interface PlacedBatch {
 }
 
 /** The newest first. */
-export interface FillsQuery {
+export interface FillsPageQuery {
   /** Exchange clock. */
   readonly sinceAt: number
   readonly limit: number
   readonly idLessThan?: string | undefined
 }
 
-type FillsPage = ResponseOf<'orderFills'>
-type WireTicker = ResponseOf<'tickers'>[number]
+export type FillsPage = ResponseOf<'orderFills'>
 
 /** Without a wire: bodies in, replies out. */
 export interface SimulatedExchange {
   placeBatch(batch: PlacedBatch): Reply<BatchResult>
   cancelAll(body: string, signedAt: number): Reply<BatchResult>
-  fillsPage(query: FillsQuery): Reply<FillsPage>
+  fillsPage(query: FillsPageQuery): Reply<FillsPage>
   /** Whether its page from there may have any; absent: only the page tells. */
   hasFillsSince?(sinceAt: number): boolean
   position(symbol: string): Reply<readonly ReadPosition[] | null>
@@ -106,7 +105,7 @@ export class DirectExchange implements SimulatedExchange {
     return this.#played(this.#core.answer('cancelAllOrders', { uid: UID }, request, this.#now()))
   }
 
-  fillsPage({ sinceAt, limit, idLessThan }: FillsQuery): Reply<FillsPage> {
+  fillsPage({ sinceAt, limit, idLessThan }: FillsPageQuery): Reply<FillsPage> {
     const request = {
       productType: this.#productType,
       startTime: String(sinceAt),
@@ -213,7 +212,7 @@ export class DirectExchange implements SimulatedExchange {
     columns.deliveryStatus[row] = indexOfState(ticker.deliveryStatus)
   }
 
-  tickers(): readonly WireTicker[] {
+  tickers(): ResponseOf<'tickers'> {
     const request = { productType: this.#productType }
     const reply = this.#played(this.#core.answer('tickers', NOBODY, request, this.#now()))
     return reply.ok ? reply.data : []
@@ -228,7 +227,7 @@ export class DirectExchange implements SimulatedExchange {
 function toMarketRows(
   tickers: readonly TickerNumbers[],
   { view, now }: { readonly view: TickerView | undefined; readonly now: number },
-): ReadonlyMap<string, MarketRow | undefined> {
+): ReadonlyMap<string, TickerRow | undefined> {
   return new Map(
     tickers.map((ticker) => {
       const { symbol, ts, deliveryStatus } = ticker
@@ -242,7 +241,7 @@ function toMarketRows(
 /** @param deliveryStatus default: the ticker's */
 export function addTicker(
   table: TickerTable,
-  ticker: WireTicker,
+  ticker: ResponseOf<'tickers'>[number],
   deliveryStatus: string | null | undefined = ticker.deliveryStatus,
 ): void {
   const row = table.claimRow(ticker.symbol)

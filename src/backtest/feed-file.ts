@@ -110,14 +110,14 @@ interface Place {
   readonly line: number
 }
 
-interface Line {
+interface FeedLine {
   readonly number: number
   readonly from: number
   readonly to: number
 }
 
-function listLines(bytes: Buffer): readonly Line[] {
-  const lines: Line[] = []
+function listLines(bytes: Buffer): readonly FeedLine[] {
+  const lines: FeedLine[] = []
   for (let from = 0, number = 1; from < bytes.length; number++) {
     const end = bytes.indexOf(NEWLINE, from)
     const to = end === -1 ? bytes.length : end
@@ -127,7 +127,7 @@ function listLines(bytes: Buffer): readonly Line[] {
   return lines
 }
 
-function textOf(bytes: Buffer, line: Line | undefined): string {
+function textOf(bytes: Buffer, line: FeedLine | undefined): string {
   return line === undefined ? '' : bytes.toString('utf8', line.from, line.to)
 }
 

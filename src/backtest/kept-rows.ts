@@ -18,7 +18,7 @@ export interface KeptRowsOptions extends Pick<UniverseSpan, 'fromAt' | 'toAt'> {
 }
 
 /** As the exchange would show a simulated market. */
-export type MarketRow = Readonly<Record<TickerColumn, number>>
+export type TickerRow = Readonly<Record<TickerColumn, number>>
 
 /** Taken from the instrument's own prices; the rest is as kept. */
 const PRICE_COLUMNS = ['lastPr', 'askPr', 'bidPr', 'bidSz', 'askSz', 'ts'] as const
@@ -64,7 +64,7 @@ export class KeptRows {
   fill(
     table: TickerTable,
     now: number,
-    market: ReadonlyMap<string, MarketRow | undefined>,
+    market: ReadonlyMap<string, TickerRow | undefined>,
   ): boolean {
     this.#advance(now)
     if (!this.#isShown) return false
@@ -97,7 +97,7 @@ export class KeptRows {
       row,
       symbol,
       own,
-    }: { readonly row: number; readonly symbol: string; readonly own: MarketRow | undefined },
+    }: { readonly row: number; readonly symbol: string; readonly own: TickerRow | undefined },
   ): void {
     if (own === undefined) return
     const place = this.#copy(table, row, symbol)

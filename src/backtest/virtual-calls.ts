@@ -9,7 +9,7 @@ import type { ExchangePort, OnAnswer } from '../interpreter/ports.ts'
 import type { BatchResult } from '../protocol/values.ts'
 import { refusals } from '../simulator/shared/refusals.ts'
 import { type Reply, accept } from '../simulator/shared/reply.ts'
-import type { SimulatedExchange } from './direct-exchange.ts'
+import type { FillsPage, SimulatedExchange } from './direct-exchange.ts'
 import {
   carry,
   type VirtualWire,
@@ -141,7 +141,10 @@ export class VirtualCalls implements ExchangePort {
     const { pageFills: pageMax } = this.#fills
     const span = { sinceAt, requestedAt, exchangeTime: undefined, pageMax }
     if (this.#steadyFills?.leave(span, onAnswer) === true) return
-    askFor(this.#wire, new FillsCall(this.#fills, { span, read: beginPages(span), onAnswer }))
+    askFor(
+      this.#wire,
+      new VirtualFillsCall(this.#fills, { span, read: beginPages(span), onAnswer }),
+    )
   }
 
   readPosition(symbol: string, onAnswer: OnAnswer<PositionReading>): void {
@@ -149,7 +152,7 @@ export class VirtualCalls implements ExchangePort {
     const { source, steady } = this.#readsOf(symbol)
     // It is on its way, or would have to wait: then an ordinary call.
     if (steady === undefined || steady.carried.isAway || !steady.carried.leave())
-      return askFor(this.#wire, new PositionCall(source, asked))
+      return askFor(this.#wire, new VirtualPositionCall(source, asked))
     steady.call.asked = asked
   }
 
@@ -165,7 +168,7 @@ export class VirtualCalls implements ExchangePort {
   #carryPositions(source: ReadSource): PositionReads['steady'] {
     const { steady } = this.#wire
     if (steady === undefined) return undefined
-    const call = new PositionCall(source)
+    const call = new VirtualPositionCall(source)
     return { call, carried: new SteadyReading(this.#wire, steady, call) }
   }
 
@@ -233,7 +236,6 @@ function notSent(code: string, message: string, receivedAt: number): Answer<neve
   }
 }
 
-type FillsPage = ResponseOf<'orderFills'>
 type ReadPositions = readonly ReadPosition[] | null
 
 interface FillsCallOptions extends Pick<VirtualCallsOptions, 'wire' | 'exchange' | 'pageFills'> {
@@ -246,7 +248,7 @@ interface FillsAsked {
   readonly onAnswer: OnAnswer<FillsReading>
 }
 
-class FillsCall implements WireCall<FillsPage> {
+class VirtualFillsCall implements WireCall<FillsPage> {
   readonly site = 'orderFills'
   readonly isReading = true
   readonly #options: FillsCallOptions
@@ -276,7 +278,7 @@ class FillsCall implements WireCall<FillsPage> {
     if (next.kind === 'unreadable')
       return onAnswer(unreadableAnswer(next.message, answer.receivedAt))
     if (next.kind === 'more')
-      return askFor(wire, new FillsCall(this.#options, { ...this.#asked, read: next.read }))
+      return askFor(wire, new VirtualFillsCall(this.#options, { ...this.#asked, read: next.read }))
     onAnswer({ ...answer, data: toFillsReading(next.read, span, reader) })
   }
 }
@@ -309,7 +311,7 @@ class SteadyFills implements WireCall<FillsPage> {
   }
 
   hear(answer: Answer<FillsPage>): void {
-    new FillsCall(this.#options, this.#present).hear(answer)
+    new VirtualFillsCall(this.#options, this.#present).hear(answer)
   }
 
   get #present(): FillsAsked {
@@ -345,7 +347,7 @@ interface ReadSource {
 interface PositionReads {
   readonly source: ReadSource
   readonly steady:
-    | { readonly call: PositionCall; readonly carried: SteadyReading<ReadPositions> }
+    | { readonly call: VirtualPositionCall; readonly carried: SteadyReading<ReadPositions> }
     | undefined
 }
 
@@ -354,7 +356,7 @@ interface PositionAsked {
   readonly onAnswer: OnAnswer<PositionReading>
 }
 
-class PositionCall implements WireCall<ReadPositions> {
+class VirtualPositionCall implements WireCall<ReadPositions> {
   readonly site = 'singlePosition'
   readonly isReading = true
   readonly #source: ReadSource

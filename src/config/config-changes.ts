@@ -1,6 +1,6 @@
 import type { DaemonConfig, StrategyConfig } from './load-config.ts'
 
-export interface SettingChange {
+export interface ConfigChange {
   /** As for `--set`; a strategy's path begins with its id. */
   readonly path: string
   /** Undefined: absent. */
@@ -12,9 +12,9 @@ export interface SettingChange {
 export interface ConfigChanges {
   readonly started: readonly string[]
   readonly stopped: readonly string[]
-  readonly settings: readonly SettingChange[]
+  readonly settings: readonly ConfigChange[]
   /** Only a new process can take them, because the state depends on them. */
-  readonly refused: readonly SettingChange[]
+  readonly refused: readonly ConfigChange[]
 }
 
 /** They identify state, account and exchange, or belong to the process. */
@@ -77,7 +77,7 @@ function flatten(value: object, prefix = ''): Map<string, string> {
 function compareSettings(
   was: ReadonlyMap<string, string>,
   is: ReadonlyMap<string, string>,
-): readonly SettingChange[] {
+): readonly ConfigChange[] {
   return [...new Set([...was.keys(), ...is.keys()])]
     .filter((path) => was.get(path) !== is.get(path))
     .map((path) => {
@@ -91,7 +91,7 @@ function judge(
   path: string,
   was: string | undefined,
   is: string | undefined,
-): SettingChange['limit'] {
+): ConfigChange['limit'] {
   if (!/(?:^|\.)risk\./.test(path) && !/freeBytesMin$|^[^.]+\.capital$/.test(path)) return undefined
   if (path.endsWith('risk.losses')) return is === '"none"' ? 'looser' : 'tighter'
   const [before, after] = [was, is].map((text) => Number(text?.replaceAll(/["%]/g, '')))

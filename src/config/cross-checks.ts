@@ -19,7 +19,7 @@ export interface ReadableFile<T> {
 }
 
 type DaemonSource = ReadableFile<DaemonFile>
-type Instruments = DaemonSource['settings']['instruments']
+type DaemonInstruments = DaemonSource['settings']['instruments']
 
 /** @param pricing see {@link checkMarket} */
 export const checkDaemon = (daemon: DaemonSource, pricing: Pricing = {}): Problem[] => [
@@ -221,7 +221,7 @@ export function checkMarket(
     traded,
   }: Pricing & {
     readonly market: PartialSettings<SimulatorMarket> | undefined
-    readonly instruments: Instruments
+    readonly instruments: DaemonInstruments
   },
 ): Problem[] {
   const { startPrices, recordings, live } = market ?? {}

@@ -12,7 +12,7 @@ import type { DaemonConfig } from './load-config.ts'
 import { ConfigError, type Problem } from './yaml/problem.ts'
 import { explainFailure } from './yaml/checked-file.ts'
 
-export interface Credentials {
+export interface ApiCredentials {
   readonly apiKey: Secret
   readonly apiSecret: Secret
   readonly passphrase: Secret
@@ -35,9 +35,9 @@ const CREDENTIAL_VARIABLES = {
 
 export function credentialVariables(
   keys: string | undefined,
-): Readonly<Record<keyof Credentials, string>> {
+): Readonly<Record<keyof ApiCredentials, string>> {
   if (keys === undefined) return CREDENTIAL_VARIABLES
-  const of = (name: keyof Credentials) =>
+  const of = (name: keyof ApiCredentials) =>
     CREDENTIAL_VARIABLES[name].replace('INTENTD_', `INTENTD_${keys}_`)
   return { apiKey: of('apiKey'), apiSecret: of('apiSecret'), passphrase: of('passphrase') }
 }
@@ -67,11 +67,11 @@ export function loadCredentials(
     readonly account?: { readonly keys?: string | undefined }
   },
   request: SecretsRequest,
-): Credentials | undefined {
+): ApiCredentials | undefined {
   if (!needsCredentials(config)) return undefined
   const variables = credentialVariables(config.account?.keys)
   const secrets = loadSecrets(Object.values(variables), request)
-  const of = (name: keyof Credentials) => secrets.get(variables[name]) ?? new Secret('')
+  const of = (name: keyof ApiCredentials) => secrets.get(variables[name]) ?? new Secret('')
   return { apiKey: of('apiKey'), apiSecret: of('apiSecret'), passphrase: of('passphrase') }
 }
 

@@ -23,7 +23,7 @@ export function checkServers(daemon: ReadableFile<DaemonFile>): Problem[] {
   ]
 }
 
-type Section<Name extends keyof DaemonFile> = NonNullable<
+type DaemonSection<Name extends keyof DaemonFile> = NonNullable<
   ReadableFile<DaemonFile>['settings'][Name]
 >
 
@@ -88,7 +88,10 @@ function checkSchema({ source, settings: { name, journal } }: ReadableFile<Daemo
 }
 
 /** A password must not be in a file, which is copied and shown (SEC1). */
-function checkJournal(source: YamlSource, { url, withoutTls }: Section<'journal'>): Problem[] {
+function checkJournal(
+  source: YamlSource,
+  { url, withoutTls }: DaemonSection<'journal'>,
+): Problem[] {
   if (url === undefined) return []
   const at = ['journal', 'url']
   const objection = objectToDatabase(url)
@@ -107,7 +110,7 @@ function checkJournal(source: YamlSource, { url, withoutTls }: Section<'journal'
 /** A password must not be in a file (SEC1). */
 function checkSharedLimits(
   source: YamlSource,
-  { shared, baseUrl }: Section<'exchange'>,
+  { shared, baseUrl }: DaemonSection<'exchange'>,
 ): Problem[] {
   if (shared === undefined) return []
   const problems: Problem[] = []
@@ -133,7 +136,7 @@ function objectToRedis(url: URL | null, mayBeInClear: boolean): string | undefin
   return `this is another machine, and nothing is encrypted: write rediss:, which checks the certificate, or say ${OVERRIDE} beside it`
 }
 
-function checkAgents(source: YamlSource, { port }: Section<'control'>): Problem[] {
+function checkAgents(source: YamlSource, { port }: DaemonSection<'control'>): Problem[] {
   if (port !== undefined) return []
   const path = ['control', 'agents', 'http']
   return [source.problem(path, 'assistants are served at control.port: give it one, such as 8790')]
@@ -146,7 +149,7 @@ const OWN_FIELDS = ['secretField', 'idField', 'timeField'] as const
 
 function checkSignals(
   { source, settings: { control } }: ReadableFile<DaemonFile>,
-  signals: Section<'signals'>,
+  signals: DaemonSection<'signals'>,
 ): Problem[] {
   const variables = new Map<string, string>()
   const problems: Problem[] = []
@@ -226,7 +229,7 @@ export function checkReadSignals(
   })
 }
 
-type TargetSection = NonNullable<NonNullable<Section<'alerts'>['targets']>[number]>
+type TargetSection = NonNullable<NonNullable<DaemonSection<'alerts'>['targets']>[number]>
 
 const OWN_SETTINGS: Readonly<
   Record<NonNullable<TargetSection['kind']>, readonly (keyof TargetSection)[]>
@@ -238,7 +241,7 @@ const OWN_SETTINGS: Readonly<
   telegram: ['chat', 'apiUrl'],
 }
 
-function checkAlerts(source: YamlSource, alerts: Section<'alerts'>): Problem[] {
+function checkAlerts(source: YamlSource, alerts: DaemonSection<'alerts'>): Problem[] {
   const targets = alerts.targets ?? []
   const isEmpty = targets.length === 0 && !source.has(['alerts', 'heartbeat'])
   const problems = targets.flatMap((target, index) =>

@@ -127,7 +127,7 @@ interface Word {
   readonly before: string
 }
 
-interface Pair {
+interface NamedPair {
   readonly symbol: string
   readonly words: number
   readonly coins: readonly string[]
@@ -205,7 +205,7 @@ function findPairs(words: readonly Word[]): readonly FoundPair[] {
 }
 
 /** `WBTC USDT` is a pair of WBTC: a base coin stands before a quote coin. */
-function pairAt(words: readonly Word[], at: number): Pair | undefined {
+function pairAt(words: readonly Word[], at: number): NamedPair | undefined {
   const [one, next] = [words[at], words[at + 1]]
   if (one === undefined) return undefined
   const single = pairInWord(one.text)
@@ -232,7 +232,7 @@ function coinIn(text: string): string | undefined {
 /** Bitfinex writes a t before its pairs: `tBTCUSD`. */
 const BITFINEX_PAIR = /^t(?=[A-Z0-9]{6,}$)/
 
-function pairInWord(named: string): Pair | undefined {
+function pairInWord(named: string): NamedPair | undefined {
   const text = named.replace(BITFINEX_PAIR, '')
   const word = text.toUpperCase()
   const [, front = word, code = ''] = text === word ? (MONTH_CODE.exec(word) ?? []) : []
@@ -252,11 +252,11 @@ function pairInWord(named: string): Pair | undefined {
   return undefined
 }
 
-function isSettleCoin({ coins }: Pair, next: Word | undefined): boolean {
+function isSettleCoin({ coins }: NamedPair, next: Word | undefined): boolean {
   return next !== undefined && /^[_:]$/.test(next.before) && coins.includes(next.text.toUpperCase())
 }
 
-function readContract(pair: Pair, [next]: readonly Word[]): FoundPair {
+function readContract(pair: NamedPair, [next]: readonly Word[]): FoundPair {
   const { symbol } = pair
   const isContract = isSettleCoin(pair, next)
   if (next === undefined || isContract) return { symbol, isContract }

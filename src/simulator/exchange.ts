@@ -5,7 +5,7 @@ import {
   type ConvertSettings,
 } from './convert/convert.ts'
 import { copyHandlers, copyLedger, openCopy, playCopy } from './copy/copy.ts'
-import type { AccountRef, AccountSetup } from './shared/account.ts'
+import type { AccountRef, SimulatedAccount } from './shared/account.ts'
 import type { CoreState, SymbolState } from './futures/core-state.ts'
 import type { ExchangeCore } from './futures/exchange-core.ts'
 import { futuresHandlers } from './futures/futures-handlers.ts'
@@ -106,11 +106,11 @@ export class Exchange implements ServedExchange {
     return this.core.carryOut(now, () => this.#answers[name](account, request), account)
   }
 
-  accountByKey(apiKey: string): AccountSetup | undefined {
+  accountByKey(apiKey: string): SimulatedAccount | undefined {
     return this.core.accountByKey(apiKey)
   }
 
-  accountByGatewayKey(apiKey: string): AccountSetup | undefined {
+  accountByGatewayKey(apiKey: string): SimulatedAccount | undefined {
     return this.core.accounts().find(({ gateway }) => gateway?.key === apiKey)
   }
 

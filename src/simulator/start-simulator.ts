@@ -3,7 +3,7 @@ import { createRandom } from '../lib/random.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { randomHex } from '../lib/entropy.ts'
 import { systemTimers, type Timers } from '../lib/timers.ts'
-import type { AccountSetup, GatewayClient } from './shared/account.ts'
+import type { SimulatedAccount, GatewayClient } from './shared/account.ts'
 import { createExchangeCore } from './futures/exchange-core.ts'
 import {
   buildInstruments,
@@ -24,10 +24,10 @@ import { defaultWireSettings, type WireSettings } from './wire/settings.ts'
 
 /** Missing credentials are drawn from the operating system. */
 export type AccountRequest = Omit<
-  AccountSetup,
+  SimulatedAccount,
   'key' | 'secret' | 'passphrase' | 'role' | 'gateway'
 > &
-  Partial<Pick<AccountSetup, 'key' | 'secret' | 'passphrase' | 'role'>> & {
+  Partial<Pick<SimulatedAccount, 'key' | 'secret' | 'passphrase' | 'role'>> & {
     readonly gateway?: Partial<GatewayClient>
   }
 
@@ -58,7 +58,7 @@ export interface SimulatorOptions {
 
 export interface RunningSimulator {
   readonly baseUrl: string
-  readonly accounts: readonly AccountSetup[]
+  readonly accounts: readonly SimulatedAccount[]
   readonly exchange: Exchange
   /** Exchange clock; undefined if recordings never end. */
   readonly endsAt: number | undefined
@@ -213,7 +213,7 @@ async function serve(
   }
 }
 
-function openAccount({ gateway, ...request }: AccountRequest): AccountSetup {
+function openAccount({ gateway, ...request }: AccountRequest): SimulatedAccount {
   return {
     role: 'ordinary',
     key: `sim_${randomHex(16)}`,

@@ -1,4 +1,4 @@
-import { type AccountSetup } from '../../src/simulator/shared/account.ts'
+import { type SimulatedAccount } from '../../src/simulator/shared/account.ts'
 import { createExchangeCore } from '../../src/simulator/futures/exchange-core.ts'
 import {
   buildInstruments,
@@ -20,7 +20,7 @@ import { type WireEvent } from '../../src/simulator/wire/server-event.ts'
 import { bytesOf } from '../../src/simulator/wire/wire-request.ts'
 import { GOOD_REQUESTS, requestFor, START_AT, type RequestParts } from './wire/signed-request.ts'
 
-function openAccount(uid: string, more: Partial<AccountSetup>): AccountSetup {
+function openAccount(uid: string, more: Partial<SimulatedAccount>): SimulatedAccount {
   return {
     uid,
     label: `account ${uid}`,
@@ -116,12 +116,12 @@ export class ExchangeBench {
   }
 
   /** Sends a request as it stands, signed now. */
-  ask(account: AccountSetup, parts: RequestParts) {
+  ask(account: SimulatedAccount, parts: RequestParts) {
     return this.answer(requestFor(account, { at: this.now, ...parts }))
   }
 
   /** The row's good request, with parts of it replaced. */
-  call(account: AccountSetup, name: ServedName, parts: Partial<RequestParts> = {}) {
+  call(account: SimulatedAccount, name: ServedName, parts: Partial<RequestParts> = {}) {
     const good = GOOD_REQUESTS.find((request) => request.name === name)
     if (good === undefined) throw new Error(`no request for ${name}`)
     return this.ask(account, { ...good, ...parts })
@@ -129,7 +129,7 @@ export class ExchangeBench {
 
   /** The data of a success, in the wire's shape. @throws when it was refused. */
   data<Name extends ServedName>(
-    account: AccountSetup,
+    account: SimulatedAccount,
     name: Name,
     parts: Partial<RequestParts> = {},
   ): ServedResponseOf<Name> {
@@ -158,7 +158,7 @@ export class ExchangeBench {
 /** Adds play money to a margin balance. */
 export function depositMargin(
   { core, services }: Exchange,
-  { uid }: Pick<AccountSetup, 'uid'>,
+  { uid }: Pick<SimulatedAccount, 'uid'>,
   {
     mode,
     symbol,

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
-import { type Credentials, credentialVariables } from '../../config/secrets.ts'
+import { type ApiCredentials, credentialVariables } from '../../config/secrets.ts'
 import type { ConfigError } from '../../config/yaml/problem.ts'
 import type { RefusedAnswer, UnknownAnswer } from '../../domain/answer.ts'
 import type { ExchangeAccess } from '../../exchange/client/request-writer.ts'
@@ -16,7 +16,7 @@ const DIGEST_LENGTH = 32
 export const FINGERPRINT_FILE = 'account.fingerprint'
 
 /** Other codes mean wrong rights or a wrong address. */
-const WRONG: Readonly<Record<string, keyof Credentials>> = {
+const WRONG: Readonly<Record<string, keyof ApiCredentials>> = {
   40001: 'apiKey',
   40002: 'apiSecret',
   40006: 'apiKey',
@@ -29,7 +29,7 @@ const WRONG: Readonly<Record<string, keyof Credentials>> = {
 
 export function accessTo(
   { exchange: { baseUrl } }: Pick<DaemonConfig, 'exchange'>,
-  credentials: Credentials | undefined,
+  credentials: ApiCredentials | undefined,
 ): ExchangeAccess | undefined {
   if (baseUrl === undefined || credentials === undefined) return undefined
   const { apiKey, apiSecret, passphrase } = credentials

@@ -1,5 +1,5 @@
 import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
-import type { Credentials } from '../../config/secrets.ts'
+import type { ApiCredentials } from '../../config/secrets.ts'
 import type { Book } from '../../engine/book/book.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
 import type { ExchangeAccess } from '../../exchange/client/request-writer.ts'
@@ -14,7 +14,7 @@ import type { LoadedStrategy, Runners } from '../strategies/strategies.ts'
 /** The operator gave this for one account. A backtest needs no secrets. */
 export interface AccountSetup {
   readonly loaded: LoadedConfig
-  readonly credentials?: Credentials | undefined
+  readonly credentials?: ApiCredentials | undefined
   readonly keysMissing?: Failure | undefined
   /** Absent for a journal in a file, or if the server identifies its users otherwise. */
   readonly journalPassword?: Secret | undefined

@@ -391,13 +391,16 @@ function madeUpBefore({ file, source }: DownloadRequest): Failure {
   })
 }
 
-interface Difference {
+interface CandleDifference {
   readonly at: number
   readonly candle: ExchangeCandle | undefined
   readonly columns: readonly string[]
 }
 
-function differs({ file, symbol }: DownloadRequest, { at, candle, columns }: Difference): Failure {
+function differs(
+  { file, symbol }: DownloadRequest,
+  { at, candle, columns }: CandleDifference,
+): Failure {
   const found = candle === undefined ? 'no such candle' : `another ${columns.join(', ')}`
   return new Failure({
     code: 'DOWNLOAD_DIFFERS',

@@ -53,10 +53,13 @@ function noQuotes(segments: readonly SegmentFile[]): Failure {
   })
 }
 
-type Quotes = number[]
+type QuoteNumbers = number[]
 
-function readSegment(file: string): { rows: ReadonlyMap<string, Quotes>; ending: SegmentEnding } {
-  const rows = new Map<string, Quotes>()
+function readSegment(file: string): {
+  rows: ReadonlyMap<string, QuoteNumbers>
+  ending: SegmentEnding
+} {
+  const rows = new Map<string, QuoteNumbers>()
   const steps = openSteps(file)
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done === true) return { rows, ending: step.value }
@@ -82,7 +85,7 @@ function* endAtOnce(): ReturnType<OpenedSegment['steps']> {
   return { kind: 'cut', atByte: 0 }
 }
 
-function keepTickers(rows: Map<string, Quotes>, tickers: TickerTable): void {
+function keepTickers(rows: Map<string, QuoteNumbers>, tickers: TickerTable): void {
   for (const symbol of tickers.symbols) {
     const quotes = rows.get(symbol) ?? []
     if (quotes.length === 0) rows.set(symbol, quotes)
@@ -101,7 +104,7 @@ function readField(tickers: TickerTable, symbol: string, field: (typeof FIELDS)[
 }
 
 /** Omits a rate column with gaps. */
-function toTable(quotes: Quotes, source: string): PriceTable {
+function toTable(quotes: QuoteNumbers, source: string): PriceTable {
   const columns = new Map(
     FIELDS.map((field, place) => [
       field,

@@ -22,7 +22,7 @@ export interface ReplayWatcher {
   }): void
 }
 
-export interface Difference {
+export interface StepDifference {
   readonly file: string
   /** Counted from 1 in the run. */
   readonly step: number
@@ -45,7 +45,7 @@ export interface Replay {
   readonly from: number | undefined
   readonly to: number | undefined
   readonly remarks: readonly string[]
-  readonly difference: Difference | undefined
+  readonly difference: StepDifference | undefined
   readonly damage: Failure | undefined
 }
 
@@ -80,7 +80,7 @@ class ReplayRun {
   #span: { from: number; to: number } | undefined
   #engine: Engine | undefined
   #reached: ExpectedSegment | undefined
-  #difference: Difference | undefined
+  #difference: StepDifference | undefined
   #damage: Failure | undefined
 
   constructor({ watcher, version }: ReplayOptions) {

@@ -22,7 +22,7 @@ export interface KillNote {
 }
 
 /** `seen`: no order is created any more. `clean`: proved that none of ours rests. */
-export interface KillState {
+export interface StoredKill {
   readonly state: 'seen' | 'clean'
   readonly pid: number
   /** Machine's clock. */
@@ -55,9 +55,9 @@ export function dropReleasedOrder(directory: string, number: number): void {
 }
 
 /** Undefined if no living daemon has seen the kill. */
-export function readKillState(directory: string): KillState | undefined {
+export function readKillState(directory: string): StoredKill | undefined {
   try {
-    const state = parseBoundedJson(readFileSync(join(directory, STATE_FILE), 'utf8')) as KillState
+    const state = parseBoundedJson(readFileSync(join(directory, STATE_FILE), 'utf8')) as StoredKill
     return isAlive(state.pid) ? state : undefined
   } catch {
     return undefined
@@ -82,7 +82,7 @@ export interface KillSwitchOptions {
   readonly onThrown: (note: KillNote) => void
   /** The switch works, but its state could not be written. */
   readonly onTrouble: (reason: string) => void
-  readonly onNoted?: ((state: KillState['state'] | 'released') => void) | undefined
+  readonly onNoted?: ((state: StoredKill['state'] | 'released') => void) | undefined
 }
 
 /** Checked before every write that creates an order, so a kill works while the daemon is busy. */
@@ -126,7 +126,7 @@ export class KillSwitch {
   }
 
   /** `released` removes the switch. A full disk stops no kill. */
-  note(state: KillState['state'] | 'released'): void {
+  note(state: StoredKill['state'] | 'released'): void {
     try {
       this.#write(state)
     } catch (error) {
@@ -135,7 +135,7 @@ export class KillSwitch {
     this.#options.onNoted?.(state)
   }
 
-  #write(state: KillState['state'] | 'released'): void {
+  #write(state: StoredKill['state'] | 'released'): void {
     const { directory, clock } = this.#options
     // A command looks in the directory by which it addresses the daemon.
     const stateFiles = this.#files.map((file) => join(dirname(file), STATE_FILE))
@@ -149,7 +149,7 @@ export class KillSwitch {
     if (this.#look() === undefined)
       throwKillSwitch(directory, { reason: 'ordered by the daemon', by: 'daemon' })
     this.#reported ??= this.#look()?.stamp
-    const written: KillState = { state, pid: process.pid, at: clock.now() }
+    const written: StoredKill = { state, pid: process.pid, at: clock.now() }
     for (const file of stateFiles) writeDurably(file, JSON.stringify(written))
   }
 

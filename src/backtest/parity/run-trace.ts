@@ -8,7 +8,7 @@ import type { EngineEvent } from '../../engine/event.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
 import { writeValue } from '../../lib/value-text.ts'
 
-export interface Wish {
+export interface WishInForce {
   readonly at: number
   /** Exchange clock: the prices of the decision. */
   readonly readAt: number
@@ -30,7 +30,7 @@ type TracedRestriction = Pick<Restriction, 'scope' | 'mode' | 'code'>
 
 /** Built from a run's steps alone. */
 export class RunTrace {
-  readonly wishes = new Map<string, Wish[]>()
+  readonly wishes = new Map<string, WishInForce[]>()
   readonly fills: Fill[] = []
   /** Each restriction and release. Volatile ones are not recorded. */
   readonly restricted: string[] = []

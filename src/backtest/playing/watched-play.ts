@@ -9,7 +9,7 @@ import {
   type BacktestTask,
   PLAY_ERRORS,
   type PlayMessage,
-  type ThreadData,
+  type PlayThreadData,
 } from './watched-thread.ts'
 import { isUnfinished } from './report-directory.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
@@ -56,7 +56,7 @@ export async function playWatched(play: WatchedPlay): Promise<number> {
   const { file, askedBy, task, hungAfterMs, endsWithReport = false, heapMbMax = HEAP_MB_MAX } = play
   const marks = new PlayMarks()
   const { isTTY } = process.stderr
-  const data: ThreadData<object> = { task, shared: marks.shared, isTTY }
+  const data: PlayThreadData<object> = { task, shared: marks.shared, isTTY }
   const known: ThreadState = { strategies: [], exit: 0 }
   const thread = new SupervisedThread<PlayMessage>({
     file,

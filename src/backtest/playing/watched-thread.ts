@@ -103,7 +103,7 @@ interface PackedProblems {
 /** A thread, so that endless code can be ended, and signals are heard. */
 
 /** From {@link playWatched}. */
-export interface ThreadData<Task> {
+export interface PlayThreadData<Task> {
   readonly task: Task
   readonly shared: SharedArrayBuffer
   readonly isTTY: boolean
@@ -112,7 +112,7 @@ export interface ThreadData<Task> {
 export async function playForWatcher<Task>(
   play: (task: Task, watcher: PlayWatcher) => Promise<void>,
 ): Promise<void> {
-  await runTask<ThreadData<Task>, PlayMessage>(({ task, shared, isTTY }, post) => {
+  await runTask<PlayThreadData<Task>, PlayMessage>(({ task, shared, isTTY }, post) => {
     guardFiles()
     return play(task, { marks: new PlayMarks(shared), isTTY, post })
   }, PLAY_ERRORS)

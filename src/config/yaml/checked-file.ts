@@ -286,8 +286,6 @@ function keyExpectation(schema: z.core.$ZodType | undefined): string {
   return describeSchema((record as z.core.$ZodRecord)._zod.def.keyType) ?? 'another key'
 }
 
-type Schema = z.core.$ZodType
-
 /** A key that is there already is hardly meant. */
 function guessKey(
   key: string,
@@ -299,7 +297,7 @@ function guessKey(
 }
 
 /** Nothing else should then complain about them. */
-function correctKeys(schema: Schema, value: unknown): unknown {
+function correctKeys(schema: z.core.$ZodType, value: unknown): unknown {
   if (Array.isArray(value))
     return value.map((item: unknown, index) => correctChild(schema, index, item))
   if (!isRecord(value)) return value
@@ -322,7 +320,7 @@ function correctName(key: string, known: readonly string[], written: readonly st
   return guess === undefined || written.includes(guess) ? key : guess
 }
 
-function correctChild(schema: Schema, key: PropertyKey, value: unknown): unknown {
+function correctChild(schema: z.core.$ZodType, key: PropertyKey, value: unknown): unknown {
   const child = childSchema(schema, key)
   return child === undefined ? value : correctKeys(child, value)
 }

@@ -9,7 +9,7 @@ import { PRICE_MAX } from '../check-rows.ts'
 import { toOpenTimes } from './table-times.ts'
 import {
   addFindings,
-  type Finding,
+  type RowFinding,
   findDisorder,
   findRows,
   isTooMuchImpossible,
@@ -17,16 +17,16 @@ import {
 } from './price-table.ts'
 
 export interface Findings {
-  readonly disorder: Finding
+  readonly disorder: RowFinding
   /** A repeated time, quote or trade id: the first is kept. */
-  readonly duplicates: Finding
-  readonly conflicts: Finding
-  readonly zeroPrices: Finding
+  readonly duplicates: RowFinding
+  readonly conflicts: RowFinding
+  readonly zeroPrices: RowFinding
   /** Crossed or negative values: dropped. */
-  readonly impossible: Finding
-  readonly offInterval: Finding
+  readonly impossible: RowFinding
+  readonly offInterval: RowFinding
   /** Far from the price before: kept. `first` also states the price. */
-  readonly outliers: Finding
+  readonly outliers: RowFinding
 }
 
 export interface CleanRows {
@@ -140,7 +140,7 @@ function beginOf({ columns }: PriceTable): number {
   return Math.min(at[0] ?? Number.POSITIVE_INFINITY, at.at(-1) ?? Number.POSITIVE_INFINITY)
 }
 
-function disorderOf({ disorder, columns, whereOf }: PriceTable): Finding {
+function disorderOf({ disorder, columns, whereOf }: PriceTable): RowFinding {
   return disorder ?? findDisorder(columns.get('at') as Float64Array, whereOf)
 }
 
@@ -232,7 +232,7 @@ function isEqual(columns: TableColumns, row: number, other: number): boolean {
   return [...columns.values()].every((numbers) => numbers[row] === numbers[other])
 }
 
-function otherOrder({ count, first = '' }: Finding, rows: number): Failure {
+function otherOrder({ count, first = '' }: RowFinding, rows: number): Failure {
   return new Failure({
     code: 'RECORDING_CANDLE_IMPOSSIBLE',
     sentence: 'rows are impossible: a high below, or a low above another price',
@@ -245,7 +245,7 @@ function nothingLeft(
   tables: readonly PriceTable[],
   { zeroPrices, impossible }: Pick<Findings, 'zeroPrices' | 'impossible'>,
 ): Failure {
-  const describe = ({ count, first }: Finding) => `${count} rows, the first ${first}`
+  const describe = ({ count, first }: RowFinding) => `${count} rows, the first ${first}`
   return new Failure({
     code: 'RECORDING_EMPTY',
     sentence: 'no usable row is left',

@@ -183,9 +183,12 @@ export function findShape(firstLine: string, nextLine = ''): CsvShape | ShapeGap
   return 'missing' in shape ? shape : { ...shape, separator }
 }
 
-type Shape = Omit<CsvShape, 'separator'>
+type ColumnShape = Omit<CsvShape, 'separator'>
 
-function shapeOfHeader(titles: readonly string[], nextCells: readonly string[]): Shape | ShapeGap {
+function shapeOfHeader(
+  titles: readonly string[],
+  nextCells: readonly string[],
+): ColumnShape | ShapeGap {
   const header = titles.map(plainTitle)
   const places = findPlaces(header, nextCells)
   const gaps: ShapeGap[] = []
@@ -314,7 +317,7 @@ function describeMissing(
  * Binance's spot dumps and old futures dumps have no header: twelve columns are candles, one or two
  * `true` or `false` at the end (aggregated) trades. Six or seven columns of numbers are candles.
  */
-function shapeOfRow(cells: readonly string[]): Shape | ShapeGap {
+function shapeOfRow(cells: readonly string[]): ColumnShape | ShapeGap {
   const flags = cells.filter((cell) => /^(true|false)$/i.test(cell)).length
   const fill = (columns: readonly string[]) =>
     cells.map((_, place) => columns[place] ?? `other ${place}`)

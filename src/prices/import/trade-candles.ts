@@ -3,7 +3,7 @@ import { createGrid, floatOnGrid, nearestStep } from '../../lib/grid.ts'
 import { findUnit } from '../column-codec.ts'
 import { Failure } from '../../lib/failure.ts'
 import {
-  type Finding,
+  type RowFinding,
   findDisorder,
   findRows,
   isTooMuchImpossible,
@@ -53,7 +53,7 @@ export function toCandles(
   }
 }
 
-function sizesBelowZero({ count, first = '' }: Finding, trades: number): Failure {
+function sizesBelowZero({ count, first = '' }: RowFinding, trades: number): Failure {
   return new Failure({
     code: 'IMPORT_TRADES_IMPOSSIBLE',
     sentence: 'many trades have a size below zero',

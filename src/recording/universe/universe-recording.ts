@@ -98,7 +98,7 @@ function unlessEmpty<Read>(read: () => Read): Read | undefined {
   }
 }
 
-type Ending =
+type FileEnding =
   ReturnType<OpenedUniverseFile['entries']> extends Generator<unknown, infer End> ? End : never
 
 // oxlint-disable-next-line require-yield
@@ -106,7 +106,7 @@ function* endEmpty(): ReturnType<OpenedUniverseFile['entries']> {
   return { kind: 'cut', tornBytes: 0 }
 }
 
-function describe(file: string, ending: Ending): readonly UniverseFlaw[] {
+function describe(file: string, ending: FileEnding): readonly UniverseFlaw[] {
   if (ending.kind === 'whole') return []
   if (ending.kind === 'cut') {
     const text = `${basename(file)} ends within an answer: ${ending.tornBytes} bytes are left out`

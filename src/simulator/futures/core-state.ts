@@ -6,7 +6,7 @@ import type { FundingPayments, Market, PastMinutes, RecordedReferences } from '.
 import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
 import { indexFrom } from '../../prices/recording.ts'
-import type { AccountChoices, AccountSetup } from '../shared/account.ts'
+import type { AccountChoices, SimulatedAccount } from '../shared/account.ts'
 import { known } from '../shared/known.ts'
 import type { StoredRows } from '../store/stored-rows.ts'
 import type { Fill } from './positions/fill.ts'
@@ -64,7 +64,7 @@ export interface IdempotencyEntry {
 }
 
 export interface Account {
-  setup: AccountSetup
+  setup: SimulatedAccount
   choices: AccountChoices
   readonly coins: Map<string, CoinBalance>
   /** Oldest first, at most `productOrdersMax` for each product type. */
@@ -115,7 +115,7 @@ export interface SymbolState extends OrderBook<Order> {
   readonly followers: (() => void)[]
 }
 
-function createAccount(setup: AccountSetup): Account {
+function createAccount(setup: SimulatedAccount): Account {
   return {
     setup,
     choices: {},
@@ -196,7 +196,7 @@ export function venueOf({ venue, instrument }: SymbolState): Venue<Order> {
 
 export interface CoreStateParts extends Pick<CoreState, 'settings' | 'rows' | 'seed'> {
   readonly symbols: readonly SymbolState[]
-  readonly accounts: readonly AccountSetup[]
+  readonly accounts: readonly SimulatedAccount[]
   readonly speed: number
 }
 

@@ -3,7 +3,7 @@ import { DayStatistics } from '../market/day-statistics.ts'
 import type { Market, MarketState, MarketStep } from '../market/market.ts'
 import { showQuote } from '../matching/displayed-market.ts'
 import { matchResting } from '../matching/match-orders.ts'
-import { type AccountRef, type AccountSetup, assertAccounts } from '../shared/account.ts'
+import { type AccountRef, type SimulatedAccount, assertAccounts } from '../shared/account.ts'
 import {
   bindHandlers,
   type BoundHandlers,
@@ -125,7 +125,7 @@ export class ExchangeCore {
     return result
   }
 
-  accounts(): readonly AccountSetup[] {
+  accounts(): readonly SimulatedAccount[] {
     return [...this.#state.accounts.values()].map(({ setup }) => setup)
   }
 
@@ -133,7 +133,7 @@ export class ExchangeCore {
     return [...this.#state.symbols.values()].map(({ instrument }) => instrument)
   }
 
-  accountByKey(apiKey: string): AccountSetup | undefined {
+  accountByKey(apiKey: string): SimulatedAccount | undefined {
     return this.#byKey.get(apiKey)?.setup
   }
 
@@ -214,7 +214,7 @@ export class ExchangeCore {
 
 interface ExchangeCoreOptions {
   readonly instruments: readonly Instrument[]
-  readonly accounts: readonly AccountSetup[]
+  readonly accounts: readonly SimulatedAccount[]
   readonly market: (stored: MarketState | undefined) => Market
   readonly settings?: Partial<CoreSettings>
   readonly store?: RowStore

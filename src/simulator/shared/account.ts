@@ -2,7 +2,7 @@ import { decimal } from '../../lib/decimal.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import type { PositionMode } from '../../protocol/endpoint.ts'
 
-export interface AccountSetup {
+export interface SimulatedAccount {
   readonly uid: string
   readonly label: string
   readonly key: string
@@ -41,10 +41,10 @@ export interface AccountChoices {
   readonly marginModeBySymbol?: Readonly<Record<string, 'isolated' | 'crossed'>>
 }
 
-export type AccountRef = Pick<AccountSetup, 'uid'>
+export type AccountRef = Pick<SimulatedAccount, 'uid'>
 
 /** @throws Failure SIMULATOR_ACCOUNT_INVALID */
-export function assertAccounts(accounts: readonly AccountSetup[]): void {
+export function assertAccounts(accounts: readonly SimulatedAccount[]): void {
   const taken = new Set<string>()
   for (const account of accounts) {
     const { uid, key, leverage = 1, leverageBySymbol = {}, balances } = account
@@ -60,7 +60,7 @@ export function assertAccounts(accounts: readonly AccountSetup[]): void {
   }
 }
 
-function assertBalance(account: AccountSetup, coin: string, amount: string): void {
+function assertBalance(account: SimulatedAccount, coin: string, amount: string): void {
   try {
     if (decimal(amount).gte('0')) return
   } catch (cause) {
@@ -69,7 +69,7 @@ function assertBalance(account: AccountSetup, coin: string, amount: string): voi
   throw invalid(account, `the balance of ${coin} is below zero`)
 }
 
-function invalid({ uid, label }: AccountSetup, sentence: string): Failure {
+function invalid({ uid, label }: SimulatedAccount, sentence: string): Failure {
   return new Failure({
     code: 'SIMULATOR_ACCOUNT_INVALID',
     sentence,

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
-import type { AccountRef, AccountSetup } from '../shared/account.ts'
+import type { AccountRef, SimulatedAccount } from '../shared/account.ts'
 import type { Refusal, Reply } from '../shared/reply.ts'
 import { NOBODY } from '../shared/handlers.ts'
 import { authenticate, authenticateGateway } from './checks/authenticate.ts'
@@ -20,8 +20,8 @@ import type { WireRequest, WireResponse } from './wire-request.ts'
 
 export interface ServedExchange {
   answer(name: ServedName, account: AccountRef, request: never, now: number): Reply<unknown>
-  accountByKey(apiKey: string): AccountSetup | undefined
-  accountByGatewayKey(apiKey: string): AccountSetup | undefined
+  accountByKey(apiKey: string): SimulatedAccount | undefined
+  accountByGatewayKey(apiKey: string): SimulatedAccount | undefined
 }
 
 export interface WireOptions {
@@ -35,7 +35,7 @@ interface TakenRequest {
   readonly request: WireRequest
   readonly endpoint: NamedEndpoint | undefined
   readonly now: number
-  account: AccountSetup | undefined
+  account: SimulatedAccount | undefined
   remaining: number | undefined
 }
 
@@ -121,7 +121,10 @@ export class Wire {
     return withRefusedItems(reply, batchOf(name), refusedItems)
   }
 
-  #authenticate(auth: 'schemeA' | 'schemeB', { request, now }: TakenRequest): Reply<AccountSetup> {
+  #authenticate(
+    auth: 'schemeA' | 'schemeB',
+    { request, now }: TakenRequest,
+  ): Reply<SimulatedAccount> {
     const { exchange, settings } = this.#options
     if (auth === 'schemeB')
       return authenticateGateway(request, {

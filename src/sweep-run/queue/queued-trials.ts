@@ -4,7 +4,7 @@ import { sha256Hex } from '../../lib/digest.ts'
 import { systemTimers, type Timers } from '../../lib/timers.ts'
 import { nameTrial, type Trial, type TrialOutcome } from '../../sweep/trial.ts'
 import type { TrialRound, TrialRunner } from '../trial-pool.ts'
-import { Outage, pause } from './outage.ts'
+import { QueueOutage, pause } from './outage.ts'
 import {
   nameQueue,
   type QueuedState,
@@ -48,7 +48,7 @@ export class QueuedTrials implements TrialRunner {
   readonly #sweep: QueuedSweep
   readonly #say: (text: string) => void
   readonly #timers: Timers
-  readonly #outage: Outage
+  readonly #outage: QueueOutage
   readonly #name: string
   #workers = 0
   #countedAt = Number.NEGATIVE_INFINITY
@@ -63,7 +63,7 @@ export class QueuedTrials implements TrialRunner {
     this.#sweep = sweep
     this.#say = say
     this.#timers = timers
-    this.#outage = new Outage(say, timers)
+    this.#outage = new QueueOutage(say, timers)
     this.#name = nameQueue(sha256Hex([sweep.recipe, String(sweep.periodMs)]))
   }
 

@@ -6,7 +6,7 @@ import { systemTimers, type Timers } from '../../lib/timers.ts'
 import { onStopSignals } from '../../lib/stop-signals.ts'
 import type { TrialAnswer, TrialOrder } from '../play-trial.ts'
 import { TrialPool } from '../trial-pool.ts'
-import { Outage, pause } from './outage.ts'
+import { QueueOutage, pause } from './outage.ts'
 import { type TakenTrial, TrialQueue, TRY_ALONE } from './trial-queue.ts'
 import { writeAside } from '../../lib/write-out.ts'
 
@@ -86,7 +86,7 @@ interface SweepWorkerOptions {
 /** In threads, so that the process can always send heartbeats. */
 export class SweepWorker {
   readonly #options: SweepWorkerOptions
-  readonly #outage: Outage
+  readonly #outage: QueueOutage
   readonly #running = new Map<TakenTrial, AbortController>()
   /** Sweeps that this machine cannot compute. */
   readonly #refused = new Set<string>()
@@ -97,7 +97,7 @@ export class SweepWorker {
 
   constructor(options: SweepWorkerOptions) {
     this.#options = options
-    this.#outage = new Outage(options.say, options.timers)
+    this.#outage = new QueueOutage(options.say, options.timers)
   }
 
   async run(stop: AbortSignal): Promise<void> {

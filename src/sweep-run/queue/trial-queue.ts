@@ -65,7 +65,7 @@ export interface TakenTrial {
 /** `lost`: by its worker, each time. */
 export type QueuedState = 'waiting' | 'lost' | { readonly outcome: TrialOutcome }
 
-interface Row {
+interface QueueRow {
   readonly [column: string]: unknown
 }
 
@@ -222,8 +222,8 @@ export class TrialQueue {
     )
   }
 
-  async query(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
-    return (await this.#boss.getDb().executeSql(sql, [...values])).rows as Row[]
+  async query(sql: string, values: readonly unknown[] = []): Promise<readonly QueueRow[]> {
+    return (await this.#boss.getDb().executeSql(sql, [...values])).rows as QueueRow[]
   }
 }
 
@@ -247,7 +247,7 @@ function attemptOf({ id, retryCount }: Pick<TakenTrial, 'id' | 'retryCount'>) {
   return { id, retryCount }
 }
 
-function stateOf({ state, outcome }: Row): QueuedState {
+function stateOf({ state, outcome }: QueueRow): QueuedState {
   if (state === 'failed' || state === 'cancelled') return 'lost'
   if (state !== 'completed') return 'waiting'
   return { outcome: parseBoundedJson(String(outcome)) as TrialOutcome }

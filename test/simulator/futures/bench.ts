@@ -2,7 +2,7 @@ import { type ResponseOf } from '../../../src/protocol/endpoints.ts'
 import { type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-order.ts'
 import { type WireFill } from '../../../src/protocol/futures/order-fills.ts'
 import { type WirePosition } from '../../../src/protocol/futures/single-position.ts'
-import { type AccountSetup } from '../../../src/simulator/shared/account.ts'
+import { type SimulatedAccount } from '../../../src/simulator/shared/account.ts'
 import {
   createExchangeCore,
   type ExchangeCore,
@@ -52,7 +52,7 @@ export class Bench {
 
   constructor(
     settings: Partial<CoreSettings> = {},
-    accounts: readonly AccountSetup[] = [oneWay, hedge],
+    accounts: readonly SimulatedAccount[] = [oneWay, hedge],
     instruments: readonly Instrument[] = benchInstruments,
     recorded: Pick<Market, 'endings' | 'funding'> = {},
   ) {
@@ -218,9 +218,9 @@ const hedge = openAccount('2', 'hedge_mode')
 
 export function openAccount(
   uid: string,
-  positionMode: AccountSetup['positionMode'],
-  more: Partial<AccountSetup> = {},
-): AccountSetup {
+  positionMode: SimulatedAccount['positionMode'],
+  more: Partial<SimulatedAccount> = {},
+): SimulatedAccount {
   return {
     uid,
     label: positionMode,

@@ -4,7 +4,7 @@ import { type PlacePlanOrderRequest } from '../../../src/simulator/futures/plans
 import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { type RequestOf } from '../../../src/protocol/endpoints.ts'
 import { type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-order.ts'
-import { type AccountSetup } from '../../../src/simulator/shared/account.ts'
+import { type SimulatedAccount } from '../../../src/simulator/shared/account.ts'
 import {
   createExchangeCore,
   type ExchangeCore,
@@ -36,7 +36,7 @@ export interface SessionOptions {
   readonly isRecorded?: boolean
 }
 
-export const sessionAccounts: readonly AccountSetup[] = [
+export const sessionAccounts: readonly SimulatedAccount[] = [
   account('1', 'one_way_mode', 50),
   account('2', 'hedge_mode', 20),
   account('3', 'one_way_mode', 125),
@@ -269,9 +269,9 @@ function text(units: number, decimals: number): string {
 
 function account(
   uid: string,
-  positionMode: AccountSetup['positionMode'],
+  positionMode: SimulatedAccount['positionMode'],
   leverage: number,
-): AccountSetup {
+): SimulatedAccount {
   return {
     uid,
     label: `account ${uid}`,

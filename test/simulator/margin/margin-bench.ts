@@ -1,4 +1,4 @@
-import { type AccountSetup } from '../../../src/simulator/shared/account.ts'
+import { type SimulatedAccount } from '../../../src/simulator/shared/account.ts'
 import { accept, type Reply } from '../../../src/simulator/shared/reply.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { fillModel } from '../../../src/simulator/matching/fill-model.ts'
@@ -39,7 +39,7 @@ export interface BenchOptions extends Partial<MarginSettings> {
   readonly demoPast?: boolean
   readonly seed?: number
   readonly prices?: Readonly<Record<string, QuoteText>>
-  readonly accounts?: readonly AccountSetup[]
+  readonly accounts?: readonly SimulatedAccount[]
 }
 
 /** A coin of one of Alice's balances. */
@@ -232,7 +232,7 @@ export function listOf<Item>(list: readonly Item[] | object | null | undefined):
   return Array.isArray(list) ? (list as readonly Item[]) : []
 }
 
-function setupOf(uid: string): AccountSetup {
+function setupOf(uid: string): SimulatedAccount {
   return {
     uid,
     label: uid,

@@ -1,4 +1,4 @@
-import { type AccountRef, type AccountSetup } from '../../../src/simulator/shared/account.ts'
+import { type AccountRef, type SimulatedAccount } from '../../../src/simulator/shared/account.ts'
 import { accept, type Reply } from '../../../src/simulator/shared/reply.ts'
 import { type ServedExchange } from '../../../src/simulator/wire/handle.ts'
 import {
@@ -7,7 +7,7 @@ import {
   type ServedResponseOf,
 } from '../../../src/simulator/wire/served-rows.ts'
 
-export const ALICE: AccountSetup = {
+export const ALICE: SimulatedAccount = {
   uid: '1001',
   label: 'alice',
   key: 'key-of-alice',
@@ -19,7 +19,7 @@ export const ALICE: AccountSetup = {
   gateway: { key: 'gateway-of-alice', secret: 'gateway-secret-of-alice', isWhitelisted: true },
 }
 
-export const CAROL: AccountSetup = {
+export const CAROL: SimulatedAccount = {
   ...ALICE,
   uid: '1003',
   label: 'carol',
@@ -39,9 +39,9 @@ export class FakeCore implements ServedExchange {
   refusal: { readonly code: string; readonly message: string } | undefined
   defect: Error | undefined
   tickerRows: ServedResponseOf<'tickers'> = [TICKER]
-  readonly #accounts: readonly AccountSetup[]
+  readonly #accounts: readonly SimulatedAccount[]
 
-  constructor(accounts: readonly AccountSetup[] = [ALICE, CAROL]) {
+  constructor(accounts: readonly SimulatedAccount[] = [ALICE, CAROL]) {
     this.#accounts = accounts
   }
 
@@ -49,11 +49,11 @@ export class FakeCore implements ServedExchange {
     this.advances.push(now)
   }
 
-  accountByKey(apiKey: string): AccountSetup | undefined {
+  accountByKey(apiKey: string): SimulatedAccount | undefined {
     return this.#accounts.find(({ key }) => key === apiKey)
   }
 
-  accountByGatewayKey(apiKey: string): AccountSetup | undefined {
+  accountByGatewayKey(apiKey: string): SimulatedAccount | undefined {
     return this.#accounts.find(({ gateway }) => gateway?.key === apiKey)
   }
 

@@ -1,6 +1,6 @@
 import { formatPath } from '../../../src/protocol/endpoint-path.ts'
 import { signSchemeA, signSchemeB } from '../../../src/protocol/signing.ts'
-import { type AccountSetup } from '../../../src/simulator/shared/account.ts'
+import { type SimulatedAccount } from '../../../src/simulator/shared/account.ts'
 import { servedNames, servedRow, type ServedName } from '../../../src/simulator/wire/served-rows.ts'
 import { defaultWireSettings } from '../../../src/simulator/wire/settings.ts'
 import { type WireRequest } from '../../../src/simulator/wire/wire-request.ts'
@@ -21,7 +21,7 @@ export interface RequestParts {
 
 /** What a correct client sends; `headers` replaces or removes single ones. */
 export function signedRequest(
-  account: Pick<AccountSetup, 'key' | 'secret' | 'passphrase'>,
+  account: Pick<SimulatedAccount, 'key' | 'secret' | 'passphrase'>,
   {
     method = 'GET',
     path,
@@ -72,7 +72,7 @@ export const BATCH_BODY = {
 
 /** What a correct client of the signed gateway sends. */
 export function gatewayRequest(
-  account: Pick<AccountSetup, 'gateway'>,
+  account: Pick<SimulatedAccount, 'gateway'>,
   { path, query = '', body = '', at = START_AT, remoteAddress = '127.0.0.1' }: RequestParts,
   headers: Readonly<Record<string, string | undefined>> = {},
 ): WireRequest {
@@ -97,7 +97,7 @@ export function gatewayRequest(
 }
 
 /** Signed by the scheme of the address. */
-export function requestFor(account: AccountSetup, parts: RequestParts): WireRequest {
+export function requestFor(account: SimulatedAccount, parts: RequestParts): WireRequest {
   return parts.path === GATEWAY_PATH
     ? gatewayRequest(account, parts)
     : signedRequest(account, parts)

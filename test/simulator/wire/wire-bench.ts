@@ -1,4 +1,4 @@
-import { type AccountSetup } from '../../../src/simulator/shared/account.ts'
+import { type SimulatedAccount } from '../../../src/simulator/shared/account.ts'
 import { Wire } from '../../../src/simulator/wire/handle.ts'
 import { defaultWireSettings, type WireSettings } from '../../../src/simulator/wire/settings.ts'
 import { type WireEvent } from '../../../src/simulator/wire/server-event.ts'
@@ -13,7 +13,7 @@ export class WireBench {
   readonly events: WireEvent[] = []
   now = START_AT
 
-  constructor(settings: Partial<WireSettings> = {}, accounts?: readonly AccountSetup[]) {
+  constructor(settings: Partial<WireSettings> = {}, accounts?: readonly SimulatedAccount[]) {
     this.core = new FakeCore(accounts)
     this.wire = new Wire({
       exchange: this.core,

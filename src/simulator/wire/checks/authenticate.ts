@@ -5,14 +5,14 @@ import {
   signSchemeA,
   signSchemeB,
 } from '../../../protocol/signing.ts'
-import type { AccountSetup } from '../../shared/account.ts'
+import type { SimulatedAccount } from '../../shared/account.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
 import type { WireRequest } from '../wire-request.ts'
 import { readQueryText } from './parameters.ts'
 import { gatewayRefusals, wireRefusals } from './refusal.ts'
 
 export interface AuthenticateOptions {
-  readonly accountByKey: (key: string) => AccountSetup | undefined
+  readonly accountByKey: (key: string) => SimulatedAccount | undefined
   readonly toleranceMs: number
   readonly now: number
 }
@@ -22,7 +22,7 @@ const UNIX_MS = /^\d{1,16}$/
 export function authenticate(
   request: WireRequest,
   { accountByKey, toleranceMs, now }: AuthenticateOptions,
-): Reply<AccountSetup> {
+): Reply<SimulatedAccount> {
   const { headers } = request
   const key = headers['access-key']
   if (!key) return wireRefusals.keyMissing
@@ -71,7 +71,7 @@ function decodeQuery(query: string): string {
 export function authenticateGateway(
   request: WireRequest,
   { accountByKey, now }: Omit<AuthenticateOptions, 'toleranceMs'>,
-): Reply<AccountSetup> {
+): Reply<SimulatedAccount> {
   const { headers, path: apiPath, body } = request
   const apiKey = headers[SCHEME_B_HEADERS.apiKey]
   const timestamp = headers[SCHEME_B_HEADERS.timestamp]
