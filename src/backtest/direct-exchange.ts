@@ -25,13 +25,13 @@ export const MARGIN_COIN = 'USDT'
 
 export interface PlacedBatch {
   readonly body: string
-  /** Exchange clock as the client knew it. */
+  /** Unix ms, exchange clock as the client knew it. */
   readonly signedAt: number
-  /** Sent a second time on the way. */
+  /** The network delivered the request a second time. */
   readonly isCopy: boolean
 }
 
-/** The newest first. */
+/** A page lists the newest fills first. */
 export interface FillsPageQuery {
   /** Exchange clock. */
   readonly sinceAt: number
@@ -41,23 +41,22 @@ export interface FillsPageQuery {
 
 export type FillsPage = ResponseOf<'orderFills'>
 
-/** Without a wire: bodies in, replies out. */
 export interface SimulatedExchange {
   placeBatch(batch: PlacedBatch): Reply<BatchResult>
   cancelAll(body: string, signedAt: number): Reply<BatchResult>
   fillsPage(query: FillsPageQuery): Reply<FillsPage>
-  /** Whether its page from there may have any; absent: only the page tells. */
+  /** False if no fill is newer. Absent: only a page tells. */
   hasFillsSince?(sinceAt: number): boolean
   position(symbol: string): Reply<readonly ReadPosition[] | null>
-  /** The exits of an instrument's positions, and one moved. Absent: not simulated. */
+  /** Absent: exits at the exchange are not simulated. */
   exitsListed?(symbol: string): Reply<ResponseOf<'ordersPlanPending'>>
   moveExit?(body: string): Reply<ResponseOf<'modifyTpslOrder'>>
   readTickers(table: TickerTable): void
-  /** As known with the last tickers; absent: not kept. */
+  /** The contracts that were known with the last tickers; absent: none were kept. */
   readonly contracts?: ReadonlyMap<string, ContractRules> | undefined
 }
 
-/** The visible part of the simulated market, and how new it counts as; see played-prices.ts. */
+/** Says which instruments are listed, and how new a price counts as (played-prices.ts). */
 export interface TickerView {
   isListed(symbol: string, at: number): boolean
   /** Unix ms when a price shown at `shownAt` was last current. */
@@ -67,13 +66,13 @@ export interface TickerView {
 export interface DirectExchangeOptions {
   readonly productType?: ProductType
   readonly marginCoin?: string
-  /** Default: everything, as it stands. */
+  /** Default: all instruments are listed, and each price is new. */
   readonly view?: TickerView
   /** Absent: only tickers of the simulated market are shown. */
   readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts' | 'market'> | undefined
-  /** Positions are not written as texts, which the client would parse to the same numbers. */
+  /** Positions are passed as numbers. As texts the client would parse them to the same numbers. */
   readonly statesNumbers?: boolean
-  /** The market was played, and nothing has heard of it. */
+  /** Called after the market was played, before any answer shows it. */
   readonly onPlayed?: () => void
 }
 
@@ -182,7 +181,7 @@ export class DirectExchange implements SimulatedExchange {
         this.#putTicker(table, toTickerNumbers(state, symbol), now)
   }
 
-  /** Written out: as a loop over names it costs more than the figures themselves. */
+  /** A loop over the names would cost more than the figures themselves. */
   #putTicker(table: TickerTable, ticker: TickerNumbers, now: number): void {
     const { symbol, ts } = ticker
     const { view } = this.#options

@@ -21,7 +21,7 @@ export interface OrderLogOptions {
   readonly onDenied: (strategyId: string, symbol: string, count: number) => void
 }
 
-/** Other programs read these files. */
+/** Other programs read these files, so they use these names. */
 const STATUS: Readonly<Record<OrderState, string>> = {
   queued: 'INITIALIZED',
   sent: 'SUBMITTED',
@@ -35,12 +35,11 @@ const STATUS: Readonly<Record<OrderState, string>> = {
   absent: 'EXPIRED',
 }
 
-/** Open orders, from the run's records: their strategy, purpose and end. */
+/** Follows the orders in the records of a run, and knows strategy, purpose and end of each. */
 export class OrderLog {
   readonly denials = new Map<DenialCode, number>()
   readonly strategies = new Set<string>()
   readonly denialsByStrategy = new Map<string, Map<DenialCode, number>>()
-  /** Keyed by the exchange's code, with its words. */
   readonly rejections = new Map<string, { readonly message: string; count: number }>()
   readonly #options: OrderLogOptions
   readonly #open = new Map<ClientOid, LoggedOrder>()
@@ -71,7 +70,7 @@ export class OrderLog {
     }
   }
 
-  /** @returns the order's strategy; undefined where none here wanted it */
+  /** @returns the order's strategy; undefined if no strategy wanted it */
   fill({
     clientOid,
     ticks,
@@ -87,7 +86,6 @@ export class OrderLog {
     return { strategyId: terms.strategyId, middle: open?.middle ?? 0 }
   }
 
-  /** At the end of the run. */
   close(): void {
     for (const clientOid of this.#open.keys()) {
       const order = this.#options.book().orders.get(clientOid)

@@ -79,58 +79,57 @@ import {
 import type { ContractRules } from '../../domain/contract-rules.ts'
 
 export interface BacktestRequest extends PlayedRange, LoadingRequest {
-  /** None for the seeded market. */
+  /** Empty for the seeded market. */
   readonly files: readonly string[]
   readonly days: number
   readonly seed: number | undefined
-  /** Margin coin. */
   readonly balance: string | undefined
   readonly version: string
-  /** Drawn candles, for the next runs. */
+  /** Candles that earlier runs drew, which this one adds to. */
   readonly tapes?: CandleTapes | undefined
   /** Absent: only instruments with prices are shown. */
   readonly universe?: UniverseRecording | undefined
 }
 
-/** Its files were read and found good: a run can be opened for any fill model. */
+/** All files are read and checked, so a run can be opened for any fill model. */
 export interface PreparedBacktest {
   readonly config: DaemonConfig
   readonly seed: number
   readonly fillModel: FillModelName
   readonly coverage: readonly PriceCoverage[]
-  /** Also files without a row in the range. */
   readonly prices: readonly PriceSource[]
   readonly fromAt: number
   readonly toAt: number
   readonly polling: VirtualPolling
   readonly simulator: EmbeddedSimulatorSettings
-  /** Tickers of all instruments that are shown; undefined: only those of its prices. */
   readonly universe: LoadedUniverse | undefined
   readonly strategyIds: readonly string[]
   readonly code: Readonly<Record<string, StrategyCode>>
-  /** For strategies. */
   readonly feeds: readonly FeedFile[]
-  /** The report says this about the prices and the strategies, a sentence each. */
   listRemarks(): readonly string[]
-  /** Where an instrument without prices in a part of the range has them. */
+  /**
+   * Keyed by the instruments that have no prices in the range; the text says where they have some.
+   */
   unpricedIn(range: PlayedRange): Readonly<Record<string, string>>
   /** @param directory for CSV files; undefined: none */
   open(model: FillModelName, directory: string | undefined): BacktestRunOptions
 }
 
-/** A Wednesday. */
 const SEEDED_FROM_AT = Date.UTC(2025, 0, 1)
-/** A seeded market moves this often at least. */
+/** A seeded market moves at least this often. */
 const SEEDED_STEP_MS_MAX = 5000
-/** How often the core hears that time has passed. */
+/** The core hears this often that time has passed. */
 const TIME_MS_MIN = 100
-/** Reads before the prices: a grant may be waited for. */
+/** Fills and positions that are read before the prices may wait this long for a grant. */
 const BEFORE_MS = 500
-/** Fills and positions are read this often at least. */
+/** Fills and positions are read at least this often. */
 const ACCOUNT_MS_MAX = 30_000
-/** A look that measures the clock, so that the first kept answer is seen at its instant. */
+/**
+ * The run begins this much earlier with a look that measures the clock, so that it sees the first
+ * kept answer at its instant.
+ */
 const LOOK_BEFORE_MS = 1000
-/** Some minutes of them are read again. */
+/** Some minutes of fills are read again at each reading. */
 const FILLS_KEPT = 1000
 
 /** @throws ConfigError for strategies that do not load; Failure for prices that cannot be played */
@@ -218,7 +217,7 @@ function settingsOf(
     readonly age: Pick<BacktestPace, 'accountAgeMaxMs'>
   },
 ) {
-  // Nobody trades by hand in the past.
+  // There are no trades by hand in a backtest.
   return toEngineSettings(
     { ...config, manual: undefined },
     {
@@ -313,7 +312,7 @@ function simulatorOf(
 }
 
 interface LoadedPrices {
-  /** Sorted by symbol, whatever the order of the options. */
+  /** The order is by symbol, so that it does not depend on the options. */
   readonly whole: readonly Recording[]
   readonly universe: LoadedUniverse | undefined
 }
@@ -340,7 +339,6 @@ async function loadPrices(
   }
 }
 
-/** Contracts without a file, where rules choose among them. */
 function listCandidates(
   config: DaemonConfig,
   universe: UniverseRecording,
@@ -354,9 +352,8 @@ function listCandidates(
 
 interface Prices {
   readonly coverage: readonly PriceCoverage[]
-  /** Each instrument that is simulated. */
   readonly viewed: readonly PriceCoverage[]
-  /** Those that are simulated, with their rules. */
+  /** Its instruments are those that are simulated, with their rules. */
   readonly config: DaemonConfig
   readonly instruments: readonly Instrument[]
   readonly open: (start: {
@@ -371,7 +368,7 @@ function listed(config: DaemonConfig, now: number): readonly Instrument[] {
   return rows.filter(({ symbol }) => config.instruments[symbol] !== undefined)
 }
 
-/** @param whole before they were cut */
+/** @param whole the recordings before they were cut to the run */
 function playRecordings(
   config: DaemonConfig,
   recordings: readonly Recording[],
@@ -418,7 +415,6 @@ function playRecordings(
   }
 }
 
-/** Simulated by the rules that were kept. */
 function withCandidates(config: DaemonConfig, universe: LoadedUniverse | undefined): DaemonConfig {
   const chosen = [...(universe?.candidates ?? [])].map(
     ([symbol, { tickSize, lotSize, minSize, minNotional }]) =>
@@ -472,7 +468,7 @@ function playSeed(
   }
 }
 
-/** How often to look, and when account data are too old; absent: as live. */
+/** Without `accountAgeMaxMs` account data grow too old as in a live run. */
 interface BacktestPace {
   readonly polling: VirtualPolling
   readonly accountAgeMaxMs?: number

@@ -6,7 +6,7 @@ import type { WishInForce } from './run-trace.ts'
 
 export interface Parity {
   readonly isSame: boolean
-  /** Only as docs/sweep.md calls normal. */
+  /** True if the runs differ only in ways that docs/sweep.md calls normal. */
   readonly isNormal?: boolean
   readonly lines: readonly string[]
 }
@@ -23,7 +23,7 @@ interface WishFrame {
 
 const RUNS = ['the recorded run', 'the backtest'] as const
 
-/** Until the first difference, which has consequences. */
+/** Compares until the first difference, because later ones follow from it. */
 export function compareWishes(
   id: string,
   [recorded, played]: PlayedPair<readonly WishInForce[]>,

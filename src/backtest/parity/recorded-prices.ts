@@ -8,7 +8,7 @@ import { medianStep, type ViewedPrices } from '../played-prices.ts'
 
 type QuoteTables = readonly PriceTable[]
 
-/** Maximum step of the prices repeated before the first quote. */
+/** The prices that are repeated before the first quote have at most this step. */
 const LEAD_STEP_MS_MAX = 100
 
 interface QuotesRange {
@@ -104,7 +104,7 @@ export function playRecordedFeeds(feeds: RecordedFeeds, prices: PricesRead): rea
   }))
 }
 
-/** Not before the run has started, as a daemon takes no candles before. */
+/** No candles are played before the run has started, as a daemon takes none before. */
 export function playRecordedCandles(
   fetched: RecordedRun['fetched'],
   prices: PricesRead & { readonly firstAt: number },

@@ -14,13 +14,13 @@ import {
 import { isUnfinished } from './report-directory.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
-/** For loading the program, strategies and prices. */
+/** Loading the program, strategies and prices may take so long. */
 const BEGIN_PATIENCE_MS = 60_000
-/** A year of ten instruments takes a tenth. */
+/** A year of ten instruments takes a tenth of this. */
 export const HEAP_MB_MAX = 4096
 /** A look makes many short-lived objects: with a daemon's 2 MB a run took a fifth longer. */
 export const SEMI_SPACE_MB = 32
-/** After a signal, before a standstill is ended. */
+/** After a signal a standstill is ended this soon. */
 const STOP_PATIENCE_MS = 3000
 
 export interface WatchedPlay {
@@ -28,7 +28,7 @@ export interface WatchedPlay {
   readonly askedBy: string
   readonly task: object
   readonly hungAfterMs: number
-  /** At a signal ends with what was done; else at once. */
+  /** After a signal the thread reports what was done; without this it is ended at once. */
   readonly endsWithReport?: boolean
   /** Default: {@link HEAP_MB_MAX}. */
   readonly heapMbMax?: number
@@ -41,15 +41,16 @@ interface ThreadState {
   exit: number
 }
 
-/** @returns the exit code @throws what it ended with */
+/** @returns the exit code @throws the error that ended the play */
 export function playBacktest(task: BacktestTask, hungAfterMs: number): Promise<number> {
   const thread = { file: './backtest-thread', askedBy: import.meta.url }
   return playWatched({ ...thread, task, hungAfterMs, endsWithReport: true })
 }
 
 /**
- * In a thread, which is ended when nothing happens any more.
- * @returns the exit code @throws what it ended with; Failure STRATEGY_HANGS, STRATEGY_IMPORT_HANGS,
+ * Plays in a thread, which is ended when nothing happens in it any more.
+ * @returns the exit code
+ * @throws the error that ended the play; Failure STRATEGY_HANGS, STRATEGY_IMPORT_HANGS,
  * BACKTEST_HUNG, BACKTEST_MEMORY
  */
 export async function playWatched(play: WatchedPlay): Promise<number> {
