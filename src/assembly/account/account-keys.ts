@@ -15,7 +15,7 @@ const DIGEST_LENGTH = 32
 
 export const FINGERPRINT_FILE = 'account.fingerprint'
 
-/** Other codes mean wrong rights or a wrong address. */
+/** These codes mean wrong keys; others mean missing rights or a wrong address. */
 const WRONG: Readonly<Record<string, keyof ApiCredentials>> = {
   40001: 'apiKey',
   40002: 'apiSecret',
@@ -36,7 +36,6 @@ export function accessTo(
   return { baseUrl, credentials: { apiKey, secret: apiSecret, passphrase } }
 }
 
-/** Does not reveal the key. */
 export function fingerprintOf({ baseUrl, credentials }: ExchangeAccess): string {
   const account = sha256(['account', new URL(baseUrl).origin, credentials.apiKey.reveal()])
   return account.toString('hex').slice(0, DIGEST_LENGTH)

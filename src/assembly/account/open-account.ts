@@ -19,7 +19,6 @@ export interface AccountSetup {
   /** Absent for a journal in a file, or if the server identifies its users otherwise. */
   readonly journalPassword?: Secret | undefined
   readonly limitsPassword?: Secret | undefined
-  /** Keyed by the names of the signals. */
   readonly signalSecrets?: ReadonlyMap<string, Secret> | undefined
 }
 
@@ -37,7 +36,7 @@ export interface OpenAccount {
   readonly logger: DaemonLogger
   readonly trusted: TrustedClock
   readonly timers: Timers
-  /** On one address. */
+  /** So many accounts share the address. */
   readonly accounts: number
   readonly close: () => Promise<void>
 }

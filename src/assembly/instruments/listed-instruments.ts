@@ -13,7 +13,6 @@ import {
 } from '../../simulator/futures/instruments/instruments.ts'
 
 export interface ListedContracts {
-  /** For instruments that name none. */
   readonly productTypes: readonly ProductType[]
   readonly instruments: Readonly<Record<string, InstrumentSettings>>
   /** Minutes after midnight UTC. Default: 00, 08 and 16 o'clock. */
@@ -30,9 +29,9 @@ export function contractsOf({
 }
 
 /**
- * The simulator's contracts, and configured ones with their precision. Unknown ones derive from the
- * first of their product type, so that a recording of any symbol can be played. @throws Failure
- * SIMULATOR_PRODUCT_UNKNOWN
+ * Lists the simulator's contracts, and configured ones with their precision. An unknown contract is
+ * derived from the first of its product type, so that a recording of any symbol can be played.
+ * @throws Failure SIMULATOR_PRODUCT_UNKNOWN
  */
 export function listInstruments(contracts: ListedContracts, now: number): readonly Instrument[] {
   const listed = buildInstruments(...quarterlyDeliveries(now))
@@ -51,7 +50,8 @@ export function listInstruments(contracts: ListedContracts, now: number): readon
 }
 
 /**
- * The only product type, else the known contract's, else the one whose quote coin ends the symbol.
+ * @returns the only product type, else that of the known contract, else the one whose quote coin ends
+ * the symbol
  */
 function productTypeOf(
   symbol: string,
@@ -103,7 +103,7 @@ function withPrecision(
   { tickSize, lotSize, minSize, minNotional }: InstrumentSettings,
 ): Instrument {
   const sizeGrid = createGrid(lotSize)
-  // Keeps the size of the largest order.
+  // The largest order keeps its size in coins.
   const toLots = (lotsMax: number): number =>
     Math.min(Number.MAX_SAFE_INTEGER, Math.floor(lotsMax * (contract.lotFloat / Number(lotSize))))
   return {
@@ -120,7 +120,7 @@ function withPrecision(
   }
 }
 
-/** The contracts of an exchange that lists only what is configured, as the simulator inside a daemon and in backtests. */
+/** The simulator inside a daemon or a backtest lists only configured contracts. */
 export function configuredContracts({
   instruments,
 }: Pick<DaemonConfig, 'instruments'>): ReadonlyMap<string, ContractRules> {

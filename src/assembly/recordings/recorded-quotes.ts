@@ -29,8 +29,8 @@ export interface RecordedQuotes {
 }
 
 /**
- * Each ticker once, at its own time. @throws Failure RECORDING_… if the beginning of a file is
- * unreadable; RECORDING_EMPTY without a quote
+ * Reads each ticker once, at its own time.
+ * @throws Failure RECORDING_… if the beginning of a file is unreadable; RECORDING_EMPTY without a quote
  */
 export function readRecordedQuotes(segments: readonly SegmentFile[]): RecordedQuotes {
   const tables = new Map<string, PriceTable[]>()
@@ -70,7 +70,7 @@ function readSegment(file: string): {
   }
 }
 
-/** Empty for a file that a killed process had only begun. */
+/** A killed process may have only begun a file, which then has no rows. */
 export function openSteps(file: string): ReturnType<OpenedSegment['steps']> {
   try {
     return openSegment(file).steps()
@@ -103,7 +103,7 @@ function readField(tickers: TickerTable, symbol: string, field: (typeof FIELDS)[
   return field === 'at' && Number.isNaN(number) ? tickers.requestTime : number
 }
 
-/** Omits a rate column with gaps. */
+/** A column of funding rates with gaps is left out. */
 function toTable(quotes: QuoteNumbers, source: string): PriceTable {
   const columns = new Map(
     FIELDS.map((field, place) => [

@@ -24,10 +24,9 @@ export interface ReplayWatcher {
 
 export interface StepDifference {
   readonly file: string
-  /** Counted from 1 in the run. */
   readonly step: number
   readonly at: number
-  /** JSON; undefined at the beginning of a segment. */
+  /** JSON text of the event; undefined at the beginning of a segment. */
   readonly event: string | undefined
   readonly effect: number
   readonly counts: readonly [expected: number, actual: number]
@@ -114,7 +113,7 @@ class ReplayRun {
     return this.#damage === undefined
   }
 
-  /** A killed process may leave an empty last segment; otherwise it is damage. */
+  /** A killed process may leave an empty last segment; any other empty one is damaged. */
   #open(file: string): OpenedSegment | undefined {
     try {
       return openSegment(file)
@@ -145,7 +144,7 @@ class ReplayRun {
     return reached?.run === run && reached.number + 1 === number && reached.steps === stepsBefore
   }
 
-  /** Must equal the core at the start of the next segment. */
+  /** This core must equal the one at the start of the next segment. */
   #compareCore(
     file: string,
     { stepsBefore, startedAt }: OpenedSegment['head'],

@@ -18,7 +18,6 @@ interface CodeReading {
   readonly needs: ResolvedNeeds
 }
 
-/** Problems have their place in the settings file. */
 export async function readCode(
   moduleFile: string,
   source: YamlSource,

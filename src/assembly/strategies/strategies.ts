@@ -41,7 +41,7 @@ export interface LoadedStrategy {
   readonly strategy?: Strategy
   readonly params: unknown
   readonly instruments: readonly Instrument[]
-  /** So many members of a universe may be shown beside. */
+  /** A snapshot may show so many members of a universe beside the instruments. */
   readonly membersMax?: number
   readonly needs: ResolvedNeeds
   readonly history?: CandleHistory
@@ -56,7 +56,7 @@ interface LoadingOptions {
   /** History that closed later is ignored. */
   readonly historyBeforeAt?: number
   readonly strays?: Strays
-  /** Loads isolated strategies in this thread too. */
+  /** True loads isolated strategies in this thread too. */
   readonly here?: boolean
 }
 
@@ -177,7 +177,6 @@ function sampleOf(
   return own.length === 0 && universe ? [...known.values()].slice(0, 1) : own
 }
 
-/** The core needs feeds, candles, and when strategies decide. */
 export function showSettingsOf(
   strategies: readonly LoadedStrategy[],
 ): ReadonlyMap<StrategyId, ShowSettings> {
@@ -263,7 +262,6 @@ export async function openRunners(
   }
 }
 
-/** Each starts from its stored state, in its thread if isolated. */
 export async function findStartProblems(
   strategies: readonly LoadedStrategy[],
   documents: ConfigDocuments,
@@ -352,7 +350,6 @@ const OWN_ENDPOINTS: ReadonlySet<EndpointName> = new Set([
   'singlePosition',
 ])
 
-/** These can be repeated without harm. */
 const FEED_ENDPOINTS = endpointNames.filter((name) => {
   const { method, retry, auth } = endpointNamed(name)
   return method === 'GET' && retry === 'safe' && auth !== 'schemeB' && !OWN_ENDPOINTS.has(name)
@@ -361,11 +358,9 @@ const FEED_ENDPOINTS = endpointNames.filter((name) => {
 interface FeedPlan {
   readonly problems: readonly Problem[]
   readonly feeds: readonly Feed[]
-  /** Signals have names too. */
   readonly names: ReadonlyMap<string, FeedId>
 }
 
-/** Each mistake is reported with its place. */
 export function planFeeds(
   { feeds, signals }: Pick<StrategyConfig, 'feeds' | 'signals'>,
   source: YamlSource,
@@ -401,7 +396,7 @@ export function planFeeds(
   return { problems, feeds: planned, names }
 }
 
-/** At the shortest interval. */
+/** Equal feeds become one, read at the shortest interval of them. */
 export function mergeFeeds(feeds: readonly Feed[]): readonly Feed[] {
   const merged = new Map<FeedId, Feed>()
   for (const feed of feeds) {
