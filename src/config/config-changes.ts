@@ -1,9 +1,8 @@
 import type { DaemonConfig, StrategyConfig } from './load-config.ts'
 
 export interface ConfigChange {
-  /** As for `--set`; a strategy's path begins with its id. */
+  /** A path as for `--set`; that of a strategy begins with its id. */
   readonly path: string
-  /** Undefined: absent. */
   readonly was: string | undefined
   readonly is: string | undefined
   readonly limit?: 'tighter' | 'looser'
@@ -13,11 +12,11 @@ export interface ConfigChanges {
   readonly started: readonly string[]
   readonly stopped: readonly string[]
   readonly settings: readonly ConfigChange[]
-  /** Only a new process can take them, because the state depends on them. */
+  /** Only a new process can take these changes, because the state depends on them. */
   readonly refused: readonly ConfigChange[]
 }
 
-/** They identify state, account and exchange, or belong to the process. */
+/** These settings identify state, account and exchange, or belong to the process. */
 const FIXED = [
   'log',
   'alerts',
@@ -36,7 +35,7 @@ const FIXED = [
 const LEFT_OUT: ReadonlySet<string> = new Set(['file', 'moduleFile', 'strategies'])
 
 const LOOSE_WHEN_SMALLER: ReadonlySet<string> = new Set(['freeBytesMin', 'coolDownMs'])
-/** A larger move must be survived; a larger distance is reached sooner. */
+/** A larger move is harder to survive, and a larger distance is reached sooner. */
 const STRICTER_WHEN_LARGER = /(?:^|\.)risk\.(?:survives|liquidation)\./
 
 export function compareConfigs(was: DaemonConfig, is: DaemonConfig): ConfigChanges {

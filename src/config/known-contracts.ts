@@ -14,7 +14,7 @@ export interface ContractsAnswer {
   readonly before: KeptContracts | undefined
   readonly now?: KeptContracts
   readonly reason?: string
-  /** Contracts as they were kept with the recorded tickers. */
+  /** True if the contracts were kept with recorded tickers. */
   readonly isPlayed?: true
 }
 
@@ -26,12 +26,12 @@ export type RulesOrigin = 'exchange' | 'kept' | 'simulator'
 export interface KnownContract {
   readonly rules: ContractRules
   readonly origin: RulesOrigin
-  /** Unix ms; absent for the simulator's own. */
+  /** Unix ms; absent for contracts of the simulator. */
   readonly readAt?: number
 }
 
 export interface KnownContracts {
-  /** The simulator's own come last. */
+  /** The contracts of the simulator come last. */
   readonly symbols: readonly string[]
   find(symbol: string): KnownContract | undefined
   readonly lack: string
@@ -45,7 +45,7 @@ export function followedBy({ exchange, simulator }: ContractSettings): string | 
   return exchange?.baseUrl === undefined ? simulator?.market?.live?.baseUrl : undefined
 }
 
-/** Undefined: the simulator's own alone. */
+/** Undefined if only the simulator has contracts. */
 export function contractsAddressOf(settings: ContractSettings): string | undefined {
   const address = settings.exchange?.baseUrl ?? followedBy(settings)
   return address !== undefined && URL.canParse(address) ? new URL(address).origin : undefined

@@ -40,9 +40,9 @@ export interface ConfigRequest {
   /** `strategy.param=value`, for the strategies' files. */
   readonly params?: readonly string[]
   readonly played?: PlayedPrices | undefined
-  /** Absent: as kept by a start. */
+  /** Absent: the contracts that an earlier start kept. */
   readonly contracts?: ContractAnswers | undefined
-  /** Folders of assistants beside the file's own `control.agents.strategies`. */
+  /** Assistants may write here too, beside `control.agents.strategies` of the file. */
   readonly drafts?: readonly string[]
   readonly cwd: string
 }
@@ -75,7 +75,7 @@ export interface LoadedConfig {
   readonly config: DaemonConfig
   readonly documents: ConfigDocuments
   readonly given: GivenChanges
-  /** Absent: the exchange did not state them just now. */
+  /** Absent if the exchange did not state them just now. */
   readonly contracts?: ReadonlyMap<string, ContractRules>
 }
 
@@ -179,14 +179,13 @@ export function readConfig(request: ConfigRequest): ConfigReading {
   return { problems: [], loaded: { ...assemble(parts), ...(contracts && { contracts }) } }
 }
 
-/** Played ones are of another time. */
+/** Contracts of played prices belong to another time. */
 function listStated({ now, isPlayed }: Partial<ContractsAnswer> = {}): LoadedConfig['contracts'] {
   if (now === undefined || isPlayed) return undefined
   const stated = [...now.contracts].filter(([, { readAt }]) => readAt === now.readAt)
   return new Map(stated.map(([symbol, { readAt: _readAt, ...rules }]) => [symbol, rules]))
 }
 
-/** Instruments may be a list of symbols. */
 export function readMainFile({
   file,
   cwd,
@@ -249,7 +248,7 @@ function guardDraft(
   if (!drafts.some((folder) => isAnyWithin(folder, files))) return strategy
   if (source !== undefined && settings?.isolation === 'inline')
     return { ...strategy, problems: [...problems, source.problem(['isolation'], DRAFT_INLINE)] }
-  // Shipped strategies would be inline by default.
+  // A shipped strategy would be inline by default.
   return value === undefined ? strategy : { ...strategy, value: { ...value, isolation: 'worker' } }
 }
 
@@ -257,7 +256,7 @@ function guardDraft(
 const DRAFT_INLINE =
   'an assistant may write this strategy (control.agents.strategies), so it runs in a thread of its own and never inline: leave isolation out, or move its files out of that folder first'
 
-/** A link in either direction counts. */
+/** Links are followed on both sides. */
 function isAnyWithin(folder: string, files: readonly string[]): boolean {
   const folders = [resolve(folder), realOf(folder)].map((one) =>
     one.endsWith(sep) ? one : one + sep,
@@ -267,7 +266,7 @@ function isAnyWithin(folder: string, files: readonly string[]): boolean {
     .some((file) => folders.some((one) => file.startsWith(one)))
 }
 
-/** Follows the part that exists, since a draft may be missing as yet. */
+/** A draft may not exist yet, so links are followed in the part of the path that does. */
 function realOf(path: string): string {
   const whole = resolve(path)
   if (existsSync(whole)) return realpathSync(whole)
@@ -383,8 +382,8 @@ export function toConfigRequest(
 }
 
 /**
- * The working directory's before the checkout's. A package's files are only templates, or the state
- * would be in the installation.
+ * A file of the working directory comes before that of the checkout. A package's files are only
+ * templates: the state would be in the installation.
  */
 function shippedFile(shipped: string): string {
   if (existsSync(resolve(shipped))) return shipped
@@ -395,8 +394,6 @@ function shippedFile(shipped: string): string {
   }
   return fileURLToPath(new URL(`../../${shipped}`, import.meta.url))
 }
-
-/** Applies `--set path=value` under the rules of the file. */
 
 /** A longer path is a mistake in quoting. */
 const PATH_KEYS_MAX = 8
@@ -420,8 +417,8 @@ function applyOverride(source: YamlSource, text: string): Problem | undefined {
 }
 
 /**
- * Applies `strategy.param=value`.
- * @returns problems of unreadable ones
+ * Applies those texts `strategy.param=value` that name this strategy.
+ * @returns their problems
  */
 export function applyParams(source: YamlSource, params: readonly string[]): Problem[] {
   const id = source.read(undefined, ['id'])
@@ -459,13 +456,12 @@ export function checkParams(params: readonly string[], ids: readonly string[]): 
 }
 
 interface Override {
-  /** Undefined: unreadable. */
+  /** Undefined if the text is unreadable. */
   readonly keys: readonly string[] | undefined
   readonly strategy: string
   readonly value: string
 }
 
-/** `path=value`, or with a strategy in front of the path. */
 function readOverride(text: string, hasStrategy: boolean): Override {
   const at = text.indexOf('=')
   const words = at < 0 ? [] : text.slice(0, at).trim().split('.')

@@ -1,5 +1,5 @@
 /**
- * The only reader of the process environment. A secret comes from a variable (INTENTD_API_KEY), a
+ * No other file reads the process environment. A secret comes from a variable (INTENTD_API_KEY), a
  * file that a variable names (INTENTD_API_KEY_FILE), or `.env` in the working directory, which the
  * environment overrides; never from YAML or the command line.
  */
@@ -21,7 +21,7 @@ export interface ApiCredentials {
 export type Variables = Readonly<Record<string, string | undefined>>
 
 export interface SecretsRequest {
-  /** Contains `.env`; `_FILE` variables are relative to it. */
+  /** The directory of `.env`; paths in `_FILE` variables are relative to it. */
   readonly cwd: string
   readonly variables?: Variables
   readonly keysOfAll?: readonly (string | undefined)[]
@@ -148,7 +148,7 @@ export function loadSecrets(
     problems.push(variableProblem('NODE_TLS_REJECT_UNAUTHORIZED', message))
   }
   const all = { ...readEnvFile(cwd, problems), ...dropEmpty(variables) }
-  // An unreadable file may contain the missing ones.
+  // An unreadable file may contain the missing secrets.
   if (problems.some(({ source, line }) => source === ENV_FILE && line === undefined))
     throw new ConfigError(problems)
   const secrets = new Map<string, Secret>()

@@ -27,7 +27,7 @@ type DaemonSection<Name extends keyof DaemonFile> = NonNullable<
   ReadableFile<DaemonFile>['settings'][Name]
 >
 
-/** The driver treats other modes as one of these, or checks no certificate. */
+/** In other modes the driver does the same as in one of these, or checks no certificate. */
 const SSL_MODES: ReadonlySet<string> = new Set(['verify-full', 'disable'])
 
 /** Never contains the address (SEC1). */
@@ -50,7 +50,10 @@ export function objectToDatabase(address: string): string | undefined {
   return `sslmode=${sslmode} does not say what is checked: write sslmode=verify-full, which checks the certificate, or sslmode=disable`
 }
 
-/** As the driver reads it: the parameter first, and either may be a socket's path. */
+/**
+ * The driver takes the parameter before the name in the address; either may be the path of a
+ * socket.
+ */
 function hostOf({ hostname, searchParams }: URL): string {
   return searchParams.get('host') || decodeURIComponent(hostname)
 }
@@ -77,7 +80,7 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** Other owners have these. */
+/** PostgreSQL and other parts of intentd use these schemas. */
 const TAKEN_SCHEMA = /^(public|information_schema|pg_.*|intentd_fleet|intentd_sweeps)$/
 
 function checkSchema({ source, settings: { name, journal } }: ReadableFile<DaemonFile>): Problem[] {
@@ -142,7 +145,7 @@ function checkAgents(source: YamlSource, { port }: DaemonSection<'control'>): Pr
   return [source.problem(path, 'assistants are served at control.port: give it one, such as 8790')]
 }
 
-/** A minute's signals times the minutes for which they are kept. */
+/** So many ids fit: the signals of a minute, times the minutes for which ids are kept. */
 const IDS_MAX = 10_000
 
 const OWN_FIELDS = ['secretField', 'idField', 'timeField'] as const

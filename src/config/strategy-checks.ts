@@ -45,7 +45,7 @@ export function checkCapitals(
 
 const SHARE_ROUNDING = 1e-9
 
-/** They would share orders, state and limits. */
+/** Strategies with one id would share orders, state and limits. */
 export function checkIds(
   strategies: readonly CheckedStrategy[],
   { manual }: DaemonSettings,

@@ -21,9 +21,9 @@ export type SegmentEnding =
 
 export interface OpenedSegment {
   readonly head: SegmentHead
-  /** The core before the first step, as text. */
+  /** Text of the core before the first step. */
   readonly image: string
-  /** The returned ending says why there are no more. */
+  /** The generator returns why there are no more steps. */
   readonly steps: () => Generator<StepTexts, SegmentEnding>
 }
 

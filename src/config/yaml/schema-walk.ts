@@ -38,7 +38,7 @@ export function schemaAt(
   return current
 }
 
-/** Then an unquoted number is passed digit for digit. */
+/** An unquoted number in place of a text is passed digit for digit. */
 export const isTextSchema = (schema: SettingSchema): boolean =>
   unwrapSchema(schema) instanceof z.core.$ZodString
 
@@ -96,7 +96,7 @@ function describeRange({
   return parts.length === 0 ? '' : ` ${parts.join(' and ')}`
 }
 
-/** zod's bound of integers, the exact range of a float, helps no operator. */
+/** zod bounds integers by the exact range of a float, which is of no use to an operator. */
 const isLimit = (bound: unknown): bound is number =>
   typeof bound === 'number' && Math.abs(bound) !== Number.MAX_SAFE_INTEGER
 

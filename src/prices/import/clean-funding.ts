@@ -11,7 +11,7 @@ import {
 const HOUR_MS = 3_600_000
 /** Exchanges stamp a payment up to some seconds late. */
 const LATE_MS_MAX = 60_000
-/** Above, a file's rates are in percent. */
+/** If rates are above this, the whole file is in percent. */
 const MEDIAN_RATE_MAX = 0.003
 /** No exchange charges a tenth of a position at once. */
 const RATE_MAX = 0.1

@@ -18,14 +18,14 @@ import {
 
 export interface Findings {
   readonly disorder: RowFinding
-  /** A repeated time, quote or trade id: the first is kept. */
+  /** If a time, quote or trade id is repeated, the first row is kept. */
   readonly duplicates: RowFinding
   readonly conflicts: RowFinding
   readonly zeroPrices: RowFinding
-  /** Crossed or negative values: dropped. */
+  /** Rows with crossed or negative values are dropped. */
   readonly impossible: RowFinding
   readonly offInterval: RowFinding
-  /** Far from the price before: kept. `first` also states the price. */
+  /** Rows far from the price before are kept. `first` also states the price. */
   readonly outliers: RowFinding
 }
 
@@ -36,7 +36,7 @@ export interface CleanRows {
   readonly gaps: Gaps
   /** Not all files have these columns. */
   readonly leftAside: readonly Field[]
-  /** Their times have been converted. */
+  /** The times of these tables were converted. */
   readonly isByClose: boolean
   readonly remarks: readonly string[]
 }
@@ -207,7 +207,6 @@ function sortStably(rows: Uint32Array, at: Float64Array): Uint32Array {
   return isOrdered ? rows : rows.sort((one, other) => timeOf(one) - timeOf(other) || one - other)
 }
 
-/** Undefined without a grid. */
 function offsetOf(at: Float64Array, rows: Uint32Array, intervalMs?: number): number | undefined {
   if (intervalMs === undefined || intervalMs >= MONTH_MS_MIN) return undefined
   const counts = new Map<number, number>()

@@ -30,7 +30,9 @@ export interface ShapeGap {
 const PAYMENT_TIMES = ['fundingtime', 'fundingratetimestamp', 'calctime', 'settletime']
 const CLOSE_TIMES = ['closetime', 'timeclose', 'endtime', 'timeend']
 
-/** Lower case without spaces, underscores and brackets; the first one found is used. */
+/**
+ * Titles in lower case without spaces, underscores and brackets. The first that a file has is used.
+ */
 const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
   at: [
     'tsms',
@@ -194,7 +196,7 @@ function shapeOfHeader(
   const gaps: ShapeGap[] = []
   for (const { kind, required, optional } of KINDS) {
     const missing = required.filter((field) => !places.has(field))
-    // Prices beside rates: a file of prices that lacks something.
+    // A file with prices beside rates is one of prices that lacks something.
     if (kind === 'funding' && PRICES.some((field) => places.has(field))) continue
     if (missing.length > 0) {
       gaps.push({ kind, missing: missing.map((field) => describeMissing(field, places, titles)) })
@@ -285,7 +287,7 @@ function isWallTime(cell: string): boolean {
   return !WITH_ZONE.test(cell) && !/\d ?(?:UTC|GMT)$/.test(cell)
 }
 
-/** The figures decide later which is in the base coin. */
+/** The figures decide later which column is in the base coin. */
 function placeVolumesInCoins(header: readonly string[], places: Map<ShapeField, number>): void {
   if (places.has('volume')) return
   const [first, second, ...others] = header.flatMap((name, place) =>

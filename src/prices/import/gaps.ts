@@ -1,7 +1,7 @@
 export interface Gaps {
   readonly count: number
   readonly missing?: number
-  /** It is the time of the row before. */
+  /** The time of the row before the gap. */
   readonly longestMs: number
   readonly longestFrom?: number
 }

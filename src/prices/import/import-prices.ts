@@ -29,10 +29,10 @@ const FILE_BYTES_MAX = 1024 * 1024 * 1024
 export interface ImportOptions {
   readonly files: readonly string[]
   readonly directory: string
-  /** Without it, columns and file names say the symbol. */
+  /** Absent: columns and file names state the symbol. */
   readonly symbol?: string
   readonly market?: NonNullable<Recording['market']>
-  /** Used if neither files nor their names say it. */
+  /** It counts if neither files nor their names say it. */
   readonly intervalMs?: number
   readonly isStrict: boolean
   readonly isReplacing: boolean
@@ -51,7 +51,7 @@ export interface ImportedPrices extends CleanRows {
   readonly name: string
   readonly sources: readonly string[]
   readonly trades: number
-  /** At least one source says so. */
+  /** True if at least one source says so. */
   readonly madeUp?: true
   readonly written?: WrittenFile
 }
@@ -245,7 +245,7 @@ function zipInZip(path: string, name: string): Failure {
   })
 }
 
-/** Files of one candle each show their interval only together. */
+/** Files with one candle each show their interval only together. */
 function findCommonInterval(tables: readonly PriceTable[]): number | undefined {
   const candles = tables.filter(({ kind }) => kind === 'candles')
   const times = candles.flatMap(({ columns }) => [...(columns.get('at') as Float64Array)])

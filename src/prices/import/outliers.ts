@@ -1,4 +1,4 @@
-/** Another unit, or a lost digit, puts a price far from its neighbours. */
+/** A wrong unit or a lost digit puts a price far from its neighbours. */
 import type { CandleRows, QuoteRows } from '../recording.ts'
 import { type RowFinding, findRows } from './price-table.ts'
 

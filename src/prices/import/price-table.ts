@@ -1,6 +1,6 @@
 import type { Field } from '../recording.ts'
 
-/** The place of the first wrong row: `BTCUSDT.csv:17`. */
+/** `first` is the place of the first such row: `BTCUSDT.csv:17`. */
 export interface RowFinding {
   readonly count: number
   readonly first?: string
@@ -30,7 +30,7 @@ export interface TradesOfMinute extends Trades {
 export interface PriceTable {
   readonly kind: 'candles' | 'quotes' | 'funding'
   readonly source: string
-  /** From columns of the file, or a price file's header. */
+  /** It comes from columns of the file, or from the header of a price file. */
   readonly instrument?: string
   readonly exchange?: string
   readonly isPriceFile?: boolean

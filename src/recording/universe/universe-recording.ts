@@ -23,7 +23,7 @@ export interface UniverseFlaw {
   readonly text: string
 }
 
-/** One exchange and product type. Opening reads no tickers. */
+/** The recording is of one exchange and product type. Opening it reads no tickers. */
 export class UniverseRecording {
   readonly source: string
   readonly productType: string
@@ -117,7 +117,7 @@ function describe(file: string, ending: FileEnding): readonly UniverseFlaw[] {
   return [{ file, kind: 'damaged', text }]
 }
 
-/** A file whose name is no day may hold anything. */
+/** A file whose name is no day may hold any time. */
 function isWithin(
   { day }: UniverseFile,
   { fromAt, toAt }: { readonly fromAt: number; readonly toAt: number },
