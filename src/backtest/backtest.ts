@@ -206,7 +206,6 @@ export interface VirtualAccountOptions extends Pick<OpenAccount, 'settings' | 'b
   readonly pageFills: number
   /** True if an earlier run may just have called the exchange, which its limits count. */
   readonly hasPreviousRun: boolean
-  /** Default: {@link VirtualCalls}. */
   readonly createCalls?: ((options: VirtualCallsOptions) => ExchangePort) | undefined
   /** Each reading gets an object of its own, as on a network with faults. */
   readonly isExact?: boolean | undefined
@@ -469,7 +468,6 @@ export class PassingJournal implements JournalPort {
   readonly #keys = new MemoryKeys()
   readonly #onAppended: (record: JournalRecord, bookings: readonly Booking[]) => void
 
-  /** @param onAppended hears each record and what it has booked */
   constructor(onAppended: (record: JournalRecord, bookings: readonly Booking[]) => void) {
     this.#onAppended = onAppended
   }

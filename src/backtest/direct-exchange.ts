@@ -68,7 +68,6 @@ export interface DirectExchangeOptions {
   readonly marginCoin?: string
   /** Default: all instruments are listed, and each price is new. */
   readonly view?: TickerView
-  /** Absent: only tickers of the simulated market are shown. */
   readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts' | 'market'> | undefined
   /** Positions are passed as numbers. As texts the client would parse them to the same numbers. */
   readonly statesNumbers?: boolean
@@ -237,7 +236,6 @@ function toMarketRows(
   )
 }
 
-/** @param deliveryStatus default: the ticker's */
 export function addTicker(
   table: TickerTable,
   ticker: ResponseOf<'tickers'>[number],

@@ -33,10 +33,8 @@ export interface FeedFile {
 
 const FORMAT = 1
 const NEWLINE = 0x0a
-/** The clocks of the exchange and of the machine differ by at most this. */
 const CLOCKS_DIFFER_MS_MAX = 60_000
-/** The API document has these names for the instant of a row. */
-const INSTANTS = ['ts', 'cTime', 'uTime'] as const
+const INSTANT_FIELDS = ['ts', 'cTime', 'uTime'] as const
 const FIRST_AT = Date.UTC(2009, 0, 1)
 /** Unix seconds of any day are below, milliseconds since 2001 above. */
 const SECONDS_BELOW = 1e11
@@ -194,7 +192,7 @@ function assertLater(readAt: number, before: number | undefined, place: Place): 
 /** A row later than its reading would let a backtest see the future. */
 function assertKnown({ data, readAt }: FeedReading, place: Place): void {
   for (const row of listRecords(data)) {
-    for (const name of INSTANTS) {
+    for (const name of INSTANT_FIELDS) {
       const at = toTime(row[name])
       if (at === undefined || at <= readAt + CLOCKS_DIFFER_MS_MAX) continue
       throw damaged(

@@ -70,7 +70,6 @@ export class OrderLog {
     }
   }
 
-  /** @returns the order's strategy; undefined if no strategy wanted it */
   fill({
     clientOid,
     ticks,

@@ -11,13 +11,11 @@ export interface PlayedRange {
   readonly toAt?: number | undefined
 }
 
-/** If rows are further apart than this, one is missing between them. */
-const GAP_STEPS = 1.5
+const MISSING_ROW_STEPS = 1.5
 /** Quotes come when they change: only so long a silence is a gap. */
 const QUOTE_GAP_MS_MIN = 60_000
 const GAPS_SHOWN = 5
-/** Dividing floats has an error of at most so many ticks. */
-const TICK_ERROR_MAX = 1e-4
+const DIVISION_ERROR_TICKS_MAX = 1e-4
 
 /** @throws Failure BACKTEST_RANGE_EMPTY */
 export function cutRecordings(
@@ -71,7 +69,7 @@ export function shareOffTick({ rows }: Recording, tick: number): number {
   for (const column of columns) {
     for (const price of column) {
       const ticks = price / tick
-      if (Math.abs(ticks - Math.round(ticks)) > TICK_ERROR_MAX) count += 1
+      if (Math.abs(ticks - Math.round(ticks)) > DIVISION_ERROR_TICKS_MAX) count += 1
     }
   }
   return count / Math.max(1, columns.length * rows.at.length)
@@ -118,7 +116,7 @@ export function describeRecording(
     gaps: findGaps(
       at,
       stepMs,
-      Math.max(kind === 'quotes' ? QUOTE_GAP_MS_MIN : 0, stepMs * GAP_STEPS),
+      Math.max(kind === 'quotes' ? QUOTE_GAP_MS_MIN : 0, stepMs * MISSING_ROW_STEPS),
     ),
   }
 }

@@ -43,8 +43,7 @@ export interface VirtualPollersOptions {
   readonly isWaiting: () => boolean
 }
 
-/** An unchanged offset is not dispatched again for so long. */
-const OFFSET_SAID_MS = 1000
+const OFFSET_REPEAT_MS = 1000
 
 const TIME_PASSED: EngineEvent = { kind: 'timePassed' }
 const FILLS_DUE: EngineEvent = { kind: 'pollDue', what: 'fills' }
@@ -57,8 +56,7 @@ export class VirtualPollers {
   /** The last step of waiting in ms, and the virtual instant at which it ends. */
   #waitsMs = 0
   #waitsUntil = 0
-  /** Index into `tickersAt`. */
-  #nextRead = 0
+  #nextTickersIndex = 0
   /** Unix ms, our clock; 0 if the offset has to be said again. */
   #saidOffsetMs = 0
   #saidAt = 0
@@ -107,9 +105,11 @@ export class VirtualPollers {
     const { now } = wire.time
     if (nextTickersMs !== undefined) return nextTickersMs(now)
     if (tickersAt === undefined) return tickersMs
-    while ((tickersAt[this.#nextRead] ?? Number.POSITIVE_INFINITY) <= now) this.#nextRead += 1
-    const nextAt = tickersAt[this.#nextRead]
-    const isListed = nextAt !== undefined && (this.#nextRead > 0 || nextAt - now < tickersMs)
+    while ((tickersAt[this.#nextTickersIndex] ?? Number.POSITIVE_INFINITY) <= now)
+      this.#nextTickersIndex += 1
+    const nextAt = tickersAt[this.#nextTickersIndex]
+    const isListed =
+      nextAt !== undefined && (this.#nextTickersIndex > 0 || nextAt - now < tickersMs)
     return isListed ? nextAt - now : tickersMs
   }
 
@@ -161,7 +161,7 @@ export class VirtualPollers {
 
   /** The core forgets the offset after a minute. */
   #sayOffset(offsetMs: number, now: number): void {
-    if (offsetMs === this.#saidOffsetMs && now - this.#saidAt < OFFSET_SAID_MS) return
+    if (offsetMs === this.#saidOffsetMs && now - this.#saidAt < OFFSET_REPEAT_MS) return
     this.#saidOffsetMs = offsetMs
     this.#saidAt = now
     this.#options.dispatch({ kind: 'clockSynchronised', offsetMs })

@@ -149,7 +149,6 @@ async function openSweep(
   }
 }
 
-/** @throws Failure SWEEP_PRICES_OUTSIDE */
 function assertPriced(prepared: PreparedBacktest, part: TrialPart): void {
   const unpriced = prepared.unpricedIn(part)
   if (Object.keys(unpriced).length === 0) return

@@ -123,7 +123,6 @@ export async function assertTaken(
   )
 }
 
-/** @throws ConfigError with the reason for each refused value */
 function assertGood(
   source: YamlSource,
   refused: readonly RefusedSet[],

@@ -36,7 +36,6 @@ export interface OpenAccount {
   readonly logger: DaemonLogger
   readonly trusted: TrustedClock
   readonly timers: Timers
-  /** So many accounts share the address. */
   readonly accounts: number
   readonly close: () => Promise<void>
 }

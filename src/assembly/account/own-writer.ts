@@ -71,7 +71,6 @@ function digestOf(part: unknown): string {
   return sha256Hex([JSON.stringify(part, sorted)]).slice(0, DIGEST_CHARACTERS)
 }
 
-/** Keys are sorted, so that their order does not matter. */
 function sorted(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(

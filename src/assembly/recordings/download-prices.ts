@@ -39,7 +39,6 @@ export interface DownloadRequest {
   readonly isMadeUp: boolean
   readonly timers: Timers
   readonly onProgress: (share: number, label: string) => void
-  /** @returns why the download should end */
   readonly stopReason: () => string | undefined
 }
 
@@ -60,7 +59,6 @@ export interface DownloadResult {
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
-/** A call spans at most 90 days. */
 const SPAN_MS_MAX = 90 * DAY_MS
 /** So many of the last rows of a continued file are read again and compared. */
 const OVERLAP_ROWS = 100

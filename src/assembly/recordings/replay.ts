@@ -216,7 +216,7 @@ class ReplayRun {
   }
 }
 
-/** As an effect, so that it is compared and shown. */
+/** A failure of the core is written as an effect, so that it is compared and shown. */
 function writeThrown(reason: string): string {
   return JSON.stringify({ kind: 'thrown', reason })
 }

@@ -45,7 +45,6 @@ async function examine({
   }
 }
 
-/** Stray errors of a file occur by now, or soon. */
 async function waitForStrays(): Promise<void> {
   let waitedMs = 0
   do {

@@ -101,7 +101,6 @@ interface WarmUp {
   readonly beforeAt: number
 }
 
-/** @throws if both contain a candle with different prices */
 function joinCandles(one: readonly CandleRow[], other: readonly CandleRow[]): readonly CandleRow[] {
   const byOpenAt = new Map(one.map((row) => [row[0], row]))
   for (const row of other) {

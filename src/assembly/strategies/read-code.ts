@@ -66,7 +66,6 @@ export function readNeeds(
   }
 }
 
-/** Errors of strategy files during loading. */
 export interface Strays {
   problemsOf(config: DaemonConfig, documents: ConfigDocuments): readonly Problem[]
 }

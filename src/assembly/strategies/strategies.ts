@@ -34,7 +34,6 @@ import { catchStrays, readCode, type Strays } from './read-code.ts'
 
 export interface LoadedStrategy {
   readonly id: StrategyId
-  /** Several strategies may share it. */
   readonly moduleFile: string
   readonly name: string
   /** Absent for an isolated strategy: its code does not run in this thread. */
@@ -416,7 +415,6 @@ export function feedsOf(
   )
 }
 
-/** Endpoints whose documented limit these feeds exceed. */
 export function overloadedEndpoints(feeds: readonly Feed[]): readonly string[] {
   return [...Map.groupBy(mergeFeeds(feeds), (feed) => feed.endpoint)].flatMap(
     ([endpoint, group]) => {

@@ -29,7 +29,6 @@ export interface LoadedUniverse {
 /** Ten days; candles of more would take minutes to read. */
 const WARM_MS = 864_000_000
 
-/** @throws Failure UNIVERSE_PRODUCT_OTHER */
 function assertProduct({ productType, source }: UniverseRecording, wanted: string): void {
   if (productType === wanted) return
   throw new Failure({

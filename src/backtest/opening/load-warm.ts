@@ -164,7 +164,6 @@ function toSpec(text: string): FeedSpec {
   return { strategy, name, path }
 }
 
-/** @throws Failure FEED_UNKNOWN */
 function findAskers(spec: FeedSpec, strategies: readonly FeedAsker[]): readonly FeedAsker[] {
   const { strategy, name } = spec
   if (name === undefined) return strategies
@@ -180,7 +179,6 @@ function findAskers(spec: FeedSpec, strategies: readonly FeedAsker[]): readonly 
   })
 }
 
-/** @throws Failure FEED_UNUSED, FEED_OTHER */
 function assertAsked(file: FeedFile, spec: FeedSpec, askers: readonly FeedAsker[]): void {
   const { name } = spec
   if (name === undefined) {

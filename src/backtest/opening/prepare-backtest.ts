@@ -116,19 +116,15 @@ export interface PreparedBacktest {
 }
 
 const SEEDED_FROM_AT = Date.UTC(2025, 0, 1)
-/** A seeded market moves at least this often. */
 const SEEDED_STEP_MS_MAX = 5000
-/** The core hears this often that time has passed. */
-const TIME_MS_MIN = 100
-/** Fills and positions that are read before the prices may wait this long for a grant. */
-const BEFORE_MS = 500
-/** Fills and positions are read at least this often. */
-const ACCOUNT_MS_MAX = 30_000
+const TIME_PASSED_MS_MIN = 100
+const GRANT_WAIT_MS_MAX = 500
+const ACCOUNT_READ_MS_MAX = 30_000
 /**
  * The run begins this much earlier with a look that measures the clock, so that it sees the first
  * kept answer at its instant.
  */
-const LOOK_BEFORE_MS = 1000
+const CLOCK_LOOK_MS = 1000
 /** Some minutes of fills are read again at each reading. */
 const FILLS_KEPT = 1000
 
@@ -182,12 +178,12 @@ export async function prepareBacktest(
       config,
       model: fillModel,
       coverage: played.viewed,
-      instruments: toInstruments(played.config),
+      instruments: toInstruments(played.simulated),
       keptRows: universe && openKeptRows(universe, request),
       toAt,
       directory,
       backtest: {
-        startAt: fromAt - (universe === undefined ? 0 : LOOK_BEFORE_MS + backtest.latencyMs),
+        startAt: fromAt - (universe === undefined ? 0 : CLOCK_LOOK_MS + backtest.latencyMs),
         polling,
         latencyMs: backtest.latencyMs,
         settings: { ...settings, recordedCandle: readRecordedCandles(whole, toAt) },
@@ -353,8 +349,7 @@ function listCandidates(
 interface Prices {
   readonly coverage: readonly PriceCoverage[]
   readonly viewed: readonly PriceCoverage[]
-  /** Its instruments are those that are simulated, with their rules. */
-  readonly config: DaemonConfig
+  readonly simulated: DaemonConfig
   readonly instruments: readonly Instrument[]
   readonly open: (start: {
     seed: number
@@ -368,7 +363,6 @@ function listed(config: DaemonConfig, now: number): readonly Instrument[] {
   return rows.filter(({ symbol }) => config.instruments[symbol] !== undefined)
 }
 
-/** @param whole the recordings before they were cut to the run */
 function playRecordings(
   config: DaemonConfig,
   recordings: readonly Recording[],
@@ -399,7 +393,7 @@ function playRecordings(
       ...(universe && chosen.length > 0 ? [describeCandidates(universe)] : []),
     ],
     viewed,
-    config: simulated,
+    simulated,
     instruments,
     open: ({ seed, startAt, simulator: { market } }) =>
       new RecordedMarket({
@@ -461,7 +455,7 @@ function playSeed(
   }))
   return {
     instruments,
-    config,
+    simulated: config,
     coverage,
     viewed: coverage,
     open: ({ seed, startAt }) => new SeededMarket({ seed, startAt, stepMs, instruments: rows }),
@@ -494,30 +488,31 @@ function paceOf(config: DaemonConfig, universe: LoadedUniverse | undefined): Bac
 function lookPaceOf({ polling, backtest, risk, execution }: DaemonConfig): BacktestPace {
   const { pollMs, accountMs, latencyMs } = backtest
   if (pollMs === undefined && accountMs === undefined)
-    return { polling: { ...polling, timeMs: TIME_MS_MIN } }
+    return { polling: { ...polling, timeMs: TIME_PASSED_MS_MIN } }
   const tickersMs = pollMs ?? polling.tickersMs
   const looks =
     pollMs === undefined
-      ? { tickersMs, timeMs: TIME_MS_MIN }
-      : { tickersMs, timeMs: Math.max(TIME_MS_MIN, pollMs), waitingMs: TIME_MS_MIN }
+      ? { tickersMs, timeMs: TIME_PASSED_MS_MIN }
+      : { tickersMs, timeMs: Math.max(TIME_PASSED_MS_MIN, pollMs), waitingMs: TIME_PASSED_MS_MIN }
   if (accountMs !== undefined) {
     return {
       polling: { ...looks, fillsMs: accountMs, positionsMs: accountMs },
       accountAgeMaxMs: ageOfRounds(accountMs),
     }
   }
-  const everyMs = Math.min(tickersMs, ACCOUNT_MS_MAX)
+  const everyMs = Math.min(tickersMs, ACCOUNT_READ_MS_MAX)
   const [fillsMs, positionsMs] = [
     Math.max(polling.fillsMs, everyMs),
     Math.max(polling.positionsMs, everyMs),
   ]
-  const fillsBeforeMs = 2 * latencyMs + BEFORE_MS
+  const fillsBeforeMs = 2 * latencyMs + GRANT_WAIT_MS_MAX
   // A position counts once the fills visible at its reading are known.
-  const positionsBeforeMs = fillsBeforeMs + execution.fillVisibilityMs + latencyMs + BEFORE_MS
+  const positionsBeforeMs =
+    fillsBeforeMs + execution.fillVisibilityMs + latencyMs + GRANT_WAIT_MS_MAX
   const isBefore =
     everyMs < tickersMs &&
     Math.max(polling.fillsMs, polling.positionsMs, 2 * positionsBeforeMs) <= tickersMs &&
-    positionsBeforeMs + Math.min(risk.dataAgeMaxMs, tickersMs) <= 2 * ACCOUNT_MS_MAX
+    positionsBeforeMs + Math.min(risk.dataAgeMaxMs, tickersMs) <= 2 * ACCOUNT_READ_MS_MAX
   return {
     polling: {
       ...looks,

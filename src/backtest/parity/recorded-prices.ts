@@ -8,7 +8,6 @@ import { medianStep, type ViewedPrices } from '../played-prices.ts'
 
 type QuoteTables = readonly PriceTable[]
 
-/** The prices that are repeated before the first quote have at most this step. */
 const LEAD_STEP_MS_MAX = 100
 
 interface QuotesRange {

@@ -22,7 +22,6 @@ import type { PlayMarks } from '../playing/watched-thread.ts'
 import type { PlayedEvent } from '../virtual-pollers.ts'
 import { RunTrace } from './run-trace.ts'
 
-/** Only events of these kinds are parsed, because parsing all takes long. */
 const READ = /^\{"kind":"(?:snapshotTaken|decided|fillsRead|clockSynchronised)"/
 const RESTRICTED = /^\{"kind":"record".*"kind":"(?:restricted|released)"/
 const FETCHED = '{"kind":"candlesFetched"'

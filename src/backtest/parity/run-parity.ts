@@ -97,7 +97,6 @@ export async function checkParity(
   }
 }
 
-/** Lists nothing if both reached the same limits. */
 function describeRestricted(recorded: RunTrace, played: RunTrace): readonly string[] {
   const alone = (name: string, one: RunTrace, other: RunTrace): readonly string[] =>
     unmatched(one.restricted, other.restricted, String).map((text) => `${name} only: ${text}`)

@@ -39,8 +39,8 @@ import { ProgressBar } from './progress-bar.ts'
 import { keepReportWritable, REPORTS, ReportDirectory } from './report-directory.ts'
 
 const DAYS_DEFAULT = 30
-/** Virtual time between two looks at the terminal. */
-const CHUNK_MS = 300_000
+/** In virtual time. */
+const PROGRESS_STEP_MS = 300_000
 /** After so long the event loop gets a turn, so that Ctrl-C is heard. */
 const TURN_MS = 100
 
@@ -150,7 +150,6 @@ export async function runBacktest(
   }
 }
 
-/** @throws Failure BACKTEST_UNIVERSE_MADE_UP, and those of opening kept tickers */
 function openUniverse({ universe = '', market }: PlayOptions): UniverseRecording {
   if (!market.includes(SEEDED)) return new UniverseRecording(resolve(universe))
   throw new Failure({
@@ -161,7 +160,6 @@ function openUniverse({ universe = '', market }: PlayOptions): UniverseRecording
   })
 }
 
-/** `seeded` alone stands for no file. */
 function filesOf(
   { market, days }: PlayOptions,
   configured: readonly (readonly [string, string])[],
@@ -238,7 +236,7 @@ export async function playRun(
   onPlayed: (at: number) => void,
 ): Promise<void> {
   let turnAt = systemClock.monotonic()
-  while (watch.ended === undefined && run.playTo(run.now + CHUNK_MS)) {
+  while (watch.ended === undefined && run.playTo(run.now + PROGRESS_STEP_MS)) {
     onPlayed(run.now)
     if (systemClock.monotonic() - turnAt < TURN_MS) continue
     await turn()
@@ -323,7 +321,6 @@ function endedAt(
   return { ...recipe, to, endedEarly: { by: ended.why, asked: recipe.to, playedTo } }
 }
 
-/** @throws Failure BACKTEST_STRATEGY_HALTED */
 function assertNobodyFailed(runs: readonly RunReport[]): void {
   const halted = runs.flatMap(({ model, restrictions }) =>
     restrictions

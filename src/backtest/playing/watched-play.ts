@@ -14,14 +14,12 @@ import {
 import { isUnfinished } from './report-directory.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
-/** Loading the program, strategies and prices may take so long. */
-const BEGIN_PATIENCE_MS = 60_000
+const LOADING_PATIENCE_MS = 60_000
 /** A year of ten instruments takes a tenth of this. */
 export const HEAP_MB_MAX = 4096
 /** A look makes many short-lived objects: with a daemon's 2 MB a run took a fifth longer. */
 export const SEMI_SPACE_MB = 32
-/** After a signal a standstill is ended this soon. */
-const STOP_PATIENCE_MS = 3000
+const STOPPING_PATIENCE_MS = 3000
 
 export interface WatchedPlay {
   readonly file: string
@@ -30,7 +28,6 @@ export interface WatchedPlay {
   readonly hungAfterMs: number
   /** After a signal the thread reports what was done; without this it is ended at once. */
   readonly endsWithReport?: boolean
-  /** Default: {@link HEAP_MB_MAX}. */
   readonly heapMbMax?: number
 }
 
@@ -101,8 +98,8 @@ function take(message: PlayMessage, known: ThreadState): void {
 }
 
 function patienceOf({ playedAt, stoppedBy }: PlayMarks, hungAfterMs: number): number {
-  if (playedAt === 0) return Math.max(hungAfterMs, BEGIN_PATIENCE_MS)
-  return stoppedBy === undefined ? hungAfterMs : Math.min(hungAfterMs, STOP_PATIENCE_MS)
+  if (playedAt === 0) return Math.max(hungAfterMs, LOADING_PATIENCE_MS)
+  return stoppedBy === undefined ? hungAfterMs : Math.min(hungAfterMs, STOPPING_PATIENCE_MS)
 }
 
 function stopped(signal: string, marks: PlayMarks): Failure {

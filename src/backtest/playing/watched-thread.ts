@@ -51,7 +51,6 @@ export class PlayMarks {
     Atomics.add(this.#numbers, BEATS, 1)
   }
 
-  /** @param number 0: none */
   decides(number: number): void {
     Atomics.store(this.#numbers, DECIDING, number)
   }

@@ -1,4 +1,5 @@
 import { Failure } from '../../lib/failure.ts'
+import { MEDIAN_RATE_MAX, RATE_MAX } from '../funding.ts'
 import { findGaps, type Gaps } from './gaps.ts'
 import {
   addFindings,
@@ -11,10 +12,6 @@ import {
 const HOUR_MS = 3_600_000
 /** Exchanges stamp a payment up to some seconds late. */
 const LATE_MS_MAX = 60_000
-/** If rates are above this, the whole file is in percent. */
-const MEDIAN_RATE_MAX = 0.003
-/** No exchange charges a tenth of a position at once. */
-const RATE_MAX = 0.1
 
 export interface CleanFunding {
   readonly at: Float64Array

@@ -99,7 +99,6 @@ async function* readInstruments(options: ImportOptions): AsyncGenerator<Instrume
   }
 }
 
-/** @throws Failure IMPORT_STAMPS_DIFFER */
 async function assertSameStamps(options: ImportOptions): Promise<void> {
   const stamps = new Map<boolean, string>()
   for await (const { symbol, groups } of readInstruments(options)) {
@@ -303,10 +302,6 @@ function groupFiles({
   return [...Map.groupBy(files, symbolOf).values()]
 }
 
-/**
- * @throws Failure IMPORT_SYMBOL_UNKNOWN, IMPORT_SYMBOLS_DIFFER, IMPORT_MARKETS_DIFFER,
- * IMPORT_EXCHANGES_DIFFER
- */
 function groupByInstrument(
   tables: readonly NamedTable[],
   given: InstrumentOptions,
@@ -325,7 +320,6 @@ function groupByInstrument(
   )
 }
 
-/** Undefined if neither is certain. */
 function symbolIn(table: NamedTable, all: readonly NamedTable[]): string | undefined {
   const { instrument, source, names } = table
   const inFile = [...new Set(names.flatMap(({ symbol }) => symbol ?? []))]

@@ -51,7 +51,6 @@ export function readTables({ name, bytes }: PackedFile, now: number): readonly P
   return /^\s*[[{]/.test(text) ? readJson({ name, bytes }, now) : readCsv({ name, bytes }, now)
 }
 
-/** @throws Failure IMPORT_SHAPE_UNKNOWN for text that is not UTF-8 with line ends */
 function assertPlainText(bytes: Buffer, name: string): void {
   const begin = bytes.subarray(0, 4096)
   if (begin.includes(0))
@@ -246,7 +245,6 @@ function withoutSigns(columns: ShapeColumns): ShapeColumns {
   )
 }
 
-/** @throws Failure IMPORT_ZONE_UNKNOWN */
 function zoneMsOf(
   zones: Float64Array,
   row: number,

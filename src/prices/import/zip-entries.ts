@@ -72,7 +72,6 @@ interface ZipEntry {
   readonly headerAt: number
 }
 
-/** @throws RangeError or Error without a directory */
 function* listEntries(bytes: Buffer): Generator<ZipEntry> {
   const endAt = findEnd(bytes)
   let at = bytes.readUInt32LE(endAt + 16)
