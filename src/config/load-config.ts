@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { dirname, resolve, sep } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import type { ContractRules } from '../domain/contract-rules.ts'
@@ -12,6 +12,7 @@ import {
   resolveRules,
   type TradedInstrument,
 } from './known-contracts.ts'
+import { DRAFT_INLINE, isAnyWithin } from './draft-strategies.ts'
 import { checkMarketFiles, checkPlayed, type PlayedPrices, resolveMarket } from './market-files.ts'
 import { type DaemonFile, daemonFileSchema } from './schema/daemon-schema.ts'
 import { type StrategyFile, strategyFileSchema } from './schema/strategy-schema.ts'
@@ -250,30 +251,6 @@ function guardDraft(
     return { ...strategy, problems: [...problems, source.problem(['isolation'], DRAFT_INLINE)] }
   // A shipped strategy would be inline by default.
   return value === undefined ? strategy : { ...strategy, value: { ...value, isolation: 'worker' } }
-}
-
-/** The code in the folder in which an assistant may write never runs outside of the guard. */
-const DRAFT_INLINE =
-  'an assistant may write this strategy (control.agents.strategies), so it runs in a thread of its own and never inline: leave isolation out, or move its files out of that folder first'
-
-/** Links are followed on both sides. */
-function isAnyWithin(folder: string, files: readonly string[]): boolean {
-  const folders = [resolve(folder), realOf(folder)].map((one) =>
-    one.endsWith(sep) ? one : one + sep,
-  )
-  return files
-    .flatMap((file) => [resolve(file), realOf(file)])
-    .some((file) => folders.some((one) => file.startsWith(one)))
-}
-
-/** A draft may not exist yet, so links are followed in the part of the path that does. */
-function realOf(path: string): string {
-  const whole = resolve(path)
-  if (existsSync(whole)) return realpathSync(whole)
-  const above = dirname(whole)
-  return above === whole
-    ? whole
-    : resolve(realOf(above), whole.slice(above.length).replace(/^[/\\]/, ''))
 }
 
 function readStrategy(request: FileRequest): StrategyReading {

@@ -34,7 +34,7 @@ import type { PriceCoverage } from '../../report/run-facts.ts'
 import type { PriceLooks } from '../../report/run-report.ts'
 import { createExchangeCore, type ExchangeCore } from '../../simulator/futures/exchange-core.ts'
 import {
-  type Instrument,
+  type ListedContract,
   toMarketInstrument,
 } from '../../simulator/futures/instruments/instruments.ts'
 import type { Market } from '../../simulator/market/market.ts'
@@ -350,7 +350,7 @@ interface Prices {
   readonly coverage: readonly PriceCoverage[]
   readonly viewed: readonly PriceCoverage[]
   readonly simulated: DaemonConfig
-  readonly instruments: readonly Instrument[]
+  readonly instruments: readonly ListedContract[]
   readonly open: (start: {
     seed: number
     startAt: number
@@ -358,7 +358,7 @@ interface Prices {
   }) => Market
 }
 
-function listed(config: DaemonConfig, now: number): readonly Instrument[] {
+function listed(config: DaemonConfig, now: number): readonly ListedContract[] {
   const rows = listInstruments(contractsOf(config), now)
   return rows.filter(({ symbol }) => config.instruments[symbol] !== undefined)
 }
