@@ -59,9 +59,9 @@ export function describeMeaning(schema: SettingSchema): string | undefined {
   return typeof json === 'boolean' ? undefined : json.description
 }
 
-type JsonSchema = z.core.JSONSchema._JSONSchema
+type SettingJsonSchema = z.core.JSONSchema._JSONSchema
 
-function describe(json: JsonSchema): string | undefined {
+function describe(json: SettingJsonSchema): string | undefined {
   if (typeof json === 'boolean') return undefined
   if (json.title !== undefined) return json.title
   if (json.const !== undefined) return JSON.stringify(json.const)
