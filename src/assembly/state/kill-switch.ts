@@ -173,7 +173,7 @@ export class KillSwitch {
   }
 }
 
-/** The daemon itself wrote these files, for orders that came by the server. */
+/** An order that came by the server is in a file that the daemon itself wrote. */
 function verified(file: string, stats: { readonly uid: number }): KillNote {
   const note = readNote(file)
   const from = note.order === undefined ? describeFile(stats) : 'server'

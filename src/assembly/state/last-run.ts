@@ -3,10 +3,9 @@ import { join } from 'node:path'
 import { writeDurably } from '../../lib/durable-file.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
-/** Absent after a kill of the process. */
 const LAST_RUN_FILE = 'last-run.json'
 
-/** Unix ms, machine's clock. */
+/** Unix ms, machine's clock. A run that was killed has no end. */
 export interface LastRun {
   readonly pid: number
   readonly beganAt: number

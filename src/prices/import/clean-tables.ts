@@ -36,7 +36,7 @@ export interface CleanRows {
   readonly gaps: Gaps
   /** Not all files have these columns. */
   readonly leftAside: readonly Field[]
-  /** The times of these tables were converted. */
+  /** True if the rows were stamped by their close; their times were converted. */
   readonly isByClose: boolean
   readonly remarks: readonly string[]
 }

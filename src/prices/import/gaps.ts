@@ -1,8 +1,8 @@
 export interface Gaps {
   readonly count: number
   readonly missing?: number
-  /** The time of the row before the gap. */
   readonly longestMs: number
+  /** Unix ms of the row before the gap. */
   readonly longestFrom?: number
 }
 
