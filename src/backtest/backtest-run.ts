@@ -44,20 +44,17 @@ export interface BacktestRunOptions {
   readonly backtest: Omit<BacktestOptions, 'listener' | 'createJournal' | 'exchange'>
   readonly model: string
   readonly coverage: readonly ViewedPrices[]
-  /** All that may be traded; absent: those of the settings. */
+  /** Strategies may come to trade these. Absent: only the instruments of the settings. */
   readonly instruments?: ReadonlyMap<string, Instrument>
-  /** Tickers of all instruments that were kept; absent: none. */
   readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts' | 'market'> | undefined
   /** Unix ms. */
   readonly toAt: number
-  /** For CSV files; undefined: none. */
   readonly directory: string | undefined
-  /** See CollectorOptions. */
   readonly bucketMs?: number
   readonly onStep?: (step: Step) => void
 }
 
-/** Counted by strategy; the first reason is kept. */
+/** Counts failed decisions by strategy, and keeps the first reason of each. */
 class FailedDecisions {
   readonly #byStrategy = new Map<string, { count: number; readonly reason: string }>()
 
@@ -80,7 +77,6 @@ class FailedDecisions {
   }
 }
 
-/** `risk.liquidation`, as announced. */
 class TakenSteps {
   readonly taken: TakenStep[] = []
 
@@ -98,7 +94,9 @@ const STEP_OF_CODE: Readonly<Partial<Record<string, LiquidationStep>>> = {
   liquidationFlatten: 'flatten',
 }
 
-/** A watched and reported backtest: one fill model, from the first price to the last. */
+/**
+ * Plays a backtest with one fill model from the first price to the last, and collects its report.
+ */
 export class BacktestRun {
   readonly #options: BacktestRunOptions
   readonly #core: ExchangeCore
@@ -168,24 +166,23 @@ export class BacktestRun {
     this.#moments = new WorstMomentWatch(this.#backtest.engine, settings, config)
   }
 
-  /** How far it has come. */
+  /** Unix ms, exchange clock: so far it was played. */
   get now(): number {
     return this.#backtest.now
   }
 
-  /** At most to the end. @returns whether there is more @throws whatever broke the run */
+  /** @returns whether there is more to play @throws the error that broke the run */
   playTo(at: number): boolean {
     const { toAt } = this.#options
     this.#backtest.run(Math.min(at, toAt) - this.now)
     return this.now < toAt
   }
 
-  /** As the strategies saw it last; the report uses the exchange's ledger. */
+  /** The strategies saw this last; the report uses the exchange's ledger instead. */
   get equity(): number | undefined {
     return this.#backtest.equity?.equity
   }
 
-  /** As far as it was played. */
   finish(): RunReport {
     const { model, toAt, config } = this.#options
     const coin = config.account.marginCoin
@@ -253,12 +250,12 @@ export class BacktestRun {
   }
 }
 
-/** When trading ended and why, the earliest first: nothing is released in a backtest. */
+/** A backtest releases nothing, so each restriction says when its trading ended and why. */
 export function describeRestrictions(
   restrictions: readonly Restriction[],
   { fromAt, toAt }: { readonly fromAt: number; readonly toAt: number },
 ): readonly string[] {
-  // A limit that flattens holds both, and says what was reached.
+  // A limit that flattens restricts twice; the other restriction names the limit.
   const isSaid = ({ scope, code }: Restriction): boolean =>
     code === 'flatten' &&
     restrictions.some((other) => other.scope === scope && other.code !== 'flatten')
@@ -295,14 +292,13 @@ function toLimiterUse(endpoint: EndpointStatistics): LimiterUse {
   }
 }
 
-/** Prices may be 0.00000248 or 101,010.5, and accounts in dollars or bitcoin. */
+/** These suit a price of 0.00000248 and one of 101,010.5. */
 const DIGITS = 8
 
 function shorten(text: string): string {
   return decimal(text).prec(DIGITS).toString()
 }
 
-/** As the daemon's book counts them. */
 class TradeLog {
   readonly #book: () => Book
   readonly #table: TradeTable
@@ -344,7 +340,7 @@ class TradeLog {
 
 type MomentFigure = Pick<WorstMoment, 'measure' | 'figure' | 'subject'>
 
-/** They come at each look, and neither figure is measured after them. */
+/** These events come at each look and change neither figure. */
 const MEASURES_NOTHING: ReadonlySet<Step['event']['kind']> = new Set([
   'pollDue',
   'decided',
@@ -352,7 +348,7 @@ const MEASURES_NOTHING: ReadonlySet<Step['event']['kind']> = new Set([
 ])
 
 /**
- * When a move would have hurt most: by the use of `risk.survives`, else by the nearest liquidation.
+ * Keeps the moment at which a move would have hurt most, judged by `risk.survives` if it is set and by the nearest liquidation otherwise.
  */
 export class WorstMomentWatch {
   readonly #engine: Engine
@@ -380,7 +376,7 @@ export class WorstMomentWatch {
     if (found !== undefined) this.#worst = { ...found, at, ...this.#picture() }
   }
 
-  /** Undefined where nothing was held, or figures were not known. */
+  /** Undefined if nothing was held, or figures were not known. */
   report(): WorstMoment | undefined {
     if (this.#worst === undefined) return undefined
     const { measure, figure, subject, at, account, notCounted } = this.#worst

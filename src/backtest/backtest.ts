@@ -51,17 +51,15 @@ export interface BacktestOptions extends Pick<
   VirtualAccountOptions,
   'settings' | 'strategies' | 'polling' | 'feeds' | 'events' | 'contracts' | 'limits' | 'isExact'
 > {
-  /** The exchange's market begins. */
   readonly startAt: number
   /** Its only account is {@link UID}. */
   readonly core: ExchangeCore
-  /** Between us and the exchange, one way. */
+  /** One way, between the daemon and the exchange. */
   readonly latencyMs: number
   readonly exchange?: DirectExchangeOptions
   readonly listener?: RunListener
-  /** As a daemon would log. */
   readonly onAnnounced?: (announcement: Announcement) => void
-  /** Default: in memory, durable at once. */
+  /** Default: {@link MemoryJournal}, in which a record is durable at once. */
   readonly createJournal?: (time: VirtualTime) => JournalPort
 }
 
@@ -88,7 +86,9 @@ export class Backtest {
   readonly #time: VirtualTime
   readonly #options: BacktestOptions
   readonly #account: VirtualAccount
-  /** Undefined before the stop. */
+  /**
+   * Undefined until the run has stopped; then whether it was proved that nothing rests or is held.
+   */
   #stopped: boolean | undefined
   #isStarted = false
 
@@ -120,12 +120,10 @@ export class Backtest {
     return this.#account.limiter
   }
 
-  /** As strategies, limits and status have it. */
   get equity(): Equity | undefined {
     return this.#account.engine.equity
   }
 
-  /** For reading only. */
   get engine(): Engine {
     return this.#account.engine
   }
@@ -138,14 +136,14 @@ export class Backtest {
     return this.#options.core.ledger(UID)
   }
 
-  /** @throws whatever broke the run */
+  /** @throws the error that broke the run */
   run(forMs: number): void {
     if (!this.#isStarted) this.#account.start()
     this.#isStarted = true
     this.#time.runUntil(this.#time.now + forMs)
   }
 
-  /** As a daemon stops; false if what rests or is held could not be proved. */
+  /** Stops as a daemon does. @returns whether it was proved that nothing else rests or is held */
   stop(policy: StopPolicy): boolean {
     this.#account.dispatch({ kind: 'commanded', command: { kind: 'stop', policy } })
     this.#time.runUntil(this.#time.now + STOP_MS_MAX, () => this.#stopped !== undefined)
@@ -172,13 +170,12 @@ export class Backtest {
   }
 }
 
-/** With params as its own schema gave them back. */
+/** The params are those that the strategy's own schema returned. */
 export interface VirtualStrategy {
   readonly strategy: Strategy
   readonly params: unknown
 }
 
-/** Nothing disturbs a backtest; in a fault world everything can go wrong. */
 export interface VirtualEnvironment {
   readonly gate: Gate
   readonly interruptions?: Interruptions
@@ -191,10 +188,10 @@ export interface VirtualEnvironment {
 
 export type VirtualLimits = Pick<LimiterOptions, 'tier' | 'use'>
 
-/** Parts that an account owns in a daemon too, and a virtual world around it. */
+/** The account owns settings and book as in a daemon; around it everything is virtual. */
 export interface VirtualAccountOptions extends Pick<OpenAccount, 'settings' | 'book'> {
   readonly time: VirtualTime
-  /** The machine's. */
+  /** The clock of the machine, which may differ from the exchange's. */
   readonly clock: Clock
   readonly exchange: SimulatedExchange
   readonly network: Network
@@ -203,22 +200,19 @@ export interface VirtualAccountOptions extends Pick<OpenAccount, 'settings' | 'b
   readonly polling: VirtualPolling
   readonly feeds?: readonly PlayedFeed[] | undefined
   readonly events?: readonly PlayedEvent[] | undefined
-  /** Absent: no rule chooses. */
+  /** Rules choose among these. Absent: no rule does. */
   readonly contracts?: ReadonlyMap<string, ContractRules> | undefined
-  /** Fills that one page of the exchange has. */
+  /** The exchange returns at most so many fills a page. */
   readonly pageFills: number
-  /** An earlier run may just have called the exchange. */
+  /** True if an earlier run may just have called the exchange, which its limits count. */
   readonly hasPreviousRun: boolean
-  /** Default: {@link VirtualCalls}. */
   readonly createCalls?: ((options: VirtualCallsOptions) => ExchangePort) | undefined
-  /** No reading is carried by the object that carried the last one. */
+  /** Each reading gets an object of its own, as on a network with faults. */
   readonly isExact?: boolean | undefined
-  /** Default: an ordinary account's. */
   readonly limits?: VirtualLimits | undefined
   readonly surroundings: VirtualEnvironment
 }
 
-/** One run: the core, its interpreter, its strategies, and what happens by itself. */
 export class VirtualAccount {
   readonly engine: Engine
   readonly interpreter: Interpreter
@@ -258,17 +252,15 @@ export class VirtualAccount {
     this.interpreter = new Interpreter(this.engine, this.ports)
   }
 
-  /** Keyed by endpoint, so far. */
   get limiter(): readonly EndpointStatistics[] {
     return this.#limiter.statistics()
   }
 
-  /** Before that there is nothing to bring to an end. */
   get hasBegun(): boolean {
     return this.#hasBegun
   }
 
-  /** The exchange's clock is measured first. */
+  /** The run begins once the exchange's clock was measured. */
   start(): void {
     const { exchange, polling, settings } = this.#options
     const isChosen = exchange.contracts !== undefined
@@ -277,7 +269,7 @@ export class VirtualAccount {
       wire: this.#wire,
       exchange,
       polling,
-      // All instruments of the exchange are shown then.
+      // Kept tickers, and an exchange whose contracts are read, show all instruments.
       instruments: isChosen || isKept ? undefined : settings.instruments.size,
       isOver: () => this.#isClosed,
       dispatch: (event) => this.dispatch(event),
@@ -303,13 +295,13 @@ export class VirtualAccount {
     })
   }
 
-  /** Nothing falls due any more: what is left is a retreat. */
+  /** After this nothing falls due any more; calls for a retreat are still made. */
   close(): void {
     this.#isClosed = true
     this.interpreter.close()
   }
 
-  /** No call is granted any more either. */
+  /** After this no call is granted either. */
   end(): void {
     this.#isEnded = true
     this.close()
@@ -388,7 +380,7 @@ export class VirtualAccount {
 
 function ignore(): void {}
 
-/** Synchronous: a returned token is in stock at once. */
+/** A returned token is in stock at once. */
 export class DirectPool implements TokenPool {
   readonly leadMs = 0
   #stock: number
@@ -420,7 +412,7 @@ export class DirectPool implements TokenPool {
   }
 }
 
-/** Ends with its process. Records are copied as the disk would. */
+/** This journal ends with its process. Records are copied, as a disk would. */
 export class MemoryJournal implements Journal {
   readonly salt: string
   readonly #records: string[] = []
@@ -470,13 +462,12 @@ export class MemoryJournal implements Journal {
   close(): void {}
 }
 
-/** Never read again: keeps only used keys, which name one order for ever. */
+/** This journal is never read again, so it keeps only used keys: a key names one order for ever. */
 export class PassingJournal implements JournalPort {
   readonly recordsSinceCheckpoint = 0
   readonly #keys = new MemoryKeys()
   readonly #onAppended: (record: JournalRecord, bookings: readonly Booking[]) => void
 
-  /** @param onAppended hears each record and what it has booked */
   constructor(onAppended: (record: JournalRecord, bookings: readonly Booking[]) => void) {
     this.#onAppended = onAppended
   }

@@ -19,47 +19,45 @@ import type { ExchangeCore } from '../simulator/futures/exchange-core.ts'
 import { NOBODY } from '../simulator/shared/handlers.ts'
 import { accept, type Reply } from '../simulator/shared/reply.ts'
 import { planOrderRows } from '../simulator/undocumented/plan-orders.ts'
-import type { KeptRows, MarketRow } from './kept-rows.ts'
+import type { KeptRows, TickerRow } from './kept-rows.ts'
 
 export const UID = '1'
 export const MARGIN_COIN = 'USDT'
 
 export interface PlacedBatch {
   readonly body: string
-  /** Exchange clock as the client knew it. */
+  /** Unix ms, exchange clock as the client knew it. */
   readonly signedAt: number
-  /** Sent a second time on the way. */
+  /** The network delivered the request a second time. */
   readonly isCopy: boolean
 }
 
-/** The newest first. */
-export interface FillsQuery {
+/** A page lists the newest fills first. */
+export interface FillsPageQuery {
   /** Exchange clock. */
   readonly sinceAt: number
   readonly limit: number
   readonly idLessThan?: string | undefined
 }
 
-type FillsPage = ResponseOf<'orderFills'>
-type WireTicker = ResponseOf<'tickers'>[number]
+export type FillsPage = ResponseOf<'orderFills'>
 
-/** Without a wire: bodies in, replies out. */
 export interface SimulatedExchange {
   placeBatch(batch: PlacedBatch): Reply<BatchResult>
   cancelAll(body: string, signedAt: number): Reply<BatchResult>
-  fillsPage(query: FillsQuery): Reply<FillsPage>
-  /** Whether its page from there may have any; absent: only the page tells. */
+  fillsPage(query: FillsPageQuery): Reply<FillsPage>
+  /** False if no fill is newer. Absent: only a page tells. */
   hasFillsSince?(sinceAt: number): boolean
   position(symbol: string): Reply<readonly ReadPosition[] | null>
-  /** The exits of an instrument's positions, and one moved. Absent: not simulated. */
+  /** Absent: exits at the exchange are not simulated. */
   exitsListed?(symbol: string): Reply<ResponseOf<'ordersPlanPending'>>
   moveExit?(body: string): Reply<ResponseOf<'modifyTpslOrder'>>
   readTickers(table: TickerTable): void
-  /** As known with the last tickers; absent: not kept. */
+  /** The contracts that were known with the last tickers; absent: none were kept. */
   readonly contracts?: ReadonlyMap<string, ContractRules> | undefined
 }
 
-/** The visible part of the simulated market, and how new it counts as; see played-prices.ts. */
+/** Says which instruments are listed, and how new a price counts as (played-prices.ts). */
 export interface TickerView {
   isListed(symbol: string, at: number): boolean
   /** Unix ms when a price shown at `shownAt` was last current. */
@@ -69,13 +67,12 @@ export interface TickerView {
 export interface DirectExchangeOptions {
   readonly productType?: ProductType
   readonly marginCoin?: string
-  /** Default: everything, as it stands. */
+  /** Default: all instruments are listed, and each price is new. */
   readonly view?: TickerView
-  /** Absent: only tickers of the simulated market are shown. */
   readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts' | 'market'> | undefined
-  /** Positions are not written as texts, which the client would parse to the same numbers. */
+  /** Positions are passed as numbers. As texts the client would parse them to the same numbers. */
   readonly statesNumbers?: boolean
-  /** The market was played, and nothing has heard of it. */
+  /** Called after the market was played, before any answer shows it. */
   readonly onPlayed?: () => void
 }
 
@@ -107,7 +104,7 @@ export class DirectExchange implements SimulatedExchange {
     return this.#played(this.#core.answer('cancelAllOrders', { uid: UID }, request, this.#now()))
   }
 
-  fillsPage({ sinceAt, limit, idLessThan }: FillsQuery): Reply<FillsPage> {
+  fillsPage({ sinceAt, limit, idLessThan }: FillsPageQuery): Reply<FillsPage> {
     const request = {
       productType: this.#productType,
       startTime: String(sinceAt),
@@ -184,7 +181,7 @@ export class DirectExchange implements SimulatedExchange {
         this.#putTicker(table, toTickerNumbers(state, symbol), now)
   }
 
-  /** Written out: as a loop over names it costs more than the figures themselves. */
+  /** A loop over the names would cost more than the figures themselves. */
   #putTicker(table: TickerTable, ticker: TickerNumbers, now: number): void {
     const { symbol, ts } = ticker
     const { view } = this.#options
@@ -214,7 +211,7 @@ export class DirectExchange implements SimulatedExchange {
     columns.deliveryStatus[row] = indexOfState(ticker.deliveryStatus)
   }
 
-  tickers(): readonly WireTicker[] {
+  tickers(): ResponseOf<'tickers'> {
     const request = { productType: this.#productType }
     const reply = this.#played(this.#core.answer('tickers', NOBODY, request, this.#now()))
     return reply.ok ? reply.data : []
@@ -229,7 +226,7 @@ export class DirectExchange implements SimulatedExchange {
 function toMarketRows(
   tickers: readonly TickerNumbers[],
   { view, now }: { readonly view: TickerView | undefined; readonly now: number },
-): ReadonlyMap<string, MarketRow | undefined> {
+): ReadonlyMap<string, TickerRow | undefined> {
   return new Map(
     tickers.map((ticker) => {
       const { symbol, ts, deliveryStatus } = ticker
@@ -240,10 +237,9 @@ function toMarketRows(
   )
 }
 
-/** @param deliveryStatus default: the ticker's */
 export function addTicker(
   table: TickerTable,
-  ticker: WireTicker,
+  ticker: ResponseOf<'tickers'>[number],
   deliveryStatus: string | null | undefined = ticker.deliveryStatus,
 ): void {
   const row = table.claimRow(ticker.symbol)

@@ -17,13 +17,12 @@ interface Touch {
   askTicks: number
 }
 
-/** Hears, in the order of time, what the exchange knows of the account. */
 export interface WatchListener {
-  /** Before the account's figures of the same moment. */
+  /** Called before `onFigures` of the same moment. */
   onPrice(at: number, symbol: string, last: number): void
   onFill(fill: RunFill): void
   onFunding(payment: RunFunding): void
-  /** After each quote. @param at Unix ms */
+  /** Called after each quote. @param at Unix ms */
   onFigures(at: number, figures: Readonly<AccountFigures>): void
 }
 
@@ -44,9 +43,9 @@ export class ExchangeWatch {
     net: 0,
     marginUse: 0,
   }
-  /** The display before the present quote, which an order in between met. */
+  /** An order between two quotes met the display of the first. */
   readonly #touches = new Map<string, Touch>()
-  /** With their funding; closed ones until it is known. */
+  /** A closed position is kept until its funding is known. */
   readonly #positions = new Map<Position, Decimal>()
   /** Since the last valuation; it cannot be seen afterwards. */
   #isLiquidated = false
@@ -61,7 +60,10 @@ export class ExchangeWatch {
     for (const symbol of this.#state.symbols.values()) this.#follow(symbol)
   }
 
-  /** Called whenever the market was played: an order may be filled between two quotes. */
+  /**
+   * Must be called whenever the market was played, because an order may be filled between two
+   * quotes.
+   */
   look(): void {
     if (this.#state.clock.tradeSequence > this.#fillsSeen) this.#takeFills()
     const { funding = ZERO } = this.#account.coins.get(this.#coin) ?? {}
@@ -133,7 +135,7 @@ export class ExchangeWatch {
     const order = this.#orderOf(fill)
     const market = this.#state.symbols.get(fill.symbol)?.market
     const shown = { bidTicks: market?.bidTicks ?? 0, askTicks: market?.askTicks ?? 0 }
-    // A resting order meets the quote that fills it; one that takes, what stood before.
+    // A resting order is filled by the present quote; an order that takes met the one before.
     const before = fill.tradeScope === 'taker' && fill.source === 'API' && this.#isBeforeQuote(fill)
     const known = before ? this.#touches.get(fill.symbol) : undefined
     // Nothing was displayed before the first quote.
@@ -158,7 +160,7 @@ export class ExchangeWatch {
     }
   }
 
-  /** Orders due at one instant arrive before its quote. */
+  /** Orders that are due at the instant of a quote arrive before it. */
   #isBeforeQuote({ symbol, at }: FuturesFill): boolean {
     return at <= (this.#state.symbols.get(symbol)?.market.at ?? 0)
   }
@@ -182,7 +184,7 @@ export class ExchangeWatch {
     this.#listener.onFunding({ symbol, slot, amount: funding.minus(known), at: position.updatedAt })
   }
 
-  /** Funding belongs to those that held the position then. */
+  /** Strategies that held the position at the time of funding share it. */
   #payEnded(symbol: string): void {
     for (const position of this.#positions.keys())
       if (position.lots === 0 && position.symbol === symbol) this.#payFunding(position)
@@ -224,7 +226,7 @@ export class ExchangeWatch {
       )
   }
 
-  /** Margin coin: worth, gain, and required margin. */
+  /** In the margin coin. */
   #worthOf(position: Position, { instrument, markTicks }: SymbolState) {
     const mark = markTicks * instrument.tickFloat
     const quoteValue = mark * position.lots * instrument.lotFloat

@@ -25,18 +25,16 @@ export interface FeedFile {
   readonly path: string
   /** Rising. */
   readonly readAt: readonly number[]
-  /** Parsed each time: a year of objects would not fit into memory. */
+  /** Each call parses the line anew, because a year of objects would not fit into memory. */
   reading(index: number): FeedReading
-  /** In the file, from 1 on. */
+  /** @returns the number of the line in the file, from 1 */
   lineOf(index: number): number
 }
 
 const FORMAT = 1
 const NEWLINE = 0x0a
-/** The exchange's clock and ours differ by this at most. */
 const CLOCKS_DIFFER_MS_MAX = 60_000
-/** The document's names for a row's instant. */
-const INSTANTS = ['ts', 'cTime', 'uTime'] as const
+const INSTANT_FIELDS = ['ts', 'cTime', 'uTime'] as const
 const FIRST_AT = Date.UTC(2009, 0, 1)
 /** Unix seconds of any day are below, milliseconds since 2001 above. */
 const SECONDS_BELOW = 1e11
@@ -68,7 +66,7 @@ export function parseFeedFile(bytes: Buffer, path: string): FeedFile {
     const place = { path, line: line.number }
     const reading = readLine(textOf(bytes, line), { ...place, feed })
     assertLater(reading.readAt, readAt[index - 1], place)
-    // A time in a signal is its sender's word.
+    // The time in a signal is only what its sender claims, so it is not compared.
     if (reading.id === undefined) assertKnown(reading, place)
     readAt.push(reading.readAt)
   }
@@ -110,14 +108,14 @@ interface Place {
   readonly line: number
 }
 
-interface Line {
+interface FeedLine {
   readonly number: number
   readonly from: number
   readonly to: number
 }
 
-function listLines(bytes: Buffer): readonly Line[] {
-  const lines: Line[] = []
+function listLines(bytes: Buffer): readonly FeedLine[] {
+  const lines: FeedLine[] = []
   for (let from = 0, number = 1; from < bytes.length; number++) {
     const end = bytes.indexOf(NEWLINE, from)
     const to = end === -1 ? bytes.length : end
@@ -127,7 +125,7 @@ function listLines(bytes: Buffer): readonly Line[] {
   return lines
 }
 
-function textOf(bytes: Buffer, line: Line | undefined): string {
+function textOf(bytes: Buffer, line: FeedLine | undefined): string {
   return line === undefined ? '' : bytes.toString('utf8', line.from, line.to)
 }
 
@@ -174,7 +172,7 @@ function toInstant(value: unknown): number | undefined {
     : undefined
 }
 
-/** A 30th of February would be a day of March. */
+/** `Date` would read the 30th of February as a day of March. */
 function parseIso(text: string): number | undefined {
   const [, day, month] = /^(\d{4}-(\d{2})-\d{2})T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/.exec(text) ?? []
   if (day === undefined) return undefined
@@ -194,7 +192,7 @@ function assertLater(readAt: number, before: number | undefined, place: Place): 
 /** A row later than its reading would let a backtest see the future. */
 function assertKnown({ data, readAt }: FeedReading, place: Place): void {
   for (const row of listRecords(data)) {
-    for (const name of INSTANTS) {
+    for (const name of INSTANT_FIELDS) {
       const at = toTime(row[name])
       if (at === undefined || at <= readAt + CLOCKS_DIFFER_MS_MAX) continue
       throw damaged(
@@ -206,13 +204,14 @@ function assertKnown({ data, readAt }: FeedReading, place: Place): void {
   }
 }
 
-/** However deep. */
 function listRecords(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   if (Array.isArray(value)) return value.flatMap(listRecords)
   return isRecord(value) ? [value, ...Object.values(value).flatMap(listRecords)] : []
 }
 
-/** Unix s or ms, number or text, or a date; undefined for no instant. */
+/**
+ * Reads Unix seconds or milliseconds, as number or text, or a date; undefined for anything else.
+ */
 function toTime(value: unknown): number | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
   const number = Number(value)

@@ -11,30 +11,27 @@ import type { UniverseRecording, UniverseSpan } from '../recording/universe/univ
 
 export interface KeptRowsOptions extends Pick<UniverseSpan, 'fromAt' | 'toAt'> {
   readonly recording: Pick<UniverseRecording, 'entries'>
-  /** Between two answers, ms: a row counts as new so long. */
+  /** A row counts as new until the next answer. */
   readonly stepMs: number
   /** Instruments that trade on these rows; others have prices of their own. */
   readonly traded: ReadonlySet<string>
 }
 
-/** As the exchange would show a simulated market. */
-export type MarketRow = Readonly<Record<TickerColumn, number>>
+export type TickerRow = Readonly<Record<TickerColumn, number>>
 
-/** Taken from the instrument's own prices; the rest is as kept. */
+/** These columns come from the instrument's own prices; the others are as kept. */
 const PRICE_COLUMNS = ['lastPr', 'askPr', 'bidPr', 'bidSz', 'askSz', 'ts'] as const
 
-/** At an instant, the last answer before it. Each run reads the file once, from the beginning. */
+/** Shows the last answer before an instant. A run reads the file once, from its beginning. */
 export class KeptRows {
   readonly #options: KeptRowsOptions
   readonly #entries: ReturnType<UniverseRecording['entries']>
   readonly #shown = new TickerTable()
   #isShown = false
   #market: MarketAggregates | undefined
-  /** Not due yet. */
   #next: TickerTable | undefined
   readonly #watch = new MarketWatch()
   #contracts: ReadonlyMap<string, ContractRules> | undefined
-  /** Kept with the next answer. */
   #nextContracts: ReadonlyMap<string, ContractRules> | undefined
   #contractsAt: number | undefined
 
@@ -45,12 +42,12 @@ export class KeptRows {
     this.#read()
   }
 
-  /** The same object until they change; undefined: none were kept. */
+  /** The same object until the contracts change; undefined if none were kept. */
   get contracts(): ReadonlyMap<string, ContractRules> | undefined {
     return this.#contracts
   }
 
-  /** Counted from all kept rows, whatever else is known of prices. */
+  /** The figures count all kept rows, also of instruments with prices of their own. */
   get market(): MarketAggregates | undefined {
     return this.#market
   }
@@ -64,7 +61,7 @@ export class KeptRows {
   fill(
     table: TickerTable,
     now: number,
-    market: ReadonlyMap<string, MarketRow | undefined>,
+    market: ReadonlyMap<string, TickerRow | undefined>,
   ): boolean {
     this.#advance(now)
     if (!this.#isShown) return false
@@ -90,21 +87,20 @@ export class KeptRows {
     return place
   }
 
-  /** Outside of its own prices it is not listed. */
+  /** An instrument with prices of its own is listed only while it has them. */
   #copyPriced(
     table: TickerTable,
     {
       row,
       symbol,
       own,
-    }: { readonly row: number; readonly symbol: string; readonly own: MarketRow | undefined },
+    }: { readonly row: number; readonly symbol: string; readonly own: TickerRow | undefined },
   ): void {
     if (own === undefined) return
     const place = this.#copy(table, row, symbol)
     for (const column of PRICE_COLUMNS) table.columns[column][place] = own[column]
   }
 
-  /** Its prices count as new until the next answer. */
   #copyTraded(
     table: TickerTable,
     { row, symbol, now }: { readonly row: number; readonly symbol: string; readonly now: number },

@@ -7,7 +7,7 @@ import type { Book } from '../engine/book/book.ts'
 import type { RunFill } from '../report/run-facts.ts'
 import type { FillOrigin, RunOrder } from '../report/run-collector.ts'
 
-interface OpenOrder {
+interface LoggedOrder {
   readonly terms: OrderTerms
   readonly sentAt: number
   readonly middle: number
@@ -21,7 +21,7 @@ export interface OrderLogOptions {
   readonly onDenied: (strategyId: string, symbol: string, count: number) => void
 }
 
-/** Other programs read these files. */
+/** Other programs read these files, so they use these names. */
 const STATUS: Readonly<Record<OrderState, string>> = {
   queued: 'INITIALIZED',
   sent: 'SUBMITTED',
@@ -35,15 +35,14 @@ const STATUS: Readonly<Record<OrderState, string>> = {
   absent: 'EXPIRED',
 }
 
-/** Open orders, from the run's records: their strategy, purpose and end. */
+/** Follows the orders in the records of a run, and knows strategy, purpose and end of each. */
 export class OrderLog {
   readonly denials = new Map<DenialCode, number>()
   readonly strategies = new Set<string>()
   readonly denialsByStrategy = new Map<string, Map<DenialCode, number>>()
-  /** Keyed by the exchange's code, with its words. */
   readonly rejections = new Map<string, { readonly message: string; count: number }>()
   readonly #options: OrderLogOptions
-  readonly #open = new Map<ClientOid, OpenOrder>()
+  readonly #open = new Map<ClientOid, LoggedOrder>()
 
   constructor(options: OrderLogOptions) {
     this.#options = options
@@ -71,7 +70,6 @@ export class OrderLog {
     }
   }
 
-  /** @returns the order's strategy; undefined where none here wanted it */
   fill({
     clientOid,
     ticks,
@@ -87,7 +85,6 @@ export class OrderLog {
     return { strategyId: terms.strategyId, middle: open?.middle ?? 0 }
   }
 
-  /** At the end of the run. */
   close(): void {
     for (const clientOid of this.#open.keys()) {
       const order = this.#options.book().orders.get(clientOid)

@@ -5,19 +5,17 @@ import type { PriceCoverage, PriceGap } from '../report/run-facts.ts'
 import { candleLength, indexFrom, type Recording } from '../prices/recording.ts'
 import type { TickerView } from './direct-exchange.ts'
 
-/** The end is excluded. */
+/** Unix ms; `toAt` is excluded. */
 export interface PlayedRange {
   readonly fromAt?: number | undefined
   readonly toAt?: number | undefined
 }
 
-/** Rows further apart have one missing between them. */
-const GAP_STEPS = 1.5
+const MISSING_ROW_STEPS = 1.5
 /** Quotes come when they change: only so long a silence is a gap. */
 const QUOTE_GAP_MS_MIN = 60_000
 const GAPS_SHOWN = 5
-/** Error of dividing floats, in ticks. */
-const TICK_ERROR_MAX = 1e-4
+const DIVISION_ERROR_TICKS_MAX = 1e-4
 
 /** @throws Failure BACKTEST_RANGE_EMPTY */
 export function cutRecordings(
@@ -39,7 +37,6 @@ export function cutRecordings(
   )
 }
 
-/** For a recording without a row in the range. */
 export function describePlace(
   { rows: { at } }: Recording,
   { fromAt = Number.NEGATIVE_INFINITY, toAt = Number.POSITIVE_INFINITY }: PlayedRange,
@@ -62,7 +59,7 @@ function rowsWithin(
   return [indexFrom(at, fromAt), indexFrom(at, toAt)]
 }
 
-/** Share of prices between two ticks. @param tick quote coin */
+/** @returns the share of prices between two ticks @param tick in the quote coin */
 export function shareOffTick({ rows }: Recording, tick: number): number {
   const columns =
     rows.kind === 'candles'
@@ -72,19 +69,18 @@ export function shareOffTick({ rows }: Recording, tick: number): number {
   for (const column of columns) {
     for (const price of column) {
       const ticks = price / tick
-      if (Math.abs(ticks - Math.round(ticks)) > TICK_ERROR_MAX) count += 1
+      if (Math.abs(ticks - Math.round(ticks)) > DIVISION_ERROR_TICKS_MAX) count += 1
     }
   }
   return count / Math.max(1, columns.length * rows.at.length)
 }
 
-/** Candles without a trade, a share; 0 for quotes. */
+/** @returns the share of candles without a trade; 0 for quotes */
 export function shareWithoutVolume({ rows }: Recording): number {
   if (rows.kind !== 'candles') return 0
   return rows.volume.filter((volume) => !(volume > 0)).length / Math.max(1, rows.volume.length)
 }
 
-/** @param facts what is there instead */
 export function emptyRange(facts: Readonly<Record<string, string>>): Failure {
   return new Failure({
     code: 'BACKTEST_RANGE_EMPTY',
@@ -120,13 +116,13 @@ export function describeRecording(
     gaps: findGaps(
       at,
       stepMs,
-      Math.max(kind === 'quotes' ? QUOTE_GAP_MS_MIN : 0, stepMs * GAP_STEPS),
+      Math.max(kind === 'quotes' ? QUOTE_GAP_MS_MIN : 0, stepMs * MISSING_ROW_STEPS),
     ),
   }
 }
 
 export interface ViewedPrices extends Pick<PriceCoverage, 'symbol' | 'fromAt' | 'toAt' | 'stepMs'> {
-  /** Since when the first price stood before; absent: it is new. */
+  /** The first price stood since then, Unix ms; absent: it is new. */
   readonly firstAt?: number
 }
 
@@ -169,7 +165,7 @@ export function readRecordedCandles(
     const closeAt = openAt + intervalMs
     if (closeAt > toAt) return undefined
     const [from, until] = [indexFrom(rows.at, openAt), indexFrom(rows.at, closeAt)]
-    // A row that reaches beyond the end knows what comes after.
+    // A row that reaches beyond the end contains what comes after it.
     const isWithin = from < until && (rows.at[until - 1] ?? 0) + stepMs <= closeAt
     return isWithin ? joinRows(rows, { openAt, from, until }) : undefined
   }
@@ -200,7 +196,7 @@ function cutRows(rows: Recording['rows'], begin: number, end: number): Recording
   return Object.fromEntries(columns) as Recording['rows']
 }
 
-/** Candles: the shortest step; quotes: the median. */
+/** Candles have the shortest step, quotes the median one. */
 export function rowStep({ rows, intervalMs }: Pick<Recording, 'rows' | 'intervalMs'>): number {
   return rows.kind === 'candles' ? candleLength(rows.at, intervalMs) : medianStep(rows.at)
 }

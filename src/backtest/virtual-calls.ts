@@ -9,7 +9,7 @@ import type { ExchangePort, OnAnswer } from '../interpreter/ports.ts'
 import type { BatchResult } from '../protocol/values.ts'
 import { refusals } from '../simulator/shared/refusals.ts'
 import { type Reply, accept } from '../simulator/shared/reply.ts'
-import type { SimulatedExchange } from './direct-exchange.ts'
+import type { FillsPage, SimulatedExchange } from './direct-exchange.ts'
 import {
   carry,
   type VirtualWire,
@@ -42,14 +42,14 @@ import type { WireFill } from '../protocol/futures/order-fills.ts'
 export interface VirtualCallsOptions {
   readonly wire: VirtualWire
   readonly exchange: SimulatedExchange
-  /** Fills that one page of the exchange has. */
+  /** The exchange returns at most so many fills a page. */
   readonly pageFills: number
   readonly settings: Pick<EngineSettings, 'positionMode' | 'instruments'>
-  /** The kill switch may have been thrown, unknown to the core. */
+  /** Called when a call was withheld: the kill switch may be set without the core knowing. */
   readonly onWithheld: () => void
 }
 
-/** Longer than a retreat waits for all its instruments. */
+/** A retreat waits less long for all its instruments. */
 const GRANT_MS = 6000
 
 interface VirtualSend<Data> {
@@ -82,7 +82,6 @@ export class VirtualCalls implements ExchangePort {
     if (wire.steady) this.#steadyFills = new SteadyFills(this.#fills, wire.steady)
   }
 
-  /** A batch waits for its connection, is checked once more, signed and written. */
   placeBatch(body: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void {
     const { time, network, gate } = this.#wire
     const waitMs = network.connectMs()
@@ -110,7 +109,7 @@ export class VirtualCalls implements ExchangePort {
     this.#withGrant(send, (grant) => this.#write(send, grant))
   }
 
-  /** The simulator's core takes no other than a moved exit. */
+  /** The simulator's core accepts no other call than the move of an exit. */
   callAccount(
     { endpoint, body }: Pick<OutgoingCall, 'endpoint' | 'body'>,
     options: CallOptions,
@@ -141,15 +140,18 @@ export class VirtualCalls implements ExchangePort {
     const { pageFills: pageMax } = this.#fills
     const span = { sinceAt, requestedAt, exchangeTime: undefined, pageMax }
     if (this.#steadyFills?.leave(span, onAnswer) === true) return
-    askFor(this.#wire, new FillsCall(this.#fills, { span, read: beginPages(span), onAnswer }))
+    askFor(
+      this.#wire,
+      new VirtualFillsCall(this.#fills, { span, read: beginPages(span), onAnswer }),
+    )
   }
 
   readPosition(symbol: string, onAnswer: OnAnswer<PositionReading>): void {
     const asked = { requestedAt: this.#wire.trusted.clock.now(), onAnswer }
     const { source, steady } = this.#readsOf(symbol)
-    // It is on its way, or would have to wait: then an ordinary call.
+    // If the steady reading is on its way or would have to wait, an ordinary call is made.
     if (steady === undefined || steady.carried.isAway || !steady.carried.leave())
-      return askFor(this.#wire, new PositionCall(source, asked))
+      return askFor(this.#wire, new VirtualPositionCall(source, asked))
     steady.call.asked = asked
   }
 
@@ -165,7 +167,7 @@ export class VirtualCalls implements ExchangePort {
   #carryPositions(source: ReadSource): PositionReads['steady'] {
     const { steady } = this.#wire
     if (steady === undefined) return undefined
-    const call = new PositionCall(source)
+    const call = new VirtualPositionCall(source)
     return { call, carried: new SteadyReading(this.#wire, steady, call) }
   }
 
@@ -175,7 +177,6 @@ export class VirtualCalls implements ExchangePort {
     return instrument
   }
 
-  /** A call without a grant waits for its own. */
   #withGrant<Data>(
     { endpoint, options, onAnswer }: VirtualSend<Data>,
     then: (grant: Grant) => void,
@@ -214,7 +215,7 @@ export class VirtualCalls implements ExchangePort {
   }
 }
 
-/** The last check objected. */
+/** The last check before the first byte objected. */
 const WITHHELD = 'STALE'
 
 function isWithheld(answer: Answer<unknown>): boolean {
@@ -233,7 +234,6 @@ function notSent(code: string, message: string, receivedAt: number): Answer<neve
   }
 }
 
-type FillsPage = ResponseOf<'orderFills'>
 type ReadPositions = readonly ReadPosition[] | null
 
 interface FillsCallOptions extends Pick<VirtualCallsOptions, 'wire' | 'exchange' | 'pageFills'> {
@@ -246,7 +246,7 @@ interface FillsAsked {
   readonly onAnswer: OnAnswer<FillsReading>
 }
 
-class FillsCall implements WireCall<FillsPage> {
+class VirtualFillsCall implements WireCall<FillsPage> {
   readonly site = 'orderFills'
   readonly isReading = true
   readonly #options: FillsCallOptions
@@ -276,12 +276,12 @@ class FillsCall implements WireCall<FillsPage> {
     if (next.kind === 'unreadable')
       return onAnswer(unreadableAnswer(next.message, answer.receivedAt))
     if (next.kind === 'more')
-      return askFor(wire, new FillsCall(this.#options, { ...this.#asked, read: next.read }))
+      return askFor(wire, new VirtualFillsCall(this.#options, { ...this.#asked, read: next.read }))
     onAnswer({ ...answer, data: toFillsReading(next.read, span, reader) })
   }
 }
 
-/** One reading after the other; most find no fill. */
+/** One object carries one reading after the other. Most find no fill. */
 class SteadyFills implements WireCall<FillsPage> {
   readonly site = 'orderFills'
   readonly isReading = true
@@ -294,7 +294,7 @@ class SteadyFills implements WireCall<FillsPage> {
     this.#carried = new SteadyReading(options.wire, steady, this)
   }
 
-  /** @returns false: it is on its way, or would have to wait */
+  /** @returns false if it is on its way, or would have to wait */
   leave(span: FillsSpan, onAnswer: OnAnswer<FillsReading>): boolean {
     if (this.#carried.isAway || !this.#carried.leave()) return false
     this.#asked = { span, read: beginPages(span), onAnswer }
@@ -309,7 +309,7 @@ class SteadyFills implements WireCall<FillsPage> {
   }
 
   hear(answer: Answer<FillsPage>): void {
-    new FillsCall(this.#options, this.#present).hear(answer)
+    new VirtualFillsCall(this.#options, this.#present).hear(answer)
   }
 
   get #present(): FillsAsked {
@@ -341,11 +341,11 @@ interface ReadSource {
   readonly known: KnownRows
 }
 
-/** For one instrument. The steady way carries one reading after the other by the same call. */
+/** Reads one instrument. On a steady network the same call carries one reading after the other. */
 interface PositionReads {
   readonly source: ReadSource
   readonly steady:
-    | { readonly call: PositionCall; readonly carried: SteadyReading<ReadPositions> }
+    | { readonly call: VirtualPositionCall; readonly carried: SteadyReading<ReadPositions> }
     | undefined
 }
 
@@ -354,7 +354,7 @@ interface PositionAsked {
   readonly onAnswer: OnAnswer<PositionReading>
 }
 
-class PositionCall implements WireCall<ReadPositions> {
+class VirtualPositionCall implements WireCall<ReadPositions> {
   readonly site = 'singlePosition'
   readonly isReading = true
   readonly #source: ReadSource

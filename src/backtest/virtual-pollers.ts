@@ -10,19 +10,24 @@ import type { FeedId, FeedReading } from '../domain/feed.ts'
 import { nameOfSignal, type SignalValue } from '../domain/signal.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** Read before each wait. */
+/** The values may change, and are read before each wait. */
 export interface VirtualPolling {
   readonly tickersMs: number
   readonly fillsMs: number
   readonly positionsMs: number
   readonly timeMs: number
-  /** While the core waits, time passes this soon after an event, then ever more seldom. */
+  /**
+   * While the core waits, it hears of the time this soon after an event, and then after twice as
+   * long each time.
+   */
   readonly waitingMs?: number
-  /** Before each read of the tickers, instead of at intervals. */
+  /**
+   * Fills and positions are read so long before each read of the tickers, instead of at intervals.
+   */
   readonly beforeTickers?: { readonly fillsMs: number; readonly positionsMs: number }
-  /** Rising; replaces `tickersMs` from the first on. */
+  /** Unix ms, rising; replaces `tickersMs` from the first on. */
   readonly tickersAt?: readonly number[]
-  /** Ms from now; replaces `tickersMs`. */
+  /** Returns ms from now; replaces `tickersMs`. */
   readonly nextTickersMs?: (now: number) => number
 }
 
@@ -35,31 +40,28 @@ export interface VirtualPollersOptions {
   readonly isOver: () => boolean
   readonly dispatch: (event: EngineEvent) => void
   readonly onTime: () => void
-  /** The core waits for a moment. */
   readonly isWaiting: () => boolean
 }
 
-/** An unchanged offset is not said again for so long. */
-const OFFSET_SAID_MS = 1000
+const OFFSET_REPEAT_MS = 1000
 
 const TIME_PASSED: EngineEvent = { kind: 'timePassed' }
 const FILLS_DUE: EngineEvent = { kind: 'pollDue', what: 'fills' }
 const POSITIONS_DUE: EngineEvent = { kind: 'pollDue', what: 'positions' }
 
-/** Does what the daemon's pollers do. */
+/** Reads tickers, fills and positions as the daemon's pollers do. */
 export class VirtualPollers {
   readonly #options: VirtualPollersOptions
   #hasBegun = false
-  /** The core's last wait, and until when it waits; virtual ms. */
+  /** The last step of waiting in ms, and the virtual instant at which it ends. */
   #waitsMs = 0
   #waitsUntil = 0
-  /** In `tickersAt`. */
-  #nextRead = 0
-  /** Unix ms, our clock; 0: not any more. */
+  #nextTickersIndex = 0
+  /** Unix ms, our clock; 0 if the offset has to be said again. */
   #saidOffsetMs = 0
   #saidAt = 0
   #saidContracts: ReadonlyMap<string, ContractRules> | undefined
-  /** The table that the core looks at, and the spare ones. */
+  /** The core reads this table; a table that it has left is used again. */
   #shown: TickerTable | undefined
   readonly #spare: TickerTable[] = []
   readonly #steady: SteadyTickers | undefined
@@ -75,7 +77,6 @@ export class VirtualPollers {
     this.#steady = new SteadyTickers(wire, wire.steady, { exchange, hear })
   }
 
-  /** The first reading with a synchronised clock begins the run. */
   start(): void {
     const { wire, exchange, polling, isOver } = this.#options
     if (isOver()) return
@@ -104,9 +105,11 @@ export class VirtualPollers {
     const { now } = wire.time
     if (nextTickersMs !== undefined) return nextTickersMs(now)
     if (tickersAt === undefined) return tickersMs
-    while ((tickersAt[this.#nextRead] ?? Number.POSITIVE_INFINITY) <= now) this.#nextRead += 1
-    const nextAt = tickersAt[this.#nextRead]
-    const isListed = nextAt !== undefined && (this.#nextRead > 0 || nextAt - now < tickersMs)
+    while ((tickersAt[this.#nextTickersIndex] ?? Number.POSITIVE_INFINITY) <= now)
+      this.#nextTickersIndex += 1
+    const nextAt = tickersAt[this.#nextTickersIndex]
+    const isListed =
+      nextAt !== undefined && (this.#nextTickersIndex > 0 || nextAt - now < tickersMs)
     return isListed ? nextAt - now : tickersMs
   }
 
@@ -156,9 +159,9 @@ export class VirtualPollers {
     this.#options.dispatch({ kind: 'contractsRead', contracts })
   }
 
-  /** The core forgets it after a minute. */
+  /** The core forgets the offset after a minute. */
   #sayOffset(offsetMs: number, now: number): void {
-    if (offsetMs === this.#saidOffsetMs && now - this.#saidAt < OFFSET_SAID_MS) return
+    if (offsetMs === this.#saidOffsetMs && now - this.#saidAt < OFFSET_REPEAT_MS) return
     this.#saidOffsetMs = offsetMs
     this.#saidAt = now
     this.#options.dispatch({ kind: 'clockSynchronised', offsetMs })
@@ -180,7 +183,7 @@ export class VirtualPollers {
     dispatch(TIME_PASSED)
   }
 
-  /** Nothing is made up for after the process stood still. */
+  /** Runs that were due while the process stood still are not made up for. */
   #every(interval: 'timeMs' | 'fillsMs' | 'positionsMs', run: () => void): void {
     const { wire, polling, isOver } = this.#options
     const due = () => {
@@ -201,7 +204,7 @@ class SteadyTickers {
   readonly #ms: number
   readonly #options: Pick<TickersCallOptions, 'exchange' | 'hear'>
   #table: TickerTable | undefined
-  /** Our clock; exchange clock, 0: it has not arrived. */
+  /** `#sentAt` is our clock; `#requestTime` the exchange's, 0 until the request has arrived. */
   #sentAt = 0
   #requestTime = 0
 
@@ -215,7 +218,7 @@ class SteadyTickers {
     this.#options = options
   }
 
-  /** @returns false: another reading is on its way */
+  /** @returns false if another reading is on its way */
   leave(table: TickerTable): boolean {
     if (this.#table !== undefined) return false
     const { time, trusted } = this.#wire
@@ -282,10 +285,9 @@ class TickersCall implements VirtualCall<undefined> {
   }
 }
 
-/** Known readings, in the order of their instants. */
 export interface PlayedFeed {
   readonly feed: FeedId
-  /** Rising: when the run hears of each. */
+  /** Unix ms, rising: the run hears of each reading then. */
   readonly heardAt: readonly number[]
   reading(index: number): FeedReading
 }
@@ -296,7 +298,7 @@ function toEvent(feed: FeedId, reading: FeedReading): EngineEvent {
   return { kind: 'signalTaken', feed, id, value: data as SignalValue }
 }
 
-/** A recorded run heard it once. */
+/** A recorded run heard this event. */
 export interface PlayedEvent {
   readonly at: number
   readonly event: EngineEvent

@@ -5,11 +5,13 @@ export type DueTask = (() => void) | { run(): void }
 
 /** Due at instants of the exchange's clock (Unix ms), at one instant in the order of scheduling. */
 export class VirtualTime {
-  /** The next one last. Two short lists, because objects would be made a million times a run. */
+  /**
+   * The next due thing comes last. Two lists of numbers and functions save a million objects a run.
+   */
   readonly #dues: DueTask[] = []
   readonly #instants: number[] = []
   #now: number
-  /** A machine whose clock is the exchange's. */
+  /** This machine's clock is exactly the exchange's. */
   readonly clock: Clock
   readonly #settle: (() => void) | undefined
 
@@ -28,7 +30,6 @@ export class VirtualTime {
     return this.#now
   }
 
-  /** Can be cancelled, as the daemon's. */
   readonly timers: Timers = {
     after: (delayMs, callback) => {
       let isCancelled = false

@@ -8,23 +8,24 @@ import type { VirtualTime } from './virtual-time.ts'
 import type { Clock } from '../lib/clock.ts'
 import { errorCode } from '../protocol/error-codes.ts'
 
-/** At once in a backtest; in a fault world a process stands still, and dies. */
+/** In a backtest everything happens at once; in a fault world a process stands still or dies. */
 export interface Gate {
-  /** Nothing falls due in the process. */
+  /** True while nothing falls due in the process. */
   readonly isStill: boolean
   enter(happens: () => void): void
-  /** Heard even when the process's core is closed. */
+  /** Unlike `enter`, this happens also after the core was closed. */
   settle(happens: () => void): void
 }
 
-/** A network on which nothing goes wrong, and limits without other callers. */
+/**
+ * On a network without faults, and with limits that no other program uses, readings take this way.
+ */
 export interface SteadyWay {
-  /** Each way. */
+  /** One way. */
   readonly ms: number
   readonly queueOf: (endpoint: CallableName) => EndpointQueue
 }
 
-/** All calls of one process go through it. */
 export interface VirtualWire {
   /** Absent: readings go the ordinary way. */
   readonly steady?: SteadyWay | undefined
@@ -37,7 +38,7 @@ export interface VirtualWire {
 
 export interface WireCall<Data> {
   readonly site: CallableName
-  /** An answer that comes twice would begin two readings. */
+  /** An answer to a reading is heard once, because twice it would begin two readings. */
   readonly isReading: boolean
   perform(isCopy: boolean): Reply<Data>
   hear(answer: Answer<Data>): void
@@ -62,7 +63,7 @@ export class SteadyReading<Data> {
   readonly #call: WireCall<Data>
   #isAway = false
   #reply: Reply<Data> | undefined
-  /** Our clock: it left, its grant, and its answer was heard; exchange clock: it left, and arrived. */
+  /** `#sentAt`, `#grantedAt` and `#receivedAt` are our clock, the other two the exchange's. */
   #sentAt = 0
   #grantedAt = 0
   #receivedAt = 0
@@ -80,7 +81,7 @@ export class SteadyReading<Data> {
     return this.#isAway
   }
 
-  /** @returns whether it has left; false: it has to wait for its grant */
+  /** @returns whether it has left; if not, it has to wait for its grant */
   leave(): boolean {
     const { time, trusted } = this.#wire
     if (!this.#queue.takeAtOnce(PRIORITY.reads)) return false
@@ -195,7 +196,7 @@ function isRateLimited(answer: Answer<unknown>): boolean {
 
 export interface VirtualCall<Data> {
   readonly site: CallableName
-  /** Hears the exchange's time of each answer, and ours of both ends. */
+  /** The clock that hears when each answer was sent and received. */
   readonly trusted: { readonly clock: Clock; readonly offset: Pick<ExchangeClock, 'observe'> }
   /** @param isCopy sent a second time on the way */
   perform(isCopy: boolean): Reply<Data>
@@ -206,9 +207,9 @@ export interface VirtualCall<Data> {
 export interface Network {
   /** Each call arrives once, and its answer is heard once. */
   readonly isFaithful: boolean
-  /** Each way always takes so long, and nothing goes wrong; undefined: it may. */
+  /** Defined if nothing goes wrong: each way always takes so many ms. */
   readonly steadyMs?: number
-  /** A batch waits so long for its connection. */
+  /** A batch waits so many ms for its connection. */
   connectMs(): number
   send<Data>(call: VirtualCall<Data>): void
 }
@@ -217,7 +218,7 @@ export function originOf({ site }: Pick<VirtualCall<unknown>, 'site'>): AnswerOr
   return site === 'tickers' ? 'public' : 'signed'
 }
 
-/** Nothing goes wrong, and each way takes the same time. */
+/** On this network nothing goes wrong, and each way takes the same time. */
 export class DirectNetwork implements Network {
   readonly isFaithful = true
   readonly #time: VirtualTime
@@ -284,7 +285,7 @@ class DirectCall<Data> {
   }
 }
 
-/** Reads a reply as a client does: the class follows from its code. */
+/** Sorts a reply as a client does, by its code. */
 export function toAnswer<Data>(
   reply: Reply<Data>,
   times: { readonly receivedAt: number; readonly requestTime?: number },

@@ -8,7 +8,7 @@ import {
   toConfigRequest,
 } from '../config/load-config.ts'
 import {
-  type Credentials,
+  type ApiCredentials,
   credentialVariables,
   loadCredentials,
   loadJournalPassword,
@@ -109,7 +109,7 @@ function ownKeys(config: DaemonConfig, request: ConfigRequest): Pick<JournalWrit
   return { keys: access && fingerprintOf(access), by: `${config.name} on this machine (${apiKey})` }
 }
 
-function findCredentials(config: DaemonConfig, request: ConfigRequest): Credentials | undefined {
+function findCredentials(config: DaemonConfig, request: ConfigRequest): ApiCredentials | undefined {
   try {
     return loadCredentials(config, request)
   } catch (error) {

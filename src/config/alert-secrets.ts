@@ -4,7 +4,7 @@ import type { AlertSettings, AlertTargetSettings } from './schema/alerts-schema.
 import { loadSecrets, type SecretsRequest, variableProblem } from './secrets.ts'
 import { ConfigError } from './yaml/problem.ts'
 
-/** Secret too: the address alone allows writing. */
+/** An address is secret too, because it alone allows writing. */
 export interface AlertTarget extends Pick<
   AlertTargetSettings,
   'name' | 'kind' | 'least' | 'chat' | 'trades'

@@ -3,7 +3,7 @@ import type { DaemonConfig } from './load-config.ts'
 import { loadSecrets, type SecretsRequest, variableProblem } from './secrets.ts'
 import { ConfigError } from './yaml/problem.ts'
 
-/** The number of the bot, and what only its owner knows. */
+/** A token is the number of the bot and a secret of its owner. */
 const TOKEN = /^\d+:[\w-]{30,}$/
 
 /** @throws ConfigError if it is missing, unsafe, or has not the form of a bot's token */

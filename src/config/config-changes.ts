@@ -1,9 +1,8 @@
 import type { DaemonConfig, StrategyConfig } from './load-config.ts'
 
-export interface SettingChange {
-  /** As for `--set`; a strategy's path begins with its id. */
+export interface ConfigChange {
+  /** A path as for `--set`; that of a strategy begins with its id. */
   readonly path: string
-  /** Undefined: absent. */
   readonly was: string | undefined
   readonly is: string | undefined
   readonly limit?: 'tighter' | 'looser'
@@ -12,12 +11,12 @@ export interface SettingChange {
 export interface ConfigChanges {
   readonly started: readonly string[]
   readonly stopped: readonly string[]
-  readonly settings: readonly SettingChange[]
-  /** Only a new process can take them, because the state depends on them. */
-  readonly refused: readonly SettingChange[]
+  readonly settings: readonly ConfigChange[]
+  /** Only a new process can take these changes, because the state depends on them. */
+  readonly refused: readonly ConfigChange[]
 }
 
-/** They identify state, account and exchange, or belong to the process. */
+/** These settings identify state, account and exchange, or belong to the process. */
 const FIXED = [
   'log',
   'alerts',
@@ -36,7 +35,7 @@ const FIXED = [
 const LEFT_OUT: ReadonlySet<string> = new Set(['file', 'moduleFile', 'strategies'])
 
 const LOOSE_WHEN_SMALLER: ReadonlySet<string> = new Set(['freeBytesMin', 'coolDownMs'])
-/** A larger move must be survived; a larger distance is reached sooner. */
+/** A larger move is harder to survive, and a larger distance is reached sooner. */
 const STRICTER_WHEN_LARGER = /(?:^|\.)risk\.(?:survives|liquidation)\./
 
 export function compareConfigs(was: DaemonConfig, is: DaemonConfig): ConfigChanges {
@@ -77,7 +76,7 @@ function flatten(value: object, prefix = ''): Map<string, string> {
 function compareSettings(
   was: ReadonlyMap<string, string>,
   is: ReadonlyMap<string, string>,
-): readonly SettingChange[] {
+): readonly ConfigChange[] {
   return [...new Set([...was.keys(), ...is.keys()])]
     .filter((path) => was.get(path) !== is.get(path))
     .map((path) => {
@@ -91,7 +90,7 @@ function judge(
   path: string,
   was: string | undefined,
   is: string | undefined,
-): SettingChange['limit'] {
+): ConfigChange['limit'] {
   if (!/(?:^|\.)risk\./.test(path) && !/freeBytesMin$|^[^.]+\.capital$/.test(path)) return undefined
   if (path.endsWith('risk.losses')) return is === '"none"' ? 'looser' : 'tighter'
   const [before, after] = [was, is].map((text) => Number(text?.replaceAll(/["%]/g, '')))

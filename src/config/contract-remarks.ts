@@ -14,7 +14,7 @@ export interface ContractRemark {
   readonly problem: Problem
 }
 
-/** A start succeeds with all of these. @param answer absent: nothing was asked */
+/** A start succeeds with all these remarks. @param answer absent if no exchange was asked */
 export function listContractRemarks(
   { config, documents: { main: source } }: LoadedConfig,
   answer: ContractsAnswer | undefined,
@@ -117,7 +117,7 @@ function listDifferences(
   return problems.map((problem) => ({ event: 'contract.differs', symbol, problem }))
 }
 
-/** The configuration counts, and the exchange may reject what follows. */
+/** The daemon trades by the configuration, so the exchange may reject what follows from it. */
 function listWrittenOtherwise(
   { config, source, symbol }: InstrumentPlace,
   contract: ContractRules,

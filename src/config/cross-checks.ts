@@ -19,9 +19,8 @@ export interface ReadableFile<T> {
 }
 
 type DaemonSource = ReadableFile<DaemonFile>
-type Instruments = DaemonSource['settings']['instruments']
+type DaemonInstruments = DaemonSource['settings']['instruments']
 
-/** @param pricing see {@link checkMarket} */
 export const checkDaemon = (daemon: DaemonSource, pricing: Pricing = {}): Problem[] => [
   ...checkVersion(daemon),
   ...checkEnvironment(daemon),
@@ -202,11 +201,11 @@ function checkSimulatorSection({ source, settings }: DaemonSource, pricing: Pric
 }
 
 export interface Pricing {
-  /** Absent: no recordings are played. */
+  /** Instruments with a recording. Absent: no recordings are played. */
   readonly recorded?: readonly string[] | undefined
-  /** Absent: any. */
+  /** Instruments that strategies trade. Absent: any. */
   readonly traded?: ReadonlySet<string>
-  /** A rule chooses among listed contracts, so none is needed here. */
+  /** A rule chooses among listed contracts, so the file needs no instrument. */
   readonly isChosen?: boolean
 }
 
@@ -221,7 +220,7 @@ export function checkMarket(
     traded,
   }: Pricing & {
     readonly market: PartialSettings<SimulatorMarket> | undefined
-    readonly instruments: Instruments
+    readonly instruments: DaemonInstruments
   },
 ): Problem[] {
   const { startPrices, recordings, live } = market ?? {}
@@ -468,7 +467,7 @@ function checkCancels(source: YamlSource, execution: Execution): Problem[] {
   return problems
 }
 
-/** The current file and the one before it both need room. */
+/** The current recording and the one before it both need room. */
 function checkRecord({ source, settings: { record } }: DaemonSource): Problem[] {
   if (typeof record !== 'object') return []
   const { segmentBytesMax, totalBytesMax } = record

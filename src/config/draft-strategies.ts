@@ -13,7 +13,7 @@ export function listDraftFolders({
   return agents.strategies === undefined ? [] : [agents.strategies]
 }
 
-/** A link in either direction counts. */
+/** Links are followed on both sides. */
 export function isAnyWithin(folder: string, files: readonly string[]): boolean {
   const folders = [resolve(folder), realOf(folder)].map((one) =>
     one.endsWith(sep) ? one : one + sep,
@@ -23,7 +23,7 @@ export function isAnyWithin(folder: string, files: readonly string[]): boolean {
     .some((file) => folders.some((one) => file.startsWith(one)))
 }
 
-/** Follows the part that exists, since a draft may be missing as yet. */
+/** A draft may not exist yet, so links are followed in the part of the path that does. */
 function realOf(path: string): string {
   const whole = resolve(path)
   if (existsSync(whole)) return realpathSync(whole)

@@ -6,7 +6,7 @@ const DAY_MINUTES = 1440
 const HOUR_MINUTES = 60
 const USUAL_HOURS = 8
 
-/** The instrument's hours, else the calendar, else every 8 hours. */
+/** The hours of the instrument count first, then the calendar; without both it is every 8 hours. */
 export function fundingMinutesOf(
   { calendar, instruments }: Pick<DaemonFile, 'calendar' | 'instruments'>,
   symbol: string,

@@ -1,4 +1,4 @@
-/** They serve a start when the exchange does not answer. */
+/** Kept contracts serve a start when the exchange does not answer. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -44,7 +44,7 @@ const fileSchema = z.object({
   contracts: z.record(z.string(), z.unknown()),
 })
 
-/** Undefined: the exchange must be asked. */
+/** Undefined if the exchange must be asked. */
 export function readKeptContracts(directory: string): KeptContracts | undefined {
   try {
     const text = readFileSync(join(directory, CONTRACTS_FILE), 'utf8')

@@ -14,7 +14,7 @@ export interface ContractsAnswer {
   readonly before: KeptContracts | undefined
   readonly now?: KeptContracts
   readonly reason?: string
-  /** Contracts as they were kept with the recorded tickers. */
+  /** True if the contracts were kept with recorded tickers. */
   readonly isPlayed?: true
 }
 
@@ -26,34 +26,34 @@ export type RulesOrigin = 'exchange' | 'kept' | 'simulator'
 export interface KnownContract {
   readonly rules: ContractRules
   readonly origin: RulesOrigin
-  /** Unix ms; absent for the simulator's own. */
+  /** Unix ms; absent for contracts of the simulator. */
   readonly readAt?: number
 }
 
 export interface KnownContracts {
-  /** The simulator's own come last. */
+  /** The contracts of the simulator come last. */
   readonly symbols: readonly string[]
   find(symbol: string): KnownContract | undefined
   readonly lack: string
 }
 
-type Settings = PartialSettings<
+type ContractSettings = PartialSettings<
   Pick<DaemonFile, 'environment' | 'account' | 'exchange' | 'simulator'>
 >
 
-export function followedBy({ exchange, simulator }: Settings): string | undefined {
+export function followedBy({ exchange, simulator }: ContractSettings): string | undefined {
   return exchange?.baseUrl === undefined ? simulator?.market?.live?.baseUrl : undefined
 }
 
-/** Undefined: the simulator's own alone. */
-export function contractsAddressOf(settings: Settings): string | undefined {
+/** Undefined if only the simulator has contracts. */
+export function contractsAddressOf(settings: ContractSettings): string | undefined {
   const address = settings.exchange?.baseUrl ?? followedBy(settings)
   return address !== undefined && URL.canParse(address) ? new URL(address).origin : undefined
 }
 
 /** @param directory of the state */
 export function findKnownContracts(
-  settings: Settings,
+  settings: ContractSettings,
   {
     answer,
     directory,
@@ -104,7 +104,7 @@ function explainLack({
   answer,
   simulated,
 }: {
-  readonly settings: Settings
+  readonly settings: ContractSettings
   readonly address: string | undefined
   readonly isRead: boolean
   readonly stated: KeptContracts | undefined
@@ -150,12 +150,10 @@ export function simulatedContracts(productType: string): ReadonlyMap<string, Con
   return new Map(Object.entries(SIMULATED[productType] ?? {}))
 }
 
-type Instruments = DaemonFile['instruments']
-
-export type TradedInstrument = Instruments[string] &
+export type TradedInstrument = DaemonFile['instruments'][string] &
   Readonly<Record<(typeof RULE_NAMES)[number], string>>
 
-type PartialInstruments = PartialSettings<Instruments>
+type PartialInstruments = PartialSettings<DaemonFile['instruments']>
 
 interface ResolvedRules {
   readonly instruments: PartialInstruments | undefined

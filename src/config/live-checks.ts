@@ -16,7 +16,7 @@ export function findUndecidedLosses({
   return [source.problemOfKey(path.slice(0, source.has(path) ? 2 : 1), message)]
 }
 
-/** @throws ConfigError if undecided */
+/** @throws ConfigError if the operator has not decided about losses */
 export function assertLossesDecided(accounts: readonly LoadedConfig[]): void {
   const problems = accounts.flatMap(findUndecidedLosses)
   if (problems.length > 0) throw new ConfigError(problems)

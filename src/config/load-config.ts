@@ -41,9 +41,9 @@ export interface ConfigRequest {
   /** `strategy.param=value`, for the strategies' files. */
   readonly params?: readonly string[]
   readonly played?: PlayedPrices | undefined
-  /** Absent: as kept by a start. */
+  /** Absent: the contracts that an earlier start kept. */
   readonly contracts?: ContractAnswers | undefined
-  /** Folders of assistants beside the file's own `control.agents.strategies`. */
+  /** Assistants may write here too, beside `control.agents.strategies` of the file. */
   readonly drafts?: readonly string[]
   readonly cwd: string
 }
@@ -76,7 +76,7 @@ export interface LoadedConfig {
   readonly config: DaemonConfig
   readonly documents: ConfigDocuments
   readonly given: GivenChanges
-  /** Absent: the exchange did not state them just now. */
+  /** Absent if the exchange did not state them just now. */
   readonly contracts?: ReadonlyMap<string, ContractRules>
 }
 
@@ -180,14 +180,13 @@ export function readConfig(request: ConfigRequest): ConfigReading {
   return { problems: [], loaded: { ...assemble(parts), ...(contracts && { contracts }) } }
 }
 
-/** Played ones are of another time. */
+/** Contracts of played prices belong to another time. */
 function listStated({ now, isPlayed }: Partial<ContractsAnswer> = {}): LoadedConfig['contracts'] {
   if (now === undefined || isPlayed) return undefined
   const stated = [...now.contracts].filter(([, { readAt }]) => readAt === now.readAt)
   return new Map(stated.map(([symbol, { readAt: _readAt, ...rules }]) => [symbol, rules]))
 }
 
-/** Instruments may be a list of symbols. */
 export function readMainFile({
   file,
   cwd,
@@ -250,7 +249,7 @@ function guardDraft(
   if (!drafts.some((folder) => isAnyWithin(folder, files))) return strategy
   if (source !== undefined && settings?.isolation === 'inline')
     return { ...strategy, problems: [...problems, source.problem(['isolation'], DRAFT_INLINE)] }
-  // Shipped strategies would be inline by default.
+  // A shipped strategy would be inline by default.
   return value === undefined ? strategy : { ...strategy, value: { ...value, isolation: 'worker' } }
 }
 
@@ -360,8 +359,8 @@ export function toConfigRequest(
 }
 
 /**
- * The working directory's before the checkout's. A package's files are only templates, or the state
- * would be in the installation.
+ * A file of the working directory comes before that of the checkout. A package's files are only
+ * templates: the state would be in the installation.
  */
 function shippedFile(shipped: string): string {
   if (existsSync(resolve(shipped))) return shipped
@@ -372,8 +371,6 @@ function shippedFile(shipped: string): string {
   }
   return fileURLToPath(new URL(`../../${shipped}`, import.meta.url))
 }
-
-/** Applies `--set path=value` under the rules of the file. */
 
 /** A longer path is a mistake in quoting. */
 const PATH_KEYS_MAX = 8
@@ -397,8 +394,8 @@ function applyOverride(source: YamlSource, text: string): Problem | undefined {
 }
 
 /**
- * Applies `strategy.param=value`.
- * @returns problems of unreadable ones
+ * Applies those texts `strategy.param=value` that name this strategy.
+ * @returns their problems
  */
 export function applyParams(source: YamlSource, params: readonly string[]): Problem[] {
   const id = source.read(undefined, ['id'])
@@ -436,13 +433,12 @@ export function checkParams(params: readonly string[], ids: readonly string[]): 
 }
 
 interface Override {
-  /** Undefined: unreadable. */
+  /** Undefined if the text is unreadable. */
   readonly keys: readonly string[] | undefined
   readonly strategy: string
   readonly value: string
 }
 
-/** `path=value`, or with a strategy in front of the path. */
 function readOverride(text: string, hasStrategy: boolean): Override {
   const at = text.indexOf('=')
   const words = at < 0 ? [] : text.slice(0, at).trim().split('.')

@@ -30,13 +30,13 @@ export function checkMarketFiles(
 }
 
 export interface PlayedPrices {
-  /** A path, or `SYMBOL=path`; they replace those of the file. */
+  /** Each is a path or `SYMBOL=path`. They replace the recordings of the file. */
   readonly files: readonly string[]
   readonly recorded?: readonly string[]
   readonly speed: number | undefined
 }
 
-/** Only the embedded simulator plays prices. Live ones have their own speed. */
+/** Only the embedded simulator plays prices. Live prices have their own speed. */
 export function checkPlayed(
   { source, settings }: ReadableFile<DaemonFile>,
   strategies: readonly ReadableFile<StrategyFile>[],

@@ -1,4 +1,4 @@
-/** They are allowed, and look as if per cents were meant. */
+/** These shares are allowed, but look as if per cents were meant. */
 import type { LoadedConfig, StrategyConfig } from './load-config.ts'
 import type { Problem, SettingPath } from './yaml/problem.ts'
 

@@ -65,7 +65,7 @@ function toAuthorization(login: string): Secret {
   return new Secret(`Basic ${Buffer.from(login).toString('base64')}`)
 }
 
-/** Empty without a proxy. It contains no login. */
+/** Empty without a proxy; a login is left out. */
 export function describeWay({ exchange }: Pick<DaemonConfig, 'exchange'>, address: string): string {
   if (exchange.proxy === undefined) return ''
   const proxy = loadProxies({ exchange })(address)

@@ -1,5 +1,5 @@
 /**
- * The only reader of the process environment. A secret comes from a variable (INTENTD_API_KEY), a
+ * No other file reads the process environment. A secret comes from a variable (INTENTD_API_KEY), a
  * file that a variable names (INTENTD_API_KEY_FILE), or `.env` in the working directory, which the
  * environment overrides; never from YAML or the command line.
  */
@@ -12,7 +12,7 @@ import type { DaemonConfig } from './load-config.ts'
 import { ConfigError, type Problem } from './yaml/problem.ts'
 import { explainFailure } from './yaml/checked-file.ts'
 
-export interface Credentials {
+export interface ApiCredentials {
   readonly apiKey: Secret
   readonly apiSecret: Secret
   readonly passphrase: Secret
@@ -21,7 +21,7 @@ export interface Credentials {
 export type Variables = Readonly<Record<string, string | undefined>>
 
 export interface SecretsRequest {
-  /** Contains `.env`; `_FILE` variables are relative to it. */
+  /** The directory of `.env`; paths in `_FILE` variables are relative to it. */
   readonly cwd: string
   readonly variables?: Variables
   readonly keysOfAll?: readonly (string | undefined)[]
@@ -35,9 +35,9 @@ const CREDENTIAL_VARIABLES = {
 
 export function credentialVariables(
   keys: string | undefined,
-): Readonly<Record<keyof Credentials, string>> {
+): Readonly<Record<keyof ApiCredentials, string>> {
   if (keys === undefined) return CREDENTIAL_VARIABLES
-  const of = (name: keyof Credentials) =>
+  const of = (name: keyof ApiCredentials) =>
     CREDENTIAL_VARIABLES[name].replace('INTENTD_', `INTENTD_${keys}_`)
   return { apiKey: of('apiKey'), apiSecret: of('apiSecret'), passphrase: of('passphrase') }
 }
@@ -67,11 +67,11 @@ export function loadCredentials(
     readonly account?: { readonly keys?: string | undefined }
   },
   request: SecretsRequest,
-): Credentials | undefined {
+): ApiCredentials | undefined {
   if (!needsCredentials(config)) return undefined
   const variables = credentialVariables(config.account?.keys)
   const secrets = loadSecrets(Object.values(variables), request)
-  const of = (name: keyof Credentials) => secrets.get(variables[name]) ?? new Secret('')
+  const of = (name: keyof ApiCredentials) => secrets.get(variables[name]) ?? new Secret('')
   return { apiKey: of('apiKey'), apiSecret: of('apiSecret'), passphrase: of('passphrase') }
 }
 
@@ -148,7 +148,7 @@ export function loadSecrets(
     problems.push(variableProblem('NODE_TLS_REJECT_UNAUTHORIZED', message))
   }
   const all = { ...readEnvFile(cwd, problems), ...dropEmpty(variables) }
-  // An unreadable file may contain the missing ones.
+  // An unreadable file may contain the missing secrets.
   if (problems.some(({ source, line }) => source === ENV_FILE && line === undefined))
     throw new ConfigError(problems)
   const secrets = new Map<string, Secret>()

@@ -23,11 +23,11 @@ export function checkServers(daemon: ReadableFile<DaemonFile>): Problem[] {
   ]
 }
 
-type Section<Name extends keyof DaemonFile> = NonNullable<
+type DaemonSection<Name extends keyof DaemonFile> = NonNullable<
   ReadableFile<DaemonFile>['settings'][Name]
 >
 
-/** The driver treats other modes as one of these, or checks no certificate. */
+/** In other modes the driver does the same as in one of these, or checks no certificate. */
 const SSL_MODES: ReadonlySet<string> = new Set(['verify-full', 'disable'])
 
 /** Never contains the address (SEC1). */
@@ -50,7 +50,10 @@ export function objectToDatabase(address: string): string | undefined {
   return `sslmode=${sslmode} does not say what is checked: write sslmode=verify-full, which checks the certificate, or sslmode=disable`
 }
 
-/** As the driver reads it: the parameter first, and either may be a socket's path. */
+/**
+ * The driver takes the parameter before the name in the address; either may be the path of a
+ * socket.
+ */
 function hostOf({ hostname, searchParams }: URL): string {
   return searchParams.get('host') || decodeURIComponent(hostname)
 }
@@ -77,7 +80,7 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** Other owners have these. */
+/** PostgreSQL and other parts of intentd use these schemas. */
 const TAKEN_SCHEMA = /^(public|information_schema|pg_.*|intentd_fleet|intentd_sweeps)$/
 
 function checkSchema({ source, settings: { name, journal } }: ReadableFile<DaemonFile>): Problem[] {
@@ -88,7 +91,10 @@ function checkSchema({ source, settings: { name, journal } }: ReadableFile<Daemo
 }
 
 /** A password must not be in a file, which is copied and shown (SEC1). */
-function checkJournal(source: YamlSource, { url, withoutTls }: Section<'journal'>): Problem[] {
+function checkJournal(
+  source: YamlSource,
+  { url, withoutTls }: DaemonSection<'journal'>,
+): Problem[] {
   if (url === undefined) return []
   const at = ['journal', 'url']
   const objection = objectToDatabase(url)
@@ -107,7 +113,7 @@ function checkJournal(source: YamlSource, { url, withoutTls }: Section<'journal'
 /** A password must not be in a file (SEC1). */
 function checkSharedLimits(
   source: YamlSource,
-  { shared, baseUrl }: Section<'exchange'>,
+  { shared, baseUrl }: DaemonSection<'exchange'>,
 ): Problem[] {
   if (shared === undefined) return []
   const problems: Problem[] = []
@@ -133,20 +139,20 @@ function objectToRedis(url: URL | null, mayBeInClear: boolean): string | undefin
   return `this is another machine, and nothing is encrypted: write rediss:, which checks the certificate, or say ${OVERRIDE} beside it`
 }
 
-function checkAgents(source: YamlSource, { port }: Section<'control'>): Problem[] {
+function checkAgents(source: YamlSource, { port }: DaemonSection<'control'>): Problem[] {
   if (port !== undefined) return []
   const path = ['control', 'agents', 'http']
   return [source.problem(path, 'assistants are served at control.port: give it one, such as 8790')]
 }
 
-/** A minute's signals times the minutes for which they are kept. */
+/** So many ids fit: the signals of a minute, times the minutes for which ids are kept. */
 const IDS_MAX = 10_000
 
 const OWN_FIELDS = ['secretField', 'idField', 'timeField'] as const
 
 function checkSignals(
   { source, settings: { control } }: ReadableFile<DaemonFile>,
-  signals: Section<'signals'>,
+  signals: DaemonSection<'signals'>,
 ): Problem[] {
   const variables = new Map<string, string>()
   const problems: Problem[] = []
@@ -226,7 +232,7 @@ export function checkReadSignals(
   })
 }
 
-type TargetSection = NonNullable<NonNullable<Section<'alerts'>['targets']>[number]>
+type TargetSection = NonNullable<NonNullable<DaemonSection<'alerts'>['targets']>[number]>
 
 const OWN_SETTINGS: Readonly<
   Record<NonNullable<TargetSection['kind']>, readonly (keyof TargetSection)[]>
@@ -238,7 +244,7 @@ const OWN_SETTINGS: Readonly<
   telegram: ['chat', 'apiUrl'],
 }
 
-function checkAlerts(source: YamlSource, alerts: Section<'alerts'>): Problem[] {
+function checkAlerts(source: YamlSource, alerts: DaemonSection<'alerts'>): Problem[] {
   const targets = alerts.targets ?? []
   const isEmpty = targets.length === 0 && !source.has(['alerts', 'heartbeat'])
   const problems = targets.flatMap((target, index) =>

@@ -3,11 +3,11 @@ import type { DaemonConfig } from './load-config.ts'
 import { loadSecrets, type SecretsRequest, variableProblem } from './secrets.ts'
 import { ConfigError } from './yaml/problem.ts'
 
-/** At 600 attempts a minute it is not guessed. */
+/** A secret of this length is not guessed at 600 attempts a minute. */
 const SECRET_LENGTH_MIN = 16
 const SECRET_LENGTH_MAX = 200
 
-/** Names of signals that are known by another secret now; those that are new are settings. */
+/** Lists the signals whose secret has changed; a new signal is a change of settings instead. */
 export function listChangedSecrets(
   was: ReadonlyMap<string, Secret> | undefined,
   config: Pick<DaemonConfig, 'signals'>,

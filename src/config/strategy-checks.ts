@@ -9,10 +9,10 @@ import { checkReadSignals } from './server-checks.ts'
 import type { Problem, SettingPath } from './yaml/problem.ts'
 import type { PartialSettings } from './yaml/checked-file.ts'
 
-type Strategy = ReadableFile<StrategyFile>
+type CheckedStrategy = ReadableFile<StrategyFile>
 type DaemonSettings = PartialSettings<DaemonFile>
 
-export const checkStrategy = (strategy: Strategy, daemon: DaemonSettings): Problem[] => [
+export const checkStrategy = (strategy: CheckedStrategy, daemon: DaemonSettings): Problem[] => [
   ...checkSymbols(strategy, daemon),
   ...checkSizes(strategy, daemon),
   ...checkAccountLimits(strategy, daemon),
@@ -22,7 +22,7 @@ export const checkStrategy = (strategy: Strategy, daemon: DaemonSettings): Probl
 ]
 
 export function checkCapitals(
-  strategies: readonly Strategy[],
+  strategies: readonly CheckedStrategy[],
   { source: main, settings: { account, simulator } }: ReadableFile<DaemonFile>,
 ): Problem[] {
   const hasCapital = account?.capital !== undefined || simulator?.startingBalance !== undefined
@@ -45,9 +45,12 @@ export function checkCapitals(
 
 const SHARE_ROUNDING = 1e-9
 
-/** They would share orders, state and limits. */
-export function checkIds(strategies: readonly Strategy[], { manual }: DaemonSettings): Problem[] {
-  const firstById = new Map<string, Strategy>()
+/** Strategies with one id would share orders, state and limits. */
+export function checkIds(
+  strategies: readonly CheckedStrategy[],
+  { manual }: DaemonSettings,
+): Problem[] {
+  const firstById = new Map<string, CheckedStrategy>()
   return strategies.flatMap((strategy) => {
     const { id } = strategy.settings
     if (id === undefined) return []
@@ -62,7 +65,10 @@ export function checkIds(strategies: readonly Strategy[], { manual }: DaemonSett
   })
 }
 
-function checkSymbols({ source, settings }: Strategy, { instruments }: DaemonSettings): Problem[] {
+function checkSymbols(
+  { source, settings }: CheckedStrategy,
+  { instruments }: DaemonSettings,
+): Problem[] {
   const seen = new Set<string>()
   const listed = Object.keys(instruments ?? {})
   return (settings.instruments ?? []).flatMap((symbol, index) => {
@@ -83,7 +89,10 @@ function checkSymbols({ source, settings }: Strategy, { instruments }: DaemonSet
   })
 }
 
-function checkSizes({ source, settings }: Strategy, { instruments }: DaemonSettings): Problem[] {
+function checkSizes(
+  { source, settings }: CheckedStrategy,
+  { instruments }: DaemonSettings,
+): Problem[] {
   const { positionMax, orderSizeMax } = settings.risk ?? {}
   const size = toDecimalText(settings.params?.['size'])
   const problems: Problem[] = []
@@ -132,7 +141,10 @@ function toDecimalText(value: unknown): unknown {
   return typeof value === 'number' ? String(value) : value
 }
 
-function checkAccountLimits({ source, settings }: Strategy, { risk }: DaemonSettings): Problem[] {
+function checkAccountLimits(
+  { source, settings }: CheckedStrategy,
+  { risk }: DaemonSettings,
+): Problem[] {
   const openOrders = settings.risk?.openOrdersMax
   if (
     openOrders === undefined ||
@@ -181,13 +193,13 @@ const SIZES = ['positionMax', 'orderSizeMax'] as const
 
 const SIZE = 'a decimal above zero such as "0.001"'
 
-function checkUniverse(strategy: Strategy, daemon: PartialSettings<DaemonFile>): Problem[] {
+function checkUniverse(strategy: CheckedStrategy, daemon: PartialSettings<DaemonFile>): Problem[] {
   const { source } = strategy
   if (!source.has(['universe'])) return checkNamed(strategy)
   return [...checkLimits(strategy), ...checkAccount(strategy, daemon)]
 }
 
-function checkNamed({ source, settings }: Strategy): Problem[] {
+function checkNamed({ source, settings }: CheckedStrategy): Problem[] {
   const missing = SIZES.filter((name) => source.has(['risk']) && !source.has(['risk', name]))
   const hasNone = settings.instruments?.length === 0
   const problems = missing.map((name) =>
@@ -210,7 +222,7 @@ function checkNamed({ source, settings }: Strategy): Problem[] {
   return problems
 }
 
-function checkLimits({ source }: Strategy): Problem[] {
+function checkLimits({ source }: CheckedStrategy): Problem[] {
   const written = SIZES.filter((name) => source.has(['risk', name]))
   const problems = written.map((name) =>
     source.problemOfKey(
@@ -229,7 +241,7 @@ function checkLimits({ source }: Strategy): Problem[] {
 }
 
 function checkAccount(
-  { source, settings }: Strategy,
+  { source, settings }: CheckedStrategy,
   { exchange, simulator, environment, risk }: PartialSettings<DaemonFile>,
 ): Problem[] {
   const problems: Problem[] = []

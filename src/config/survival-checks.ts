@@ -71,12 +71,12 @@ export function checkSurvival({ source, settings }: SurvivalFile): Problem[] {
   ]
 }
 
-/** Quote coin, with nothing else held and no order resting. */
+/** In the quote coin, if nothing else is held and no order rests. */
 export interface LargestHolding {
   readonly symbol: string
   readonly long: number
   readonly short: number
-  /** Inverse contracts: in the base coin. */
+  /** The figures of inverse contracts are in the base coin. */
   readonly isInverse: boolean
 }
 

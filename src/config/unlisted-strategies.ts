@@ -10,7 +10,10 @@ const FILES_MAX = 200
 
 const listSchema = z.array(z.unknown())
 
-/** They were probably forgotten. Unreadable files are passed over. */
+/**
+ * Files of strategies that the main file does not list were probably forgotten. Unreadable files
+ * are passed over.
+ */
 export function listUnlistedStrategies(
   configs: readonly DaemonConfig[],
   cwd: string,

@@ -1,5 +1,5 @@
 import type { DaemonConfig } from '../config/load-config.ts'
-import type { Credentials } from '../config/secrets.ts'
+import type { ApiCredentials } from '../config/secrets.ts'
 import type { Answer } from '../domain/answer.ts'
 import { refusesKeys } from '../domain/answer.ts'
 import { FLAT, type Holding, type PositionReading } from '../domain/position.ts'
@@ -25,7 +25,7 @@ import { describeHolder, holdDirectory } from '../assembly/state/state-directory
 export interface OfflineOptions {
   readonly config: DaemonConfig
   readonly directory: string
-  readonly credentials: Credentials | undefined
+  readonly credentials: ApiCredentials | undefined
   readonly password: Secret | undefined
   readonly version: string
   readonly clock: Clock

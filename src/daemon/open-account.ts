@@ -1,5 +1,5 @@
 import type { DaemonConfig, LoadedConfig } from '../config/load-config.ts'
-import type { Credentials } from '../config/secrets.ts'
+import type { ApiCredentials } from '../config/secrets.ts'
 import { stateOlder } from '../interpreter/older-state.ts'
 import { ACCOUNT } from '../domain/trading-mode.ts'
 import { type Book, restrictionOf } from '../engine/book/book.ts'
@@ -346,7 +346,10 @@ async function embed(
   })
 }
 
-function assertAccess(config: DaemonConfig, credentials: Credentials | undefined): ExchangeAccess {
+function assertAccess(
+  config: DaemonConfig,
+  credentials: ApiCredentials | undefined,
+): ExchangeAccess {
   const access = accessTo(config, credentials)
   if (access !== undefined) return access
   throw new Failure({

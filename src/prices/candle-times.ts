@@ -32,7 +32,7 @@ export function assertOneInterval(
   }
 }
 
-/** 1 or 1000 ms before the end of a candle; 0 for any other distance. */
+/** @returns 1 or 1000 if most times are so many ms before the end of a candle; else 0 */
 export function shortOfClose(at: Float64Array, intervalMs: number): number {
   const gridMs = Math.min(intervalMs, DAY_MS)
   const shortMs = [1, SECOND_MS].filter((ms) => ms < gridMs)

@@ -15,9 +15,8 @@ export interface EncodedColumn {
   readonly first?: number
 }
 
-/** Prices and sizes in files have no more. */
+/** Prices and sizes in files have no more decimals. */
 const DECIMALS_MAX = 12
-/** 10^0 to 10^(DECIMALS_MAX + 1). */
 const SCALES = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13]
 
 const ARRAYS = {
@@ -104,7 +103,7 @@ export function decodeColumn(
 ): Float64Array {
   const elements = new ARRAYS[type](bytes.buffer as ArrayBuffer, bytes.byteOffset + at, rows)
   if (elements instanceof Float64Array) return elements.slice()
-  // One kind of array is a fifth faster than three.
+  // Decoding from one kind of array is a fifth faster than from three.
   const differences = new Int32Array(elements)
   const { units, scale } = createGrid(unit)
   const numbers = new Float64Array(rows)

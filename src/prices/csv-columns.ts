@@ -1,6 +1,6 @@
 /**
- * Plain digits are read in place, everything else (exponents, signs, quotes, more digits than a
- * float holds) as text.
+ * Plain digits are read in place. Everything else is read as text: exponents, signs, quotes, and more
+ * digits than a float holds.
  */
 import { Failure } from '../lib/failure.ts'
 
@@ -29,7 +29,7 @@ const POWERS_OF_TEN = Float64Array.of(
   1e15,
 )
 
-/** `"60,000.0"` or `"10,5"`. */
+/** It matches `"60,000.0"` and `"10,5"`. */
 const COMMA_IN_NUMBER = /(?:^|,)\s*("\s*[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|[\d.]+,\d+)\s*")/
 const PLAIN_HINT =
   'numbers are written plainly, with a dot and without separators of thousands: 61837.63'
@@ -75,14 +75,14 @@ export interface CsvColumns {
   readonly header: readonly string[]
   readonly names: readonly string[]
   readonly from: number
-  /** From 1. Default 2: the first line is the header. */
+  /** The line of the first row, from 1. Default 2, below the header. */
   readonly firstLine?: number
   readonly source: string
-  /** For a text such as a date; undefined if it has no meaning. */
+  /** Reads a text such as a date; undefined if it has no meaning. */
   readonly readText?: (text: string, name: string) => number | undefined
-  /** {@link readText} gets each cell of these columns, also digits. */
+  /** {@link readText} reads each cell of these columns, also one of digits. */
   readonly texts?: readonly string[]
-  /** All digits of these columns count. */
+  /** In these columns all digits count, also those that a float does not hold. */
   readonly times?: readonly string[]
   readonly hintFor?: (name: string) => string | undefined
 }

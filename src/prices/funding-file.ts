@@ -12,7 +12,7 @@ import { EARLIEST_AT } from './check-rows.ts'
 import { readCsvColumns } from './csv-columns.ts'
 import { assertShares } from './funding.ts'
 
-export interface FundingPayments {
+export interface FundingFile {
   readonly symbol: string
   readonly at: Float64Array
   readonly rates: Float64Array
@@ -26,7 +26,7 @@ export function isFundingFile(bytes: Buffer): boolean {
   return bytes.toString('utf8', 0, HEADER_LINE.length) === HEADER_LINE
 }
 
-export function formatFunding({ symbol, at, rates }: FundingPayments): string {
+export function formatFunding({ symbol, at, rates }: FundingFile): string {
   const lines = [...at].map((time, row) => `${time},${symbol},${toPlain(rates[row] as number)}`)
   return `${[HEADER_LINE, ...lines].join('\n')}\n`
 }
@@ -40,13 +40,7 @@ function toPlain(rate: number): string {
  * @throws Failure RECORDING_EMPTY, FUNDING_UNREADABLE, RECORDING_FUNDING_RATE, and those of {@link
  * readCsvColumns}, each naming file:line.
  */
-export function parseFunding({
-  bytes,
-  source,
-}: {
-  bytes: Buffer
-  source: string
-}): FundingPayments {
+export function parseFunding({ bytes, source }: { bytes: Buffer; source: string }): FundingFile {
   const symbols: string[] = []
   const columns = readCsvColumns(bytes, {
     separator: ',',

@@ -4,10 +4,10 @@ import type { CandleRows, QuoteRows, RecordedFunding, Recording } from './record
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
-/** Above, a file's rates are in percent. */
-const MEDIAN_RATE_MAX = 0.003
+/** If the median rate is above this, the file is in percent. */
+export const MEDIAN_RATE_MAX = 0.003
 /** No exchange charges a tenth of a position at once: such a rate is in percent. */
-const RATE_MAX = 0.1
+export const RATE_MAX = 0.1
 
 /**
  * Exchanges add some milliseconds, so payments are rounded to whole hours. @throws Failure
@@ -86,7 +86,7 @@ export function takeOutPayments(
   }
 }
 
-/** Hours are UTC. Undefined if none, or too many to tell. */
+/** Lists hours in UTC. Undefined if there are none, or too many to tell. */
 export function describeOtherTimes(
   { at, fundingRate }: Recording['rows'],
   minutes: readonly number[],

@@ -56,7 +56,7 @@ export interface InstrumentName {
   readonly market?: 'spot' | 'futures'
   /** In lower case. */
   readonly exchange?: string
-  /** Binance's coin-margined contracts (`BTCUSD_PERP`), OKX's swaps. */
+  /** True for coin-margined contracts of Binance (`BTCUSD_PERP`) and swaps of OKX. */
   readonly countsContracts: boolean
 }
 
@@ -64,7 +64,7 @@ const QUOTES = new Set(
   'USDT USDC USD EUR GBP BTC ETH BNB JPY KRW BRL AUD FDUSD TUSD BUSD USDE USD1 PERP'.split(' '),
 )
 /**
- * Also end ordinary words (AUGUST, COUNTRY), so within one word they count only behind one of
+ * Ordinary words end in these too (AUGUST, COUNTRY), so within a word they count only behind one of
  * {@link COINS}.
  */
 const RARE_QUOTES = new Set(
@@ -116,7 +116,7 @@ const WORDS =
 
 const FUTURES =
   /^(?:perp|perps|perpetual|perpetuals|swap|futures?|linear|inverse|um|cm|usdm|coinm|[udcs]mcbl)$/i
-/** Month and year after the pair, as in `BTCUSDM25`; M15 and M30 are also minutes. */
+/** Month and year stand after the pair, as in `BTCUSDM25`; M15 and M30 may also be minutes. */
 const MONTH_CODE = /^([A-Z0-9]+?)([FGHJKMNQUVXZ](?:1[7-9]|2\d))$/
 const DELIVERY_WORD = /^\d{1,2}(?:JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)\d\d$/
 const EXTENSION =
@@ -127,7 +127,7 @@ interface Word {
   readonly before: string
 }
 
-interface Pair {
+interface NamedPair {
   readonly symbol: string
   readonly words: number
   readonly coins: readonly string[]
@@ -205,7 +205,7 @@ function findPairs(words: readonly Word[]): readonly FoundPair[] {
 }
 
 /** `WBTC USDT` is a pair of WBTC: a base coin stands before a quote coin. */
-function pairAt(words: readonly Word[], at: number): Pair | undefined {
+function pairAt(words: readonly Word[], at: number): NamedPair | undefined {
   const [one, next] = [words[at], words[at + 1]]
   if (one === undefined) return undefined
   const single = pairInWord(one.text)
@@ -232,7 +232,7 @@ function coinIn(text: string): string | undefined {
 /** Bitfinex writes a t before its pairs: `tBTCUSD`. */
 const BITFINEX_PAIR = /^t(?=[A-Z0-9]{6,}$)/
 
-function pairInWord(named: string): Pair | undefined {
+function pairInWord(named: string): NamedPair | undefined {
   const text = named.replace(BITFINEX_PAIR, '')
   const word = text.toUpperCase()
   const [, front = word, code = ''] = text === word ? (MONTH_CODE.exec(word) ?? []) : []
@@ -252,11 +252,11 @@ function pairInWord(named: string): Pair | undefined {
   return undefined
 }
 
-function isSettleCoin({ coins }: Pair, next: Word | undefined): boolean {
+function isSettleCoin({ coins }: NamedPair, next: Word | undefined): boolean {
   return next !== undefined && /^[_:]$/.test(next.before) && coins.includes(next.text.toUpperCase())
 }
 
-function readContract(pair: Pair, [next]: readonly Word[]): FoundPair {
+function readContract(pair: NamedPair, [next]: readonly Word[]): FoundPair {
   const { symbol } = pair
   const isContract = isSettleCoin(pair, next)
   if (next === undefined || isContract) return { symbol, isContract }
@@ -277,7 +277,7 @@ function readContract(pair: Pair, [next]: readonly Word[]): FoundPair {
   return { symbol, isContract: FUTURES.test(next.text) }
 }
 
-/** `202506` is a month, and no date. */
+/** `202506` is a month and no date of delivery. */
 function deliveryDate(text: string): Date | undefined {
   const [, year = '', month = '', day = ''] = /^(\d\d)(\d\d)(\d\d)$/.exec(text) ?? []
   if (year === '') return undefined

@@ -125,7 +125,6 @@ function assertOneInstrument({
   })
 }
 
-/** @throws Failure RECORDING_TIME_CLOSE, RECORDING_INTERVAL_CHANGES */
 function assertOpenTimes(at: Float64Array, whereOf: (row: number) => string): void {
   const intervalMs = candleLength(at)
   assertOneInterval(at, intervalMs, whereOf)

@@ -20,7 +20,7 @@ import { type Field, FIELDS, type Recording, toColumns, toRows } from './recordi
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 const VERSION = 1
-/** No text contains the first byte. */
+/** The first byte occurs in no text. */
 const MAGIC = Buffer.from([0x89, ...Buffer.from('PRICES', 'latin1')])
 const HEADER_AT = 16
 const SUM_BYTES = 32

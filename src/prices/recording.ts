@@ -1,5 +1,5 @@
 export interface ReferenceRows {
-  /** Quote coin, at a candle's end or a quote's time. */
+  /** In the quote coin, at the end of a candle or the time of a quote. */
   readonly mark?: Float64Array
   readonly fundingRate?: Float64Array
 }
@@ -23,7 +23,7 @@ export interface QuoteRows extends ReferenceRows {
   readonly bidSize: Float64Array
   readonly askSize: Float64Array
   readonly last: Float64Array
-  /** Since the row before, in the base coin; absent without such a column. */
+  /** Traded since the row before, in the base coin; absent without such a column. */
   readonly volume?: Float64Array
 }
 
@@ -39,14 +39,14 @@ export interface Recording {
    */
   readonly sha256: string
   readonly rows: CandleRows | QuoteRows
-  /** A simulator made its prices, so they are of no market. */
+  /** True if a simulator made the prices. */
   readonly madeUp?: true
   readonly funding?: RecordedFunding
 }
 
 export interface RecordedFunding {
   readonly at: Float64Array
-  /** A share, paid by longs. */
+  /** A share of the position, paid by longs. */
   readonly rate: Float64Array
   readonly source: string
   readonly sha256: string

@@ -11,7 +11,7 @@ const UNITS_MS = [1000, 1, 0.001, 0.000_001] as const
 const COMPACT = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(?:(\d\d)(\d\d)?)?)?$/
 
 /**
- * In place. A number has the only unit, or is the only date, that puts it between 2009 and
+ * Converts the column in place. A number has the only unit, or is the only date, that puts it between 2009 and
  * tomorrow. @throws Failure RECORDING_TIME_UNIT
  */
 export function toUnixMs(times: Float64Array, whereOf: (row: number) => string, now: number): void {
@@ -26,7 +26,7 @@ export function toUnixMs(times: Float64Array, whereOf: (row: number) => string, 
 function readTime(time: number, latest: number): number | undefined {
   for (const unitMs of UNITS_MS) {
     if (time * unitMs < EARLIEST_AT || time * unitMs > latest) continue
-    // Rounded first: 1585180700.0647 times 1000 is a little below 1585180700064.7.
+    // The product is rounded first, because 1585180700.0647 times 1000 is a little below 1585180700064.7.
     return unitMs > 1
       ? Math.floor(Math.round(time * 1e6) / 1000)
       : Math.floor(time / Math.round(1 / unitMs))
@@ -82,7 +82,7 @@ export function parseDate(text: string): number | undefined {
 }
 
 /**
- * From UTC: `UTC`, `+02:00`, `-0530`, `UTC+2`, `2`. @returns undefined for a name such as
+ * Reads an offset from UTC: `UTC`, `+02:00`, `-0530`, `UTC+2`, `2`. @returns undefined for a name such as
  * `Europe/Berlin`, whose offset changes in the year
  */
 export function parseZone(text: string): number | undefined {

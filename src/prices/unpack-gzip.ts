@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { Failure, messageOf } from '../lib/failure.ts'
 
-/** Held in memory: about six years of one-minute candles as CSV. */
+/** So much is held in memory: about six years of one-minute candles as CSV. */
 export const RECORDING_BYTES_MAX = 256 * 1024 * 1024
 
 /**

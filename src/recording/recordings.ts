@@ -11,7 +11,7 @@ export interface SegmentFile {
 
 const SEGMENT_NAME = /^(\d{8}T\d{9}Z)-(\d{5})\.rec$/
 
-/** `20261121T140628123Z`, the run's first instant. */
+/** Names begin with the first instant of the run: `20261121T140628123Z`. */
 export function nameRun(startedAt: number): string {
   return new Date(startedAt).toISOString().replace(/[-:.]/g, '')
 }

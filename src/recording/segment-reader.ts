@@ -21,9 +21,9 @@ export type SegmentEnding =
 
 export interface OpenedSegment {
   readonly head: SegmentHead
-  /** The core before the first step, as text. */
+  /** Text of the core before the first step. */
   readonly image: string
-  /** The returned ending says why there are no more. */
+  /** The generator returns why there are no more steps. */
   readonly steps: () => Generator<StepTexts, SegmentEnding>
 }
 
@@ -52,10 +52,10 @@ function load(file: string): Buffer {
 }
 
 type BrokenEnding = Exclude<SegmentEnding, { readonly kind: 'ended' }>
-type Lines = Generator<string, BrokenEnding>
+type SegmentLines = Generator<string, BrokenEnding>
 
 /** A block holds whole lines, so a file is only cut off between two. */
-function* readLines(bytes: Buffer, file: string): Lines {
+function* readLines(bytes: Buffer, file: string): SegmentLines {
   let at = Math.min(SEGMENT_MAGIC.length, bytes.length)
   let content: Buffer = Buffer.alloc(0)
   for (let number = 0; ; number++) {
@@ -80,7 +80,7 @@ function damage(file: string, atByte: number, found: string): Failure {
   return recordingFailure('RECORDING_DAMAGED', { facts: { file, byte: atByte, found } })
 }
 
-function takeLine(lines: Lines, file: string): string {
+function takeLine(lines: SegmentLines, file: string): string {
   const line = lines.next()
   if (line.done !== true) return line.value
   if (line.value.kind === 'damaged') throw line.value.failure
@@ -100,7 +100,7 @@ function parseHead(line: string, file: string): SegmentHead {
   })
 }
 
-function* readSteps(lines: Lines): Generator<StepTexts, SegmentEnding> {
+function* readSteps(lines: SegmentLines): Generator<StepTexts, SegmentEnding> {
   for (;;) {
     const line = lines.next()
     if (line.done === true) return line.value

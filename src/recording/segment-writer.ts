@@ -5,12 +5,12 @@ import { buildBlock, SEGMENT_MAGIC, toDictionary } from './block.ts'
 
 const compress = promisify(zstdCompress)
 
-/** zstd's default: higher levels save a tenth and take twice the time. */
+/** This is zstd's default. Higher levels save a tenth and take twice the time. */
 const LEVEL = { [constants.ZSTD_c_compressionLevel]: 3 }
 
 export interface SegmentWriterOptions {
   readonly file: string
-  /** Nothing is written after it. */
+  /** After a failure nothing is written. */
   readonly onError: (error: unknown) => void
 }
 
@@ -59,7 +59,7 @@ export class SegmentWriter {
     })
   }
 
-  /** Resolves when everything is written, or cannot be, and the file is closed. */
+  /** Resolves when the file is closed, with everything written that could be. */
   async close(): Promise<void> {
     await this.#queue
     await this.#handle?.close().catch(() => undefined)

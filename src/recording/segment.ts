@@ -16,7 +16,7 @@ export const segmentHeadSchema = z.object({
   number: z.int(),
   stepsBefore: z.int(),
   startedAt: z.number(),
-  /** Absolute; absent in older segments. */
+  /** An absolute path; absent in older segments. */
   configFile: z.string().optional(),
   /** `--set` and `--param` as typed; absent in older segments. */
   given: z
@@ -31,7 +31,7 @@ export const segmentHeadSchema = z.object({
 
 export type SegmentHead = z.infer<typeof segmentHeadSchema>
 
-/** `lost`: more came than could be written, and the next segment begins later. */
+/** `lost`: more steps came than could be written, and the next segment begins later. */
 export const segmentEndSchema = z.object({
   why: z.enum(['closed', 'rotated', 'lost']),
   steps: z.int(),

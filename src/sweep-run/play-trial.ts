@@ -18,13 +18,12 @@ export interface TrialOrder {
   readonly version: string
   /** Period of the returns. */
   readonly periodMs: number
-  /** Both machines of another's sweep must have equal inputs. */
+  /** The recipe of a sweep on another machine, whose inputs must equal ours. */
   readonly sweep?: SweepRecipe
 }
 
-/** Code, configuration, prices, seed. */
 export interface SweepRecipe {
-  /** JSON. */
+  /** JSON of {@link recipeOf}. */
   readonly recipe: string
   /** `--param` of the sweep, without those of the trial. */
   readonly param: readonly string[]
@@ -69,7 +68,7 @@ async function playWatched(
   return { figures: toFigures(report), returns: toReturns(report) }
 }
 
-/** Its own fault, or this machine's inputs differ. */
+/** Says whether the trial failed by itself, or this machine's inputs differ. */
 export async function judgeUnopened(order: TrialOrder, error: unknown): Promise<TrialAnswer> {
   const failed = { failed: messageOf(error) }
   const { config, options, version, sweep } = order
@@ -102,7 +101,7 @@ async function differenceOf(
 
 export interface RecipeOf {
   readonly prepared: PreparedBacktest
-  /** As loaded. */
+  /** Not narrowed to the instruments with prices. */
   readonly config: DaemonConfig
 }
 
@@ -142,7 +141,7 @@ function toFigures(report: RunReport): TrialFigures {
   }
 }
 
-/** From the end of one period to the next; 0 without a quote. */
+/** Returns from the end of one period to the next; 0 without a quote. */
 function toReturns({ series, money }: RunReport): readonly number[] {
   let before = Number(money.opening)
   return series.close.map((close) => {

@@ -149,7 +149,6 @@ async function openSweep(
   }
 }
 
-/** @throws Failure SWEEP_PRICES_OUTSIDE */
 function assertPriced(prepared: PreparedBacktest, part: TrialPart): void {
   const unpriced = prepared.unpricedIn(part)
   if (Object.keys(unpriced).length === 0) return
@@ -347,7 +346,7 @@ function listTrials({ plan }: OpenSweep): readonly Trial[] {
 
 type TrialPart = Pick<Trial, 'fromAt' | 'toAt'>
 
-/** All parts of the range: of rounds and of the walk-forward. */
+/** Lists the parts of the range that rounds and the walk-forward play. */
 function listParts({ rounds, folds, fromAt, periodAt }: SweepPlan): readonly TrialPart[] {
   return [
     ...rounds.map((toAt) => ({ fromAt, toAt })),
@@ -480,7 +479,7 @@ class TrialLog {
     this.#write(() => appendFileSync(this.#file, `${JSON.stringify(row)}\n`))
   }
 
-  /** Distinct, with any configuration and code. */
+  /** Counts distinct combinations, with any configuration and code. */
   countTries(prices: string): number {
     return new Set(
       [...this.#rows.values()].filter((row) => row.prices === prices).map(({ tried }) => tried),

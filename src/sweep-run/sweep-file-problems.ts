@@ -1,4 +1,4 @@
-/** Includes the strategies' objections to its values. */
+/** Problems of a sweep file include what its strategies object to its values. */
 import process from 'node:process'
 import { resolve } from 'node:path'
 import { loadConfig, toConfigRequest } from '../config/load-config.ts'
@@ -28,7 +28,7 @@ const HANG_HINT =
 const AGAIN = 'Then give the same command again.'
 /** A trial limit may be shorter than a thread's start on a busy machine. */
 const TAKEN_MS_MIN = 30_000
-/** Takes some seconds; undecided combinations fail in their trial. */
+/** So many take some seconds. A combination that was not checked fails in its trial. */
 const TRIED_MAX = 200
 
 /** @throws ConfigError */
@@ -66,7 +66,7 @@ export interface TakenTask {
 }
 
 /**
- * In a restricted thread.
+ * Checks in a restricted thread.
  * @param trialLimitMs limit of a trial in real time; here at least half a minute
  */
 export async function assertTakenElsewhere(task: TakenTask, trialLimitMs: number): Promise<void> {
@@ -123,7 +123,6 @@ export async function assertTaken(
   )
 }
 
-/** @throws ConfigError with the reason for each refused value */
 function assertGood(
   source: YamlSource,
   refused: readonly RefusedSet[],
@@ -182,13 +181,12 @@ async function findProblems(
   }
 }
 
-/** The parameter that a problem names, if any. */
 function namedBy(set: ParamSet, { source, path }: Problem): string | undefined {
   if (source !== PARAM_OPTION) return undefined
   return Object.keys(set).find((one) => path === one || /^[.[]/.test(path.split(one, 2)[1] ?? ''))
 }
 
-/** Wherever these problems were found, these values alone cause them. */
+/** These values alone cause these problems, wherever they were found. */
 function placeIn(
   source: YamlSource,
   { set, culprit }: { readonly set: ParamSet; readonly culprit: string | undefined },

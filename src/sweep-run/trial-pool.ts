@@ -59,7 +59,6 @@ export class TrialPool {
     return this.#play(this.#start(sweepOf(order)), trial)
   }
 
-  /** Ends the threads that wait. */
   async close(): Promise<void> {
     await Promise.all(this.#idle.splice(0).map((thread) => thread.end()))
   }
@@ -105,13 +104,13 @@ interface PlayedTrial {
 
 type TrialText = Extract<TrialNews, { kind: 'outcome' }>
 
-/** Trials of a sweep differ by these alone. */
+/** Trials of a sweep differ by these options alone. */
 function sweepOf({ options, ...order }: TrialOrder): string {
   const { param: _param, from: _from, to: _to, ...shared } = options
   return JSON.stringify([order, shared])
 }
 
-/** One sweep's trials, one at a time, until it is ended. */
+/** The thread plays the trials of one sweep, one at a time, until it is ended. */
 class TrialThread {
   readonly sweep: string
   played = 0
@@ -162,7 +161,7 @@ function withoutPlaces<Failed extends { readonly failed: string }>(outcome: Fail
   return { ...outcome, failed: withoutPlace(outcome.failed, process.cwd()) }
 }
 
-/** Trials that can run concurrently. */
+/** So many trials can run at a time. */
 export interface TrialRound {
   readonly trials: readonly Trial[]
   readonly orderOf: (trial: Trial) => TrialOrder

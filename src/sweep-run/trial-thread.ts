@@ -22,7 +22,7 @@ async function play(
     judgeUnopened(order, error),
   )
   beginGeneration()
-  // Rounded as in the log, so that results do not depend on it.
+  // Figures are rounded as in the log, so that a continued sweep gives the same results.
   const text = JSON.stringify(outcome, roundNumbers)
   report({ kind: 'outcome', text, isClean: isClean() })
 }

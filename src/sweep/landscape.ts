@@ -63,13 +63,13 @@ export interface HeatMap {
   readonly columnName: string
   readonly rows: readonly string[]
   readonly columns: readonly string[]
-  /** Null without trials. */
+  /** Null if it has no trials. */
   readonly cells: readonly (readonly (number | null)[])[]
 }
 
 const BINS_MAX = 12
 
-/** Undefined if fewer than two were varied. */
+/** Undefined if fewer than two parameters were varied. */
 export function buildHeatMap(all: readonly ScoredSet[]): HeatMap | undefined {
   const sets = all.map(({ params }) => params)
   const [rowName, columnName] = variedParams(sets)

@@ -1,14 +1,14 @@
 import { createRandom } from '../lib/random.ts'
 import { type ParamValues, type SweepFile, TRIALS_MAX, VALUES_MAX } from './sweep-file.ts'
 
-/** As for `--param`. */
+/** Names as for `--param`. */
 export type ParamSet = Readonly<Record<string, string>>
 
-/** Further digits are noise of the steps. */
+/** Digits beyond these are noise from adding steps. */
 const DIGITS = 12
 const LOG_DIGITS = 6
 
-/** @throws RangeError for too many */
+/** @throws RangeError for too many combinations */
 export function listValues({
   params,
 }: Pick<SweepFile, 'params'>): ReadonlyMap<string, readonly string[]> {

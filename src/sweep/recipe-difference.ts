@@ -1,7 +1,7 @@
 import { isRecord } from '../lib/plain-data.ts'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
-/** Others follow from them. */
+/** Other fields follow from these. */
 const FIRST = ['version', 'node', 'sha256.program'] as const
 
 /**

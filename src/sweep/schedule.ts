@@ -8,7 +8,7 @@ export interface SweepPlan {
   readonly objective: Objective
   /** Unix ms. */
   readonly fromAt: number
-  /** Unix ms, the last is the end of the range. */
+  /** Unix ms; the last is the end of the range. */
   readonly rounds: readonly number[]
   readonly folds: readonly Fold[]
   /** Unix ms. */
@@ -17,7 +17,7 @@ export interface SweepPlan {
 
 export type FindOutcome = (trial: Trial) => TrialOutcome | undefined
 
-/** The best third goes on. */
+/** The best third of the trials goes on. */
 const KEPT_SHARE = 1 / 3
 
 export interface RankedSet {
@@ -44,7 +44,7 @@ function keptOf(count: number): number {
   return Math.max(1, Math.ceil(count * KEPT_SHARE))
 }
 
-/** Each step needs the outcomes before. */
+/** Each step needs the outcomes of the step before. */
 export function nextTrials(plan: SweepPlan, find: FindOutcome): readonly Trial[] {
   const { alive, missing } = playRounds(plan, find)
   if (missing.length > 0) return missing

@@ -5,9 +5,9 @@ export interface Moments {
   readonly mean: number
   /** Sample deviation, n - 1. */
   readonly deviation: number
-  /** Over the deviation to the third; 0 for a normal distribution. */
+  /** The third moment over the cube of the deviation; 0 for a normal distribution. */
   readonly skewness: number
-  /** Over the variance squared; 3 for a normal distribution. */
+  /** The fourth moment over the square of the variance; 3 for a normal distribution. */
   readonly kurtosis: number
 }
 
@@ -26,7 +26,7 @@ export function momentsOf(values: readonly number[]): Moments {
   }
 }
 
-/** Mean over deviation, per period; 0 if nothing moved. */
+/** The mean over the deviation, per period; 0 if nothing moved. */
 export function sharpeOf(values: readonly number[]): number {
   if (values.length < 2) return 0
   const { mean, deviation } = momentsOf(values)
@@ -36,8 +36,8 @@ export function sharpeOf(values: readonly number[]): number {
 const EULER_GAMMA = 0.5772156649015329
 
 /**
- * To be expected of this many worthless tries (Bailey and López de Prado, The Deflated Sharpe
- * Ratio, 2014).
+ * The largest Sharpe ratio to be expected of this many worthless tries (Bailey and López de Prado, The
+ * Deflated Sharpe Ratio, 2014).
  * @param variance of the tries' Sharpe ratios, per period as the result
  */
 export function expectedMaxSharpe(variance: number, tries: number): number {
@@ -50,7 +50,7 @@ export function expectedMaxSharpe(variance: number, tries: number): number {
 }
 
 /**
- * Probability, 0 to 1, that a Sharpe ratio is truly above another, given length, skewness and
+ * The probability, 0 to 1, that a Sharpe ratio is truly above another, given length, skewness and
  * kurtosis of its returns.
  */
 export function probabilityAbove(
@@ -64,7 +64,7 @@ export function probabilityAbove(
   )
 }
 
-/** Below a value, to 1e-7: Numerical Recipes' erfc. */
+/** The share of a normal distribution below a value, to 1e-7, by erfc of Numerical Recipes. */
 export function normalShare(value: number): number {
   const z = Math.abs(value) / Math.SQRT2
   const t = 1 / (1 + 0.5 * z)
@@ -79,7 +79,10 @@ const ERFC = [
 ]
 
 export interface Overfitting {
-  /** How often the best of one half was below the other's median: near 0.5 the choice is chance. */
+  /**
+   * The share of halvings in which the best of one half was below the median of the other. Near 0.5
+   * the choice is chance.
+   */
   readonly probability: number
   readonly blocks: number
   readonly combinations: number
@@ -105,7 +108,7 @@ export function overfittingOf(returns: readonly (readonly number[])[]): Overfitt
   if (returns.length < 2 || blocks < 4) return undefined
   const sums = returns.map((row) => sumBlocks(row, blocks))
   let [combinations, below] = [0, 0]
-  // With its complement, so both directions are counted.
+  // The complement is counted as well, so both directions count.
   for (const half of listHalves(blocks).filter((bits) => (bits & 1) === 1)) {
     const one = sums.map((row) => sharpeOfBlocks(row, half))
     const other = sums.map((row) => sharpeOfBlocks(row, ~half))

@@ -6,7 +6,7 @@ import type { HeatMap } from './landscape.ts'
 import type { ParamSet } from './param-sets.ts'
 import type { FoldRow, SweepReport, SweepRow } from './sweep-report.ts'
 
-/** sweep.json and trials.csv have the others. */
+/** sweep.json and trials.csv have the other trials. */
 const ROWS_MAX = 500
 
 export function renderSweepPage(report: SweepReport): string {

@@ -20,7 +20,7 @@ import {
 } from './statistics.ts'
 import { scoreOf, type Trial, type TrialFigures } from './trial.ts'
 
-/** ISO 8601 in UTC; Sharpe ratios per period, never annualised. */
+/** Times are ISO 8601 in UTC; Sharpe ratios are per period, never annualised. */
 export interface SweepReport {
   readonly format: 1
   readonly name: string
@@ -32,12 +32,12 @@ export interface SweepReport {
   readonly periodMs: number
   readonly trials: readonly SweepRow[]
   readonly folds: readonly FoldRow[]
-  /** Combinations ever tried on these prices, with any configuration and code. */
+  /** So many combinations were ever tried on these prices, with any configuration and code. */
   readonly tries: number
   readonly deflated: DeflatedSharpe | null
   readonly overfitting: Overfitting | null
   readonly heatMap: HeatMap | null
-  /** Empty for a market's prices. Absent in earlier reports. */
+  /** Empty for prices of a market. Absent in earlier reports. */
   readonly madeUp?: readonly string[]
   readonly remarks: readonly string[]
 }
@@ -49,7 +49,7 @@ export interface SweepRow {
   readonly to: string
   readonly figures: TrialFigures | null
   readonly score: number | null
-  /** Means over the folds. */
+  /** The figures are means over the folds. */
   readonly inSample: number | null
   readonly outOfSample: number | null
   readonly isIsolated: boolean
@@ -78,7 +78,7 @@ export interface DeflatedSharpe {
   readonly kurtosis: number
   readonly variance: number
   readonly expectedMax: number
-  /** It is that of the true Sharpe ratio exceeding `expectedMax`. */
+  /** The probability that the true Sharpe ratio exceeds `expectedMax`. */
   readonly probability: number
 }
 
@@ -158,7 +158,7 @@ export function isEndedEarly({ figures }: Pick<SweepRow, 'figures'>): boolean {
   return (figures?.restrictions.length ?? 0) > 0
 }
 
-/** Their figures are not of the whole range. */
+/** The figures of these trials do not cover the whole range. */
 function noteEnded(trials: readonly SweepRow[]): readonly string[] {
   const ended = trials.filter(isEndedEarly)
   const [best] = ended
@@ -168,7 +168,7 @@ function noteEnded(trials: readonly SweepRow[]): readonly string[] {
   ]
 }
 
-/** Below these, ranks and Sharpe ratios of blocks are mostly chance. */
+/** With fewer than these, ranks and Sharpe ratios of blocks are mostly chance. */
 const RANKED_TRIALS_MIN = 10
 const RANKED_PERIODS_MIN = 160
 

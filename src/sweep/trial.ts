@@ -31,7 +31,7 @@ export type TrialOutcome =
 
 export interface TrialRow {
   readonly id: string
-  /** The combination with configuration and code, for any range: one try. */
+  /** Names the combination with configuration and code, for any range. It counts as one try. */
   readonly tried: string
   readonly prices: string
   readonly params: ParamSet

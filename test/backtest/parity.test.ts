@@ -9,7 +9,7 @@ import {
 import { asRecorded, standStill } from '../../src/backtest/parity/recorded-prices.ts'
 import { decidesUntil } from '../../src/backtest/parity/recorded-run.ts'
 import { stopDecisions } from '../../src/backtest/parity/run-parity.ts'
-import { RunTrace, type Wish } from '../../src/backtest/parity/run-trace.ts'
+import { RunTrace, type WishInForce } from '../../src/backtest/parity/run-trace.ts'
 import { describeRecording, viewOf } from '../../src/backtest/played-prices.ts'
 import { type Fill } from '../../src/domain/fill.ts'
 import { type JournalRecord } from '../../src/domain/record.ts'
@@ -178,7 +178,7 @@ test('a fill of one of the two alone is the reason of what is wanted after it, a
     source: 'API',
     filledAt,
   })
-  const wish = (text: string, fillsBefore: number, prices: string): Wish => ({
+  const wish = (text: string, fillsBefore: number, prices: string): WishInForce => ({
     at: 0,
     readAt: 0,
     prices,
@@ -193,7 +193,7 @@ test('a fill of one of the two alone is the reason of what is wanted after it, a
     fill('ETHUSDT', 60, 1000),
   ] as unknown as readonly Fill[]
   const played = [both] as unknown as readonly Fill[]
-  const why = (was: Wish, is: Wish) =>
+  const why = (was: WishInForce, is: WishInForce) =>
     compareWishes('grid', [[was], [is]], {
       instruments: instruments as never,
       symbols,
@@ -227,7 +227,7 @@ test('a change that one of the two lacks is explained by an end before only wher
     scope: 'maker',
     source: 'API',
   }
-  const wish: Wish = {
+  const wish: WishInForce = {
     at: 900,
     readAt: 890,
     intents: [],

@@ -1,5 +1,5 @@
 import {
-  type FillsQuery,
+  type FillsPageQuery,
   type PlacedBatch,
   type SimulatedExchange,
 } from '../../src/backtest/direct-exchange.ts'
@@ -121,7 +121,7 @@ export class SoakExchange implements SimulatedExchange {
     return accept({ successList, failureList: [] })
   }
 
-  fillsPage(query: FillsQuery): Reply<ResponseOf<'orderFills'>> {
+  fillsPage(query: FillsPageQuery): Reply<ResponseOf<'orderFills'>> {
     this.#matchResting()
     return accept(this.#fills.page(query))
   }

@@ -1,4 +1,4 @@
-import { type FillsQuery } from '../../src/backtest/direct-exchange.ts'
+import { type FillsPageQuery } from '../../src/backtest/direct-exchange.ts'
 import { type Instrument } from '../../src/domain/instrument.ts'
 import { formatOnGrid } from '../../src/lib/grid.ts'
 import { type ResponseOf } from '../../src/protocol/endpoints.ts'
@@ -32,7 +32,7 @@ export class SoakFills {
   }
 
   /** Newest first. @throws Error when it is asked for what is forgotten. */
-  page({ sinceAt, limit, idLessThan }: FillsQuery): ResponseOf<'orderFills'> {
+  page({ sinceAt, limit, idLessThan }: FillsPageQuery): ResponseOf<'orderFills'> {
     if (sinceAt <= this.#forgottenAt) throw new Error(`fills since ${sinceAt} are forgotten`)
     const fillList: WireFill[] = []
     const end = idLessThan === undefined ? this.#fills.length : Number(idLessThan) - this.#first

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DaemonConfig } from '../../config/load-config.ts'
-import { type Credentials, credentialVariables } from '../../config/secrets.ts'
+import { type ApiCredentials, credentialVariables } from '../../config/secrets.ts'
 import type { ConfigError } from '../../config/yaml/problem.ts'
 import type { RefusedAnswer, UnknownAnswer } from '../../domain/answer.ts'
 import type { ExchangeAccess } from '../../exchange/client/request-writer.ts'
@@ -15,8 +15,8 @@ const DIGEST_LENGTH = 32
 
 export const FINGERPRINT_FILE = 'account.fingerprint'
 
-/** Other codes mean wrong rights or a wrong address. */
-const WRONG: Readonly<Record<string, keyof Credentials>> = {
+/** These codes mean wrong keys; others mean missing rights or a wrong address. */
+const WRONG: Readonly<Record<string, keyof ApiCredentials>> = {
   40001: 'apiKey',
   40002: 'apiSecret',
   40006: 'apiKey',
@@ -29,14 +29,13 @@ const WRONG: Readonly<Record<string, keyof Credentials>> = {
 
 export function accessTo(
   { exchange: { baseUrl } }: Pick<DaemonConfig, 'exchange'>,
-  credentials: Credentials | undefined,
+  credentials: ApiCredentials | undefined,
 ): ExchangeAccess | undefined {
   if (baseUrl === undefined || credentials === undefined) return undefined
   const { apiKey, apiSecret, passphrase } = credentials
   return { baseUrl, credentials: { apiKey, secret: apiSecret, passphrase } }
 }
 
-/** Does not reveal the key. */
 export function fingerprintOf({ baseUrl, credentials }: ExchangeAccess): string {
   const account = sha256(['account', new URL(baseUrl).origin, credentials.apiKey.reveal()])
   return account.toString('hex').slice(0, DIGEST_LENGTH)

@@ -17,16 +17,15 @@ import { makeDirectory } from '../../lib/durable-file.ts'
 export interface AccountLockOptions {
   readonly access: ExchangeAccess
   readonly holder: LockHolder
-  /** Default: the user's places for state. */
   readonly places?: readonly string[]
   readonly passedOver?: PassedOver | undefined
-  /** No place takes a lock, so the run goes on without. */
+  /** Called if no place takes a lock; the run goes on without one. */
   readonly onUnlocked: (reason: string) => void
 }
 
 const LOOK_MS = 2500
 
-/** Alive, but unable to sign: its lock is taken once free. */
+/** The holder lives but cannot sign, so the lock is taken as soon as it is free. */
 export interface PassedOver {
   readonly is: (by: LockHolder) => boolean
   readonly timers: Timers

@@ -14,7 +14,6 @@ export interface ExchangeCallsOptions {
   readonly access: Pick<ExchangeAccess, 'baseUrl'> & Partial<ExchangeAccess>
   readonly isEmbedded: boolean
   readonly signingObjection?: (() => string | undefined) | undefined
-  /** Absent for the first limiter of the address. */
   readonly address?: Limiter
   readonly shared?: SharedLimits | undefined
   readonly logger: Pick<DaemonLogger, 'log'>

@@ -1,5 +1,5 @@
 import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
-import type { Credentials } from '../../config/secrets.ts'
+import type { ApiCredentials } from '../../config/secrets.ts'
 import type { Book } from '../../engine/book/book.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
 import type { ExchangeAccess } from '../../exchange/client/request-writer.ts'
@@ -14,12 +14,11 @@ import type { LoadedStrategy, Runners } from '../strategies/strategies.ts'
 /** The operator gave this for one account. A backtest needs no secrets. */
 export interface AccountSetup {
   readonly loaded: LoadedConfig
-  readonly credentials?: Credentials | undefined
+  readonly credentials?: ApiCredentials | undefined
   readonly keysMissing?: Failure | undefined
   /** Absent for a journal in a file, or if the server identifies its users otherwise. */
   readonly journalPassword?: Secret | undefined
   readonly limitsPassword?: Secret | undefined
-  /** Keyed by the names of the signals. */
   readonly signalSecrets?: ReadonlyMap<string, Secret> | undefined
 }
 
@@ -37,7 +36,6 @@ export interface OpenAccount {
   readonly logger: DaemonLogger
   readonly trusted: TrustedClock
   readonly timers: Timers
-  /** On one address. */
   readonly accounts: number
   readonly close: () => Promise<void>
 }

@@ -31,7 +31,10 @@ export function ownWriter(
   }
 }
 
-/** Only what decides trading: folders, servers, alerts and logs differ between machines. */
+/**
+ * The digest covers only settings that decide trading, because folders, servers, alerts and logs
+ * differ between machines.
+ */
 function setupOf(config: DaemonConfig): JournalWriter['setup'] {
   const { environment, exchange, instruments, risk, execution, polling, calendar } = config
   const { onStop, onRestart, dryRun } = config
@@ -68,7 +71,6 @@ function digestOf(part: unknown): string {
   return sha256Hex([JSON.stringify(part, sorted)]).slice(0, DIGEST_CHARACTERS)
 }
 
-/** The order of keys must not matter. */
 function sorted(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(

@@ -22,7 +22,7 @@ import { makeDirectory } from '../../lib/durable-file.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 
-/** A start can do without, so it waits no longer. */
+/** A start can do without contracts, so it waits no longer. */
 const TIMEOUT_MS_MAX = 3000
 
 interface FetchFrame {
@@ -40,8 +40,8 @@ interface ContractsPlace {
 }
 
 /**
- * Asks each exchange and product type once. Unchanged if no account may read, or prices are played.
- * Never throws.
+ * Asks each exchange and product type once. The request stays unchanged if no account may read, or
+ * prices are played. Never throws.
  */
 export async function withContracts(
   request: ConfigRequest,
@@ -73,7 +73,7 @@ function listPlaces(request: ConfigRequest): readonly ContractsPlace[] {
   return [...toPlace(mainFile, value), ...others]
 }
 
-/** Empty for an unreadable file, which is reported elsewhere. */
+/** An unreadable file has no place; it is reported elsewhere. */
 function toPlace(file: string, value: DaemonFile | undefined): readonly ContractsPlace[] {
   const address = value && contractsAddressOf(value)
   if (value === undefined || address === undefined || !value.exchange.beyondDocument) return []
@@ -124,7 +124,7 @@ function toAnswer(
   return { before, now: mergeContracts(before, reading, symbols) }
 }
 
-/** For the next start. A full disk keeps what an earlier one kept. */
+/** Keeps the contracts for the next start. On a full disk those of an earlier start stay. */
 export function keepListed(
   { config: { file, state } }: LoadedConfig,
   contracts: ContractAnswers | undefined,

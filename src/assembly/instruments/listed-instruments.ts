@@ -2,7 +2,7 @@ import { usualFundingMinutes } from '../../config/funding-minutes.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { InstrumentSettings } from '../../config/schema/exchange-schema.ts'
 import type { ContractRules } from '../../domain/contract-rules.ts'
-import { everyHours } from '../../domain/instrument.ts'
+import { everyHours, type ProductType } from '../../domain/instrument.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
 import { createGrid, stepBelow } from '../../lib/grid.ts'
@@ -13,14 +13,11 @@ import {
 } from '../../simulator/futures/instruments/instruments.ts'
 
 export interface ListedContracts {
-  /** For instruments that name none. */
   readonly productTypes: readonly ProductType[]
   readonly instruments: Readonly<Record<string, InstrumentSettings>>
   /** Minutes after midnight UTC. Default: 00, 08 and 16 o'clock. */
   readonly fundingMinutes?: readonly number[]
 }
-
-type ProductType = ListedContract['productType']
 
 export function contractsOf({
   account,
@@ -32,9 +29,9 @@ export function contractsOf({
 }
 
 /**
- * The simulator's contracts, and configured ones with their precision. Unknown ones derive from the
- * first of their product type, so that a recording of any symbol can be played. @throws Failure
- * SIMULATOR_PRODUCT_UNKNOWN
+ * Lists the simulator's contracts, and configured ones with their precision. An unknown contract is
+ * derived from the first of its product type, so that a recording of any symbol can be played.
+ * @throws Failure SIMULATOR_PRODUCT_UNKNOWN
  */
 export function listInstruments(
   contracts: ListedContracts,
@@ -56,7 +53,8 @@ export function listInstruments(
 }
 
 /**
- * The only product type, else the known contract's, else the one whose quote coin ends the symbol.
+ * @returns the only product type, else that of the known contract, else the one whose quote coin ends
+ * the symbol
  */
 function productTypeOf(
   symbol: string,
@@ -108,7 +106,7 @@ function withPrecision(
   { tickSize, lotSize, minSize, minNotional }: InstrumentSettings,
 ): ListedContract {
   const sizeGrid = createGrid(lotSize)
-  // Keeps the size of the largest order.
+  // The largest order keeps its size in coins.
   const toLots = (lotsMax: number): number =>
     Math.min(Number.MAX_SAFE_INTEGER, Math.floor(lotsMax * (contract.lotFloat / Number(lotSize))))
   return {
@@ -125,7 +123,7 @@ function withPrecision(
   }
 }
 
-/** The contracts of an exchange that lists only what is configured, as the simulator inside a daemon and in backtests. */
+/** The simulator inside a daemon or a backtest lists only configured contracts. */
 export function configuredContracts({
   instruments,
 }: Pick<DaemonConfig, 'instruments'>): ReadonlyMap<string, ContractRules> {

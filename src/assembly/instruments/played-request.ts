@@ -23,7 +23,10 @@ export async function withPlayed(
   return { ...request, played: { files: market, recorded, speed } }
 }
 
-/** Like {@link withPlayed}, without `seeded`: instruments with a file need no start price. */
+/**
+ * As {@link withPlayed}, but `seeded` names no file. An instrument with a file needs no start
+ * price.
+ */
 export async function withRecorded(
   request: ConfigRequest,
   { market }: Pick<MarketOptions, 'market'>,

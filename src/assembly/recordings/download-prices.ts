@@ -30,18 +30,15 @@ export interface DownloadRequest {
   readonly productType: ProductType
   readonly symbol: string
   readonly granularity: Granularity
-  /** Excluded, and not later than now. */
+  /** Unix ms, excluded, not later than now. */
   readonly fromAt: number
   readonly toAt: number
-  /** Continued if it exists. */
   readonly file: string
-  /** The exchange's address, kept in the file. */
   readonly source: string
-  /** A simulator makes the prices, and the file says so. */
+  /** The file says that a simulator makes the prices. */
   readonly isMadeUp: boolean
   readonly timers: Timers
   readonly onProgress: (share: number, label: string) => void
-  /** Why it should end. */
   readonly stopReason: () => string | undefined
 }
 
@@ -51,31 +48,32 @@ export interface DownloadResult {
   readonly rows: number
   readonly added: number
   readonly payments: number
-  /** Candles between the first row and the last that the exchange does not show, also on repeat. */
+  /**
+   * So many candles between the first and the last row were not shown by the exchange, on repeat
+   * either.
+   */
   readonly missing: number
-  /** The first row, and the end of the last. */
   readonly fromAt: number
   readonly toAt: number
 }
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
-/** A call spans at most 90 days. */
 const SPAN_MS_MAX = 90 * DAY_MS
-/** The last rows of a continued file are read again, and compared. */
+/** So many of the last rows of a continued file are read again and compared. */
 const OVERLAP_ROWS = 100
-/** Some tens of seconds of calls. */
+/** The calls of this take some tens of seconds. */
 const SAVED_EVERY_ROWS = 20_000
 const RETRY_MS = [1000, 5000, 15_000, 30_000]
 const FUNDING_PAGES_MAX = 10_000
-/** Holes are asked for at each call, also those that the exchange never fills. */
+/** So many holes are asked for at each download, because the exchange never fills some. */
 const HOLE_CALLS_MAX = 100
 
 const COLUMNS = ['at', 'open', 'high', 'low', 'close', 'volume'] as const
 
 /**
- * Closed candles and funding into a price file, which is continued if the exchange still shows its
- * last rows.
+ * Reads closed candles and funding into a price file, which is continued if the exchange still shows
+ * its last rows.
  * @throws Failure DOWNLOAD_DIFFERS, DOWNLOAD_OTHER_FILE, DOWNLOAD_BEGINS_LATER, DOWNLOAD_EMPTY,
  * DOWNLOAD_REFUSED, DOWNLOAD_INTERRUPTED, and those of reading and writing price files
  */
@@ -113,7 +111,6 @@ function lengthOf({ granularity }: DownloadRequest): number {
   return GRANULARITIES[granularity].lengthMs
 }
 
-/** The rows of one file while they are read. */
 class Download {
   readonly #request: DownloadRequest
   readonly #lengthMs: number
@@ -125,7 +122,7 @@ class Download {
     close: [],
     volume: [],
   }
-  /** Keyed by the hour since 1970, since exchanges add some milliseconds. */
+  /** The key is the hour since 1970, because exchanges add some milliseconds. */
   readonly #payments = new Map<number, FundingPayment>()
   #savedRows = 0
 
@@ -142,7 +139,6 @@ class Download {
     return this.#columns.at[0] ?? this.#request.fromAt
   }
 
-  /** Within the rows, oldest first. */
   get payments(): readonly FundingPayment[] {
     return [...this.#payments.values()]
       .filter(({ at }) => at >= this.beginAt && at <= this.endAt)
@@ -153,7 +149,7 @@ class Download {
     return (this.#columns.at.at(-1) ?? this.#request.fromAt) + this.#lengthMs
   }
 
-  /** Also keeps what the exchange does not show any more. */
+  /** Rows that the exchange does not show any more are kept. */
   adopt({ rows, funding }: KnownCandles): void {
     for (const [row, at] of (funding?.at ?? []).entries())
       this.#addPayment({ at, rate: funding?.rate[row] ?? 0 })
@@ -192,7 +188,7 @@ class Download {
     })
   }
 
-  /** Daily candles show the first day. */
+  /** Daily candles tell on which day the instrument began. */
   async findFirst(fromAt: number): Promise<number> {
     const { toAt } = this.#request
     for (let at = openOf(fromAt, DAY_MS); at < toAt; at += SPAN_MS_MAX) {
@@ -215,7 +211,7 @@ class Download {
     }
   }
 
-  /** An earlier call may have met an exchange that left candles out. */
+  /** The exchange may have left candles out in an earlier download. */
   async fillHoles(): Promise<void> {
     const pageMs = Math.min(HISTORY_CANDLES_PAGE_MAX * this.#lengthMs, SPAN_MS_MAX)
     for (let row = 1, calls = 0; row < this.rows && calls < HOLE_CALLS_MAX; row++) {
@@ -234,7 +230,7 @@ class Download {
       this.#columns[name].splice(row, 0, candle[name])
   }
 
-  /** Since the first row; none where the exchange shows none. */
+  /** Reads the funding since the first row, if the exchange shows any. */
   async readFunding(): Promise<void> {
     const { productType, symbol, caller, onProgress } = this.#request
     for (let page = 1, oldest = Number.POSITIVE_INFINITY; page <= FUNDING_PAGES_MAX; page++) {
@@ -280,7 +276,9 @@ class Download {
     this.#savedRows = this.rows
   }
 
-  /** A page that lacks candles is asked for once more: the exchange may have left them out. */
+  /**
+   * A page that lacks candles is asked for once more, because the exchange may have left them out.
+   */
   async #read(
     fromAt: number,
     untilAt: number,
@@ -391,13 +389,16 @@ function madeUpBefore({ file, source }: DownloadRequest): Failure {
   })
 }
 
-interface Difference {
+interface CandleDifference {
   readonly at: number
   readonly candle: ExchangeCandle | undefined
   readonly columns: readonly string[]
 }
 
-function differs({ file, symbol }: DownloadRequest, { at, candle, columns }: Difference): Failure {
+function differs(
+  { file, symbol }: DownloadRequest,
+  { at, candle, columns }: CandleDifference,
+): Failure {
   const found = candle === undefined ? 'no such candle' : `another ${columns.join(', ')}`
   return new Failure({
     code: 'DOWNLOAD_DIFFERS',
@@ -436,7 +437,6 @@ function toDate(at: number): string {
   return text.endsWith('T00:00:00.000Z') ? text.slice(0, 10) : text.slice(0, 16)
 }
 
-/** `BTCUSDT-futures-1m.prices`, as `intentd import` names it. */
 export function nameDownload(symbol: string, lengthMs: number): string {
   return basename(`${symbol}-futures-${formatInterval(lengthMs)}.prices`)
 }

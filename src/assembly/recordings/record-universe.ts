@@ -13,24 +13,22 @@ export interface UniverseRecorderOptions {
   readonly clock: Clock
   readonly timers: Timers
   readonly everyMs: number
-  /** A sentence for an operator: why it fails, or that it goes on. */
   readonly say: (sentence: string) => void
 }
 
 export interface UniverseRecorderStats {
   readonly answers: number
   readonly bytes: number
-  /** Instants at which nothing could be kept. */
   readonly missed: number
 }
 
-/** After failed calls, as far as the next instant leaves time. */
+/** Waits after failed calls, as far as the next instant leaves time. */
 const RETRY_MS = [1000, 5000, 15_000]
 
-/** Rules change seldom; a listing or delisting reads them at once. */
+/** Contract rules change seldom, and a listing or delisting reads them at once. */
 const CONTRACTS_EVERY_MS = 900_000
 
-/** Further from our clock, an answer tells no time at all. */
+/** An answer whose time is further from our clock tells no time at all. */
 const CLOCK_ERROR_MS_MAX = 86_400_000
 
 /**
@@ -62,7 +60,7 @@ export class UniverseRecorder {
     return { answers: this.#answers, bytes: this.#bytes, missed: this.#missed }
   }
 
-  /** Ends after {@link stop}, when the reading under way is kept. */
+  /** Resolves after {@link stop}, once the reading under way is kept. */
   async run(): Promise<void> {
     const { clock, everyMs } = this.#options
     while (!this.#isStopped) {

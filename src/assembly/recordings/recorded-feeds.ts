@@ -6,13 +6,13 @@ import { openSteps } from './recorded-quotes.ts'
 export interface RecordedReading {
   /** `readAt` is in exchange time, like that of prices. */
   readonly reading: FeedReading
-  /** Ticker readings before it. */
+  /** So many readings of tickers came before it. */
   readonly after: number
 }
 
 export type RecordedFeeds = ReadonlyMap<FeedId, readonly RecordedReading[]>
 
-/** Parsing all events takes long, and most are none of these. */
+/** Only these events are parsed, because parsing all takes long. */
 const READ = /^\{"kind":"(?:feedRead|signalTaken|clockSynchronised)"/
 const TICKERS = '{"kind":"snapshotTaken"'
 
@@ -29,7 +29,7 @@ export function readRecordedFeeds(segments: readonly SegmentFile[]): RecordedFee
       if (event.kind === 'signalTaken') {
         const { feed, id, value: data } = event
         const known = listOf(feeds, feed)
-        // Two may come in one instant, and each is played.
+        // Two signals may come at one instant, and each is played.
         const least = (known.at(-1)?.reading.readAt ?? 0) + 1
         known.push({ reading: { data, id, readAt: Math.max(least, toReadAt(at)) }, after })
       }

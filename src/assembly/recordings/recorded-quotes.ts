@@ -29,8 +29,8 @@ export interface RecordedQuotes {
 }
 
 /**
- * Each ticker once, at its own time. @throws Failure RECORDING_… if the beginning of a file is
- * unreadable; RECORDING_EMPTY without a quote
+ * Reads each ticker once, at its own time.
+ * @throws Failure RECORDING_… if the beginning of a file is unreadable; RECORDING_EMPTY without a quote
  */
 export function readRecordedQuotes(segments: readonly SegmentFile[]): RecordedQuotes {
   const tables = new Map<string, PriceTable[]>()
@@ -53,10 +53,13 @@ function noQuotes(segments: readonly SegmentFile[]): Failure {
   })
 }
 
-type Quotes = number[]
+type QuoteNumbers = number[]
 
-function readSegment(file: string): { rows: ReadonlyMap<string, Quotes>; ending: SegmentEnding } {
-  const rows = new Map<string, Quotes>()
+function readSegment(file: string): {
+  rows: ReadonlyMap<string, QuoteNumbers>
+  ending: SegmentEnding
+} {
+  const rows = new Map<string, QuoteNumbers>()
   const steps = openSteps(file)
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done === true) return { rows, ending: step.value }
@@ -67,7 +70,7 @@ function readSegment(file: string): { rows: ReadonlyMap<string, Quotes>; ending:
   }
 }
 
-/** Empty for a file that a killed process had only begun. */
+/** A killed process may have only begun a file, which then has no rows. */
 export function openSteps(file: string): ReturnType<OpenedSegment['steps']> {
   try {
     return openSegment(file).steps()
@@ -82,7 +85,7 @@ function* endAtOnce(): ReturnType<OpenedSegment['steps']> {
   return { kind: 'cut', atByte: 0 }
 }
 
-function keepTickers(rows: Map<string, Quotes>, tickers: TickerTable): void {
+function keepTickers(rows: Map<string, QuoteNumbers>, tickers: TickerTable): void {
   for (const symbol of tickers.symbols) {
     const quotes = rows.get(symbol) ?? []
     if (quotes.length === 0) rows.set(symbol, quotes)
@@ -100,8 +103,8 @@ function readField(tickers: TickerTable, symbol: string, field: (typeof FIELDS)[
   return field === 'at' && Number.isNaN(number) ? tickers.requestTime : number
 }
 
-/** Omits a rate column with gaps. */
-function toTable(quotes: Quotes, source: string): PriceTable {
+/** A column of funding rates with gaps is left out. */
+function toTable(quotes: QuoteNumbers, source: string): PriceTable {
   const columns = new Map(
     FIELDS.map((field, place) => [
       field,

@@ -22,12 +22,11 @@ export interface ReplayWatcher {
   }): void
 }
 
-export interface Difference {
+export interface StepDifference {
   readonly file: string
-  /** Counted from 1 in the run. */
   readonly step: number
   readonly at: number
-  /** JSON; undefined at the beginning of a segment. */
+  /** JSON text of the event; undefined at the beginning of a segment. */
   readonly event: string | undefined
   readonly effect: number
   readonly counts: readonly [expected: number, actual: number]
@@ -45,7 +44,7 @@ export interface Replay {
   readonly from: number | undefined
   readonly to: number | undefined
   readonly remarks: readonly string[]
-  readonly difference: Difference | undefined
+  readonly difference: StepDifference | undefined
   readonly damage: Failure | undefined
 }
 
@@ -80,7 +79,7 @@ class ReplayRun {
   #span: { from: number; to: number } | undefined
   #engine: Engine | undefined
   #reached: ExpectedSegment | undefined
-  #difference: Difference | undefined
+  #difference: StepDifference | undefined
   #damage: Failure | undefined
 
   constructor({ watcher, version }: ReplayOptions) {
@@ -114,7 +113,7 @@ class ReplayRun {
     return this.#damage === undefined
   }
 
-  /** A killed process may leave an empty last segment; otherwise it is damage. */
+  /** A killed process may leave an empty last segment; any other empty one is damaged. */
   #open(file: string): OpenedSegment | undefined {
     try {
       return openSegment(file)
@@ -145,7 +144,7 @@ class ReplayRun {
     return reached?.run === run && reached.number + 1 === number && reached.steps === stepsBefore
   }
 
-  /** Must equal the core at the start of the next segment. */
+  /** This core must equal the one at the start of the next segment. */
   #compareCore(
     file: string,
     { stepsBefore, startedAt }: OpenedSegment['head'],
@@ -217,7 +216,7 @@ class ReplayRun {
   }
 }
 
-/** As an effect, so that it is compared and shown. */
+/** A failure of the core is written as an effect, so that it is compared and shown. */
 function writeThrown(reason: string): string {
   return JSON.stringify({ kind: 'thrown', reason })
 }

@@ -35,18 +35,18 @@ import type { StrategyLimits } from '../../risk/risk-context.ts'
 import { contractsOf, listInstruments } from '../instruments/listed-instruments.ts'
 import { accountAgeMaxOf, type AddressUse, instrumentsMax, readableMax } from './read-pace.ts'
 
-/** Then an accepted taking order is matched or dead (docs/orders.md, A4). */
+/** After this an accepted taking order is matched or dead (docs/orders.md, A4). */
 const MATCHING_LAG_MS = 2000
 /** The embedded simulator matches before it answers. */
 const MATCHING_LAG_EMBEDDED_MS = 0
-/** Allowed beyond the visibility of fills. */
+/** Fills may become visible this much later than configured. */
 const CROSSED_TOLERANCE_MS = 5000
 /**
- * Beyond an unknown order's acceptance deadline: two cancel-alls, a flatten, and the reads that
- * prove them.
+ * After the acceptance deadline of an unknown order a stop needs two cancel-alls, a flatten, and the
+ * reads that prove them.
  */
 const STOP_TIMEOUT_MS = 30_000
-/** Two cancel-alls for each instrument, one a second. */
+/** Each instrument needs two cancel-alls, one a second. */
 const STOP_TIMEOUT_PER_INSTRUMENT_MS = 2000
 
 interface RunSettings {
@@ -54,13 +54,13 @@ interface RunSettings {
   readonly version: string
   readonly embedded: boolean
   readonly capital?: string
-  /** At the address; default 1. */
+  /** So many accounts share the address; default 1. */
   readonly accounts?: number
   readonly accountAgeMaxMs?: number
   readonly shown: ReadonlyMap<StrategyId, ShowSettings>
 }
 
-/** Supervisors must wait longer. */
+/** A supervisor must wait longer than this before it kills the process. */
 export function stopTimeoutOf(config: DaemonConfig): number {
   const perInstrument = instrumentsMax(config, { accounts: 1 }) * STOP_TIMEOUT_PER_INSTRUMENT_MS
   return STOP_TIMEOUT_MS + perInstrument + config.execution.acceptanceWindowMs
@@ -149,7 +149,7 @@ export function toInstruments({
   )
 }
 
-/** A time ahead of ours stays inside the window longer. */
+/** A signal whose time is ahead of ours stays inside the window longer. */
 function toSignalTerms({ accept }: NonNullable<DaemonConfig['signals']>) {
   return new Map(
     Object.entries(accept).map(([name, { maxAgeMs, windowMs, timeField }]) => {
@@ -205,7 +205,9 @@ function toStrategy(
   ]
 }
 
-/** Trades by hand, on each instrument of the main file: only worth limits sizes. */
+/**
+ * Trades by hand may use each instrument of the main file. Their sizes are only limited by worth.
+ */
 function toManual(
   { manual }: DaemonConfig,
   instruments: ReadonlyMap<string, Instrument>,
@@ -235,7 +237,6 @@ function withoutAbsent<Name extends string>(limits: {
   return Object.fromEntries(set) as { readonly [name in Name]?: number }
 }
 
-/** Configured rules precede the simulator's. */
 export function toLiquidationSettings(config: DaemonConfig): LiquidationSettings {
   const { liquidation } = config.risk
   const takerFeeRate = Number(
@@ -282,7 +283,7 @@ function configuredRules(
   })
 }
 
-/** Tiers do not depend on the instant. */
+/** The tiers are the same at every instant, so 0 will do. */
 function simulatedRules(
   config: DaemonConfig,
   takerFeeRate: number,
@@ -299,7 +300,7 @@ function simulatedRules(
     })
 }
 
-/** `exits:` of a strategy file, with shares in millionths and durations in ms. */
+/** Shares become millionths, durations ms. */
 export function toExitRules(exits: ExitSettings): ExitRules {
   const { stop, trailing, breakEven, profit, timeLimit, takeProfit, coolDown, protections } = exits
   const rows = Object.entries(profit ?? {})
@@ -464,11 +465,14 @@ function findUnlimited(config: DaemonConfig): Readonly<Record<string, readonly S
   }
 }
 
-/** Steps before a liquidation that are off, or only warn for want of a figure of our own. */
+/**
+ * Names the steps before a liquidation that are off, or only warn because the daemon has no figure
+ * of its own.
+ */
 function nameBlindSteps(config: DaemonConfig): Readonly<Record<string, readonly ScopeKind[]>> {
   const { risk, account, instruments, simulator } = config
   if (risk.liquidation === 'none') return { liquidation: ['account'] }
-  // The simulator's balance and tiers are known.
+  // With the simulator inside, balance and tiers are known.
   if (simulator !== undefined) return {}
   const withoutTiers = Object.entries(instruments).flatMap(([symbol, { maintenance }]) =>
     maintenance === undefined ? [symbol] : [],
@@ -481,7 +485,7 @@ function nameBlindSteps(config: DaemonConfig): Readonly<Record<string, readonly 
   return { [`liquidation (only warns without ${missing.join(' and ')})`]: ['account'] }
 }
 
-/** `manual`: trades by hand are limited like those of a strategy, and are none. */
+/** Trades by hand are limited as a strategy is, but count as a kind of their own. */
 type ScopeKind = 'account' | 'instrument' | 'strategy' | typeof MANUAL
 
 function kindOf(scope: Scope): ScopeKind {

@@ -1,23 +1,23 @@
-/** The whole account is read in turn; when readings are too old follows from the pace. */
+/** Positions are read in turn, so the pace decides when a reading is too old. */
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { LEAVING_TIMES } from '../../domain/universe.ts'
 import { OVERALL_CALLS, OVERALL_PER_MS } from '../../exchange/limiter/limiter.ts'
 import type { RateLimit } from '../../protocol/endpoint.ts'
 import { type EndpointName, endpointNamed } from '../../protocol/endpoints.ts'
 
-/** From polling and limits, if answers come at once. */
+/** The pace that polling and limits allow if answers come at once. */
 export interface ReadRounds {
   readonly fillsMs: number
   readonly positionsMs: number
 }
 
-/** After more missed readings nothing leaves that adds risk. */
+/** After so many missed rounds nothing that adds risk leaves. */
 const ROUNDS = 3
 
-/** Below, one or two slow answers would count as too old. */
+/** With less than this, one or two slow answers would make readings too old. */
 const ACCOUNT_AGE_MS_MIN = 3000
 
-/** Left for positions, a share of the account's calls. */
+/** At least this share of the account's calls is left for positions. */
 const SHARE_MIN = 0.1
 
 type PacedConfig = Pick<
@@ -29,7 +29,7 @@ export interface AddressUse {
   readonly accounts: number
 }
 
-/** @param roundMs interval of equal readings */
+/** @param roundMs time between two readings of the same thing */
 export function ageOfRounds(roundMs: number): number {
   return Math.max(ACCOUNT_AGE_MS_MIN, Math.ceil(ROUNDS * roundMs))
 }
@@ -63,14 +63,13 @@ export function readRoundMs(config: PacedConfig, use: AddressUse): number {
  */
 const ROUND_MS_MAX = 10_000
 
-/** So many instruments can be read before readings would be too old. */
+/** So many instruments can be read before readings are too old. */
 export function readableMax(config: PacedConfig, use: AddressUse): number {
   const { accountAgeMaxMs } = config.risk
   const roundMs = accountAgeMaxMs === undefined ? ROUND_MS_MAX : accountAgeMaxMs / ROUNDS
   return Math.floor((positionsPerSecond(config, use) * roundMs) / 1000)
 }
 
-/** Configured ones, and those that rules may choose. */
 export function instrumentsMax(config: PacedConfig, use: AddressUse): number {
   const fixed = Object.keys(config.instruments).length
   const chosen = config.strategies

@@ -25,7 +25,7 @@ import { priceStepMs } from '../../simulator/market/recorded/recorded-path.ts'
 export type SimulatorSettings = Omit<EmbeddedSimulatorSettings, 'startingBalance' | 'leverage'>
 
 export interface MarketOverride {
-  /** Paths, or `SYMBOL=path`. */
+  /** Each is a path or `SYMBOL=path`. */
   readonly files: readonly string[]
   readonly speed: number | undefined
 }
@@ -105,12 +105,10 @@ export function credentialsOf({ accounts }: RunningSimulator): SigningKeys {
   }
 }
 
-/** In lower case, as in paths. */
 export function simulatorCoin(): string {
   return defaultPlatformCoin.name.toLowerCase()
 }
 
-/** A refused request is the caller's problem; a broken exchange is a defect. */
 export function levelOf(kind: ServerEvent['kind']): LogLevel {
   if (kind === 'volumesCut' || kind === 'settingsKept') return 'warn'
   return kind === 'requestRefused' || kind === 'faultInjected' ? 'debug' : 'error'
@@ -134,7 +132,7 @@ function chooseMarket(settings: SimulatorSettings, override: MarketOverride): Ma
   return { kind: 'seeded', ...madeUp }
 }
 
-/** Instruments without a file, unless prices are live. */
+/** Lists instruments without a file, unless prices are live. */
 export function listFollowingSeed(
   { simulator, instruments }: Pick<DaemonConfig, 'simulator' | 'instruments'>,
   recorded: readonly string[] | undefined,
@@ -157,7 +155,7 @@ export function listPriceless(
   return Object.keys(instruments).filter((symbol) => !priced.includes(symbol))
 }
 
-/** Without a file while others have one, prices follow the seed. */
+/** An instrument without a file follows the seed, also if others have files. */
 export function listMadeUp(
   { simulator, instruments }: Pick<DaemonConfig, 'simulator' | 'instruments'>,
   { files, recorded = [] }: PlayedPrices,
@@ -168,8 +166,6 @@ export function listMadeUp(
     ? []
     : Object.keys(instruments).filter((symbol) => !priced.includes(symbol))
 }
-
-/** Warns of recordings whose prices are further apart than the allowed age. */
 
 export interface SlowPrices {
   readonly symbol: string

@@ -24,8 +24,8 @@ export interface ArchiveReport {
 }
 
 /**
- * Rows are written, made durable, then taken out with a record. An interruption leaves them in the
- * journal, the file or both. Undefined if there are none.
+ * Rows are written and made durable before a record takes them out of the journal, so an
+ * interruption loses none. Undefined if there are none.
  * @throws Failure ARCHIVE_NO_JOURNAL, STATE_HELD, those of `writeArchive` and of opening a journal
  */
 export async function archiveState(options: ArchiveOptions): Promise<ArchiveReport | undefined> {
@@ -74,7 +74,7 @@ function noJournal(file: string): Failure {
   })
 }
 
-/** Documented in docs/journal.md; later versions may append columns. */
+/** docs/journal.md documents these columns; later versions may append some. */
 const COLUMNS = [
   'kind',
   'time',

@@ -17,13 +17,14 @@ export interface StateBackup extends JournalBackup {
 }
 
 /**
- * The journal is copied separately; the others belong to one process, can be recreated, or are
+ * The journal is copied separately. The other files belong to one process, can be made anew, or are
  * secret.
  */
 const LEFT = /^(journal\.sqlite.*|.*\.(lock|sock|new|token)|ballast)$/
 
 /**
- * Without recordings and waiting commands. The copy gets its name when complete. @throws Failure
+ * Copies all but recordings and waiting commands. The copy gets its name when it is complete.
+ * @throws Failure
  * BACKUP_ON_SERVER, BACKUP_EMBEDDED, BACKUP_EXISTS, BACKUP_INSIDE, BACKUP_UNWRITABLE, and those of
  * `backUpFile`
  */
@@ -51,7 +52,7 @@ export function backUpState({ config, directory, to }: StateToBackUp): StateBack
   }
 }
 
-/** After the journal, so they are not older than it. */
+/** These are copied after the journal, so that they are not older than it. */
 function copyFiles(directory: string, part: string): readonly string[] {
   const entries = readdirSync(directory, { withFileTypes: true })
   const names = entries

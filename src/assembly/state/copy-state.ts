@@ -43,7 +43,7 @@ export async function copyState(state: StateToCopy): Promise<CopyReport> {
       terms: leaseTermsOf(config.journal, config),
     }
     if (to === 'postgres') {
-      // A moved journal is copied again if that was interrupted.
+      // If the copy of a moved journal was interrupted, it is copied again.
       migrateFile({ file, identity: options.identity, evenMoved: true })
       const { copyToServer } = await import('../../journal/copy/copy-to-server.ts')
       return await copyToServer({ ...options, isRetreated: hasRetreated(directory) })

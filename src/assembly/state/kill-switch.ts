@@ -16,13 +16,13 @@ const UNSAID = 'unknown'
 export interface KillNote {
   readonly reason: string
   readonly by: string
-  /** Machine's clock. */
+  /** Unix ms, machine's clock. */
   readonly at?: number
   readonly order?: number
 }
 
-/** `seen`: no order is created any more. `clean`: proved that none of ours rests. */
-export interface KillState {
+/** `seen`: no order is created any more. `clean`: it is proved that no order of ours rests. */
+export interface StoredKill {
   readonly state: 'seen' | 'clean'
   readonly pid: number
   /** Machine's clock. */
@@ -33,7 +33,10 @@ export function killFileOf(directory: string): string {
   return join(directory, KILL_FILE)
 }
 
-/** A daemon sees the file before its next write. Empty, as on a full disk, it kills as well. */
+/**
+ * A daemon sees the file before its next write. On a full disk the file is empty, and kills as
+ * well.
+ */
 export function throwKillSwitch(directory: string, note: KillNote): void {
   makeDirectory(directory, 0o700)
   const file = killFileOf(directory)
@@ -45,7 +48,7 @@ export function throwKillSwitch(directory: string, note: KillNote): void {
   }
 }
 
-/** For an order released elsewhere; a switch thrown by hand stays. */
+/** Removes a kill that was ordered and released elsewhere; a switch thrown by hand stays. */
 export function dropReleasedOrder(directory: string, number: number): void {
   const file = killFileOf(directory)
   const { order } = readNote(file)
@@ -54,10 +57,9 @@ export function dropReleasedOrder(directory: string, number: number): void {
   rmSync(join(directory, STATE_FILE), { force: true })
 }
 
-/** Undefined if no living daemon has seen the kill. */
-export function readKillState(directory: string): KillState | undefined {
+export function readKillState(directory: string): StoredKill | undefined {
   try {
-    const state = parseBoundedJson(readFileSync(join(directory, STATE_FILE), 'utf8')) as KillState
+    const state = parseBoundedJson(readFileSync(join(directory, STATE_FILE), 'utf8')) as StoredKill
     return isAlive(state.pid) ? state : undefined
   } catch {
     return undefined
@@ -68,24 +70,27 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    // A process of another user is alive too.
+    // A process of another user cannot be signalled, but is alive.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
 
 export interface KillSwitchOptions {
   readonly directory: string
-  /** A file here kills as well. */
+  /** A kill file in this directory counts as well. */
   readonly stateDirectory?: string
   readonly clock: Clock
-  /** Seen, or could not be checked; called once for each throw. */
+  /** Called once for each throw of the switch, also if its file could not be checked. */
   readonly onThrown: (note: KillNote) => void
-  /** The switch works, but its state could not be written. */
+  /** Called if the state could not be written; the switch works all the same. */
   readonly onTrouble: (reason: string) => void
-  readonly onNoted?: ((state: KillState['state'] | 'released') => void) | undefined
+  readonly onNoted?: ((state: StoredKill['state'] | 'released') => void) | undefined
 }
 
-/** Checked before every write that creates an order, so a kill works while the daemon is busy. */
+/**
+ * The switch is checked before every write that creates an order, so a kill works while the daemon
+ * is busy.
+ */
 export class KillSwitch {
   readonly #options: KillSwitchOptions
   readonly #files: readonly string[]
@@ -97,12 +102,11 @@ export class KillSwitch {
     this.#files = [...new Set([directory, stateDirectory])].map(killFileOf)
   }
 
-  /** A release removes all of them. */
   get files(): readonly string[] {
     return this.#files
   }
 
-  /** Machine's clock; undefined without a readable file. */
+  /** Unix ms, machine's clock; undefined without a readable file. */
   thrownAt(): number | undefined {
     try {
       const times = this.#files.flatMap(
@@ -125,8 +129,8 @@ export class KillSwitch {
     return true
   }
 
-  /** `released` removes the switch. A full disk stops no kill. */
-  note(state: KillState['state'] | 'released'): void {
+  /** `released` removes the switch. A kill works on a full disk too. */
+  note(state: StoredKill['state'] | 'released'): void {
     try {
       this.#write(state)
     } catch (error) {
@@ -135,9 +139,9 @@ export class KillSwitch {
     this.#options.onNoted?.(state)
   }
 
-  #write(state: KillState['state'] | 'released'): void {
+  #write(state: StoredKill['state'] | 'released'): void {
     const { directory, clock } = this.#options
-    // A command looks in the directory by which it addresses the daemon.
+    // Commands look in the directory by which they address the daemon.
     const stateFiles = this.#files.map((file) => join(dirname(file), STATE_FILE))
     if (state === 'released') {
       for (const file of this.#files) rmSync(file, { force: true })
@@ -149,7 +153,7 @@ export class KillSwitch {
     if (this.#look() === undefined)
       throwKillSwitch(directory, { reason: 'ordered by the daemon', by: 'daemon' })
     this.#reported ??= this.#look()?.stamp
-    const written: KillState = { state, pid: process.pid, at: clock.now() }
+    const written: StoredKill = { state, pid: process.pid, at: clock.now() }
     for (const file of stateFiles) writeDurably(file, JSON.stringify(written))
   }
 
@@ -169,7 +173,7 @@ export class KillSwitch {
   }
 }
 
-/** The daemon itself wrote the server's orders there. */
+/** An order that came by the server is in a file that the daemon itself wrote. */
 function verified(file: string, stats: { readonly uid: number }): KillNote {
   const note = readNote(file)
   const from = note.order === undefined ? describeFile(stats) : 'server'
@@ -186,7 +190,7 @@ function readNote(file: string): KillNote {
         ...(typeof order === 'number' && { order }),
       }
   } catch {
-    // Created by hand, without content.
+    // A file that was created by hand may be empty.
   }
   return { reason: 'the kill file was made', by: UNSAID }
 }

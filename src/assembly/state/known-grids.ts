@@ -7,7 +7,7 @@ import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 const GRIDS_FILE = 'instruments.json'
 
-/** Shows journal entries of former instruments in their coin. */
+/** With these, journal entries of former instruments are shown in coins. */
 export function keepGrids(
   directory: string,
   configured: ReadonlyMap<string, Instrument>,
@@ -22,7 +22,6 @@ export function keepGrids(
   return toGrids(steps)
 }
 
-/** Those of former instruments, as runs have kept them. */
 export function readGrids(directory: string): ReadonlyMap<string, InstrumentSteps> {
   return toGrids(readSteps(join(directory, GRIDS_FILE)))
 }
@@ -53,7 +52,7 @@ function readSteps(file: string): readonly (readonly [string, { tick: string; lo
   }
 }
 
-/** A full disk does not matter for configured instruments. */
+/** On a full disk nothing is kept; configured instruments do not need it. */
 function attempt(work: () => void): void {
   try {
     work()

@@ -3,10 +3,9 @@ import { join } from 'node:path'
 import { writeDurably } from '../../lib/durable-file.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
-/** A killed run has no end. */
 const LAST_RUN_FILE = 'last-run.json'
 
-/** Machine's clock. */
+/** Unix ms, machine's clock. A run that was killed has no end. */
 export interface LastRun {
   readonly pid: number
   readonly beganAt: number
@@ -15,7 +14,7 @@ export interface LastRun {
   readonly fault?: string
 }
 
-/** With a full disk `intentd status` shows an earlier run. */
+/** On a full disk nothing is kept, and `intentd status` shows an earlier run. */
 export function noteRun(directory: string, run: LastRun): void {
   try {
     writeDurably(join(directory, LAST_RUN_FILE), JSON.stringify(run))

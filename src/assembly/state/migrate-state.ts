@@ -30,7 +30,7 @@ export type StateMigration =
  */
 export async function migrateState(state: StateToMigrate): Promise<StateMigration | undefined> {
   const { config, directory, password, isDry, clock } = state
-  // A dry look must not create the directory.
+  // A dry run must not create the directory.
   if (!existsSync(directory) && config.journal === undefined) return undefined
   const lock = holdDirectory(directory, describeHolder(config.name, clock.now()))
   try {

@@ -27,7 +27,10 @@ import type { DaemonLogger } from '../../logging/logger.ts'
 import { describeHolder } from './state-directory.ts'
 import { JOURNAL_FILE, journalPlaceOf, serverPlaceOf } from './state-place.ts'
 
-/** Identifies the directory among all machines: its lock proves that an earlier holder is dead. */
+/**
+ * The id tells the directory from those of all machines. Its lock proves that an earlier holder is
+ * dead.
+ */
 const PLACE_FILE = 'place'
 
 export interface JournalToOpen extends TableSettings {
@@ -90,7 +93,7 @@ export async function openJournal(options: JournalToOpen): Promise<OpenedJournal
   return journal
 }
 
-/** A server's journal may have followers, so there an operator decides. */
+/** A journal on a server may have followers, so an operator decides about it. */
 function migrateOwnJournal(
   file: FileToMigrate,
   logger: Pick<DaemonLogger, 'log'>,
@@ -129,7 +132,7 @@ export function leaseTermsOf(
   { leaseMs }: NonNullable<DaemonConfig['journal']>,
   { execution }: Pick<DaemonConfig, 'execution'>,
 ): LeaseTerms {
-  // Until then the exchange may execute what was signed last.
+  // Until then the exchange may execute the request that was signed last.
   return { lastingMs: leaseMs, validityMs: execution.acceptanceWindowMs }
 }
 

@@ -6,12 +6,14 @@ import type { DaemonLogger } from '../../logging/logger.ts'
 
 const NOTE_FILE = 'cancelled-unrecorded'
 
-/** An earlier run cancelled without a record, so resting orders in the book may be gone. */
+/**
+ * True if an earlier run cancelled orders without a record, so resting orders in the book may be
+ * gone.
+ */
 export function hasRetreated(directory: string): boolean {
   return existsSync(join(directory, NOTE_FILE))
 }
 
-/** The journal knows all resting orders again. */
 export function forgetRetreat(directory: string): void {
   rmSync(join(directory, NOTE_FILE), { force: true })
 }

@@ -9,11 +9,11 @@ import { isContract } from '../../strategy/resolve-contract.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 const FILES_MAX = 1000
-/** Imports in comments can only make equal code look different. */
+/** This also finds imports in comments, which can only make equal code look different. */
 const IMPORT = /\b(?:from|import|require)\s*\(?\s*['"]([^'"\n]+)['"]/g
 const PACKAGE_NAME = /^(?:@[^/]+\/)?[^/]+/
 
-/** With a digest of each strategy's code. A reload acts on the differences. */
+/** `code` has a digest of each strategy's code. A reload acts on the differences. */
 export interface RunningConfig extends DaemonConfig {
   readonly code: Readonly<Record<string, string>>
 }
@@ -55,7 +55,7 @@ export function withCode(config: DaemonConfig): RunningConfig {
   return { ...config, code: Object.fromEntries(code) as Record<string, string> }
 }
 
-/** With a full disk `intentd plan` uses an earlier one. */
+/** On a full disk nothing is kept, and `intentd plan` uses an earlier configuration. */
 export function keepRunningConfig(config: DaemonConfig, start: RunStart): void {
   try {
     // An account that is off may lack it.
@@ -148,7 +148,6 @@ function fileOf(specifier: string, importer: string): string | undefined {
   }
 }
 
-/** As Node would find it; without a version if there is none. */
 function packageOf(specifier: string, importer: string): readonly [name: string, version?: string] {
   const name = PACKAGE_NAME.exec(specifier)?.[0] ?? specifier
   for (let folder = dirname(importer); ; folder = dirname(folder)) {

@@ -12,13 +12,13 @@ import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
  * directory by now.
  */
 export interface RunningFile {
-  /** Absolute, with links resolved. */
+  /** The path is absolute, with links resolved. */
   readonly file: string
   readonly directory: string
   readonly set: readonly string[]
 }
 
-/** In the user's first writable place; without one, commands need a valid file. */
+/** Writes to the user's first writable place. Without one, commands need a valid main file. */
 export function noteRunning({ file, state }: DaemonConfig, set: readonly string[]): void {
   const note: RunningFile = { file: realOf(file), directory: state.directory, set }
   for (const place of places()) {
@@ -41,7 +41,6 @@ export function findRunning(file: string): readonly RunningFile[] {
   return listRunning().filter((note) => note.file === real)
 }
 
-/** All of this user. */
 export function listRunning(): readonly RunningFile[] {
   const notes = places().flatMap((place) => listNotes(place).map(({ note }) => note))
   const found = notes.filter((note) => listHeldDirectories(note.directory).length > 0)

@@ -15,7 +15,7 @@ const OWNER_ONLY = 0o700
 
 const LOCK_FILE = 'daemon.lock'
 
-/** The last run's, parsed, without secrets, in the configured directory. */
+/** The configuration of the last run, parsed and without secrets. */
 export const RUNNING_CONFIG_FILE = 'running-config.json'
 
 function prepareDirectory(directory: string): void {
@@ -38,7 +38,8 @@ export function describeHolder(name: string, now: number): LockHolder {
 }
 
 /**
- * For the life of this process: two daemons on one state would both send the recorded orders.
+ * Locks the directory for the life of this process, because two daemons on one state would both send
+ * the recorded orders.
  * @throws Failure STATE_HELD, which names the holder; STATE_UNWRITABLE
  */
 export function holdDirectory(directory: string, holder: LockHolder): ProcessLock {

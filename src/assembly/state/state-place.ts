@@ -7,12 +7,12 @@ import { worldOf } from '../simulator/simulator-world.ts'
 
 export const CONTROL_SOCKET = 'control.sock'
 
-/** All accounts of a daemon use that of its main file. */
+/** All accounts of a daemon share the one of its main file. */
 export function pairingFileOf({ state }: Pick<DaemonConfig, 'state'>): string {
   return join(state.directory, 'pairing.json')
 }
 
-/** That of assistants at the port: the port's other tokens may lie elsewhere. */
+/** The token of assistants at the port. The port's other tokens may lie elsewhere. */
 export function agentTokenFileOf({ state }: Pick<DaemonConfig, 'state'>): string {
   return join(state.directory, 'control.agent.token')
 }
@@ -37,7 +37,6 @@ export function stateDirectoryOf(config: DaemonConfig, market: MarketOverride): 
   return join(directory, worldOf(config, config.simulator, market))
 }
 
-/** A journal that is not on PostgreSQL. */
 export const JOURNAL_FILE = 'journal.sqlite'
 
 export function journalPlaceOf({ environment, account, journal }: DaemonConfig, directory: string) {
@@ -64,7 +63,6 @@ export function sourceOf({ exchange: { baseUrl } }: Pick<DaemonConfig, 'exchange
   return baseUrl === undefined ? 'simulator' : new URL(baseUrl).host
 }
 
-/** Where a daemon keeps them. */
 export function keptUniverseOf(stateDirectory: string): string {
   return join(stateDirectory, 'universe')
 }

@@ -3,7 +3,7 @@ import { messageOf } from '../../lib/failure.ts'
 import { findPortHolder } from '../../lib/net/port-holder.ts'
 import { findDaemon } from './running-files.ts'
 
-/** Undefined if a program can listen there now. */
+/** @returns the reason why no program can listen there now */
 export function whyTaken(host: string, port: number | undefined): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer()

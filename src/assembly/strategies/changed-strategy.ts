@@ -14,7 +14,7 @@ import { ConfigError } from '../../config/yaml/problem.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
 import { Failure } from '../../lib/failure.ts'
 
-/** A text: why there are none. */
+/** A text says why there are none. */
 export type Wishes = readonly Intent[] | string
 
 export interface ChangedDecision {
@@ -32,8 +32,8 @@ export interface ChangedStrategyOptions {
 }
 
 /**
- * Asked whenever the recorded strategy was, with its own state but recorded positions, orders and
- * fills. Each run begins with the recorded state.
+ * The changed strategy is asked whenever the recorded one was, with its own state but recorded
+ * positions, orders and fills. Each run begins with the recorded state.
  */
 export class ChangedStrategy implements ReplayWatcher {
   readonly #options: ChangedStrategyOptions
@@ -97,8 +97,8 @@ function differences(was: Wishes, now: Wishes): readonly Omit<ChangedDecision, '
 }
 
 /**
- * Replaces the recorded one with its id. @throws ConfigError for invalid params; Failure if the
- * recording has nothing for it
+ * The changed strategy replaces the recorded one with its id.
+ * @throws ConfigError for invalid params; Failure if the recording has nothing for it
  */
 export async function loadChangedStrategy(
   { strategy, document: source }: ReturnType<typeof loadStrategyFile>,

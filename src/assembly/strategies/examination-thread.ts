@@ -1,4 +1,4 @@
-// Restricted as in its own thread: the daemon never runs an isolated strategy's code.
+// This thread is restricted like one that trades: the daemon never runs an isolated strategy's code.
 
 import { YamlSource } from '../../config/yaml/yaml-source.ts'
 import { decimal } from '../../lib/decimal.ts'
@@ -9,7 +9,7 @@ import { describeThrown } from '../../strategy/strategy-failure.ts'
 import type { Examination, ExaminationNews, ExaminationTask } from './examine-strategy.ts'
 import { readCode } from './read-code.ts'
 
-/** Waits for stray errors while a timer is set. */
+/** While this timer is set, the thread waits for stray errors. */
 const STRAY_MS_MAX = 250
 const LOOK_MS = 10
 
@@ -37,7 +37,7 @@ async function examine({
   if ('problems' in read) return read
   const { strategy, params, needs } = read
   try {
-    // Throws here if they cannot cross.
+    // This throws if the needs cannot be sent to another thread.
     return structuredClone({ name: strategy.name, params, needs })
   } catch (error) {
     const text = `its schema makes of them what cannot cross into its thread: ${describeThrown(error)}`
@@ -45,7 +45,6 @@ async function examine({
   }
 }
 
-/** Stray errors of a file occur by now, or soon. */
 async function waitForStrays(): Promise<void> {
   let waitedMs = 0
   do {

@@ -8,7 +8,7 @@ import type { ResolvedNeeds } from '../../strategy/needs.ts'
 import { strategyFailure } from '../../strategy/strategy-failure.ts'
 import { describeStray, readNeeds } from './read-code.ts'
 
-/** For loading the program, and then a file. */
+/** Loading the program and then a file may take so long. */
 const BEGIN_MS_MAX = 60_000
 const LOAD_MS_MAX = 25_000
 const MEMORY_MB = 512

@@ -29,8 +29,8 @@ type HistoryReading =
   | { readonly problems: readonly Problem[] }
 
 /**
- * Before the run. An instrument's files must agree on common candles. @param beforeAt infinity for
- * a run that begins now
+ * Reads the candles from before the run. Files of one instrument must agree on common candles.
+ * @param beforeAt infinity for a run that begins now
  */
 export async function readHistory(
   { file, history, instruments }: Pick<StrategyConfig, 'file' | 'history' | 'instruments'>,
@@ -70,7 +70,7 @@ export async function readHistory(
 }
 
 /**
- * Candles of the price files before the run replace a strategy's own history from their first on.
+ * From their first candle on, the price files replace a strategy's own history before the run.
  */
 export function warmUp(
   known: CandleHistory | undefined,
@@ -101,7 +101,6 @@ interface WarmUp {
   readonly beforeAt: number
 }
 
-/** @throws if both contain a candle with different prices */
 function joinCandles(one: readonly CandleRow[], other: readonly CandleRow[]): readonly CandleRow[] {
   const byOpenAt = new Map(one.map((row) => [row[0], row]))
   for (const row of other) {
@@ -147,8 +146,8 @@ interface BuildOptions {
 }
 
 /**
- * Omits partial candles, and all if a row could reach beyond a candle's end, which would reveal the
- * future.
+ * Leaves out partial candles, and all candles if a row could reach beyond the end of one, which would
+ * reveal the future.
  */
 function buildCandles(
   { at, open, high, low, close }: CandleRows,

@@ -1,4 +1,4 @@
-/** More than the document allows breaks nothing, but data come late. */
+/** A pace beyond the document's limits breaks nothing, but data come late. */
 import { dirname, join } from 'node:path'
 import type { LoadedConfig } from '../../config/load-config.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
@@ -109,7 +109,7 @@ function listWideUniverses(
   })
 }
 
-/** The age is often exceeded, or has no effect: three rounds are the maximum. */
+/** Warns if the age is often exceeded, or is above three rounds, where it has no effect. */
 function listOddAges(
   { loaded: { config, documents } }: CheckedAccount,
   use: AddressUse,
@@ -206,7 +206,6 @@ const UNITS_MS = { Seconds: 1000, Minutes: 60_000, Ms: 1 } as const
 /** An average over fewer looks is hardly more than the last price. */
 export const LOOKS_MIN = 4
 
-/** @param lookMs interval of looks at the prices */
 export function findShortWindows(
   strategies: readonly Pick<LoadedStrategy, 'id' | 'params'>[],
   lookMs: number,
@@ -248,7 +247,7 @@ export function listExitWarnings(accounts: readonly CheckedAccount[]): readonly 
   return [...listKeptExits(accounts), ...accounts.flatMap(listOtherStops)]
 }
 
-/** Sizes by risk count from a param, and the stop stands elsewhere. */
+/** Sizes by risk count from a param, but the exit's stop may be at another distance. */
 function listOtherStops({
   loaded: { config, documents },
   strategies,
@@ -285,7 +284,6 @@ function listKeptExits(accounts: readonly CheckedAccount[]): readonly Problem[] 
     )
 }
 
-/** `exits.stop.atExchange` of a strategy file. */
 function findSetting(
   { config, documents }: CheckedAccount['loaded'],
   id: string,

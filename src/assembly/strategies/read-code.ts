@@ -18,7 +18,6 @@ interface CodeReading {
   readonly needs: ResolvedNeeds
 }
 
-/** Problems have their place in the settings file. */
 export async function readCode(
   moduleFile: string,
   source: YamlSource,
@@ -67,7 +66,6 @@ export function readNeeds(
   }
 }
 
-/** Errors of strategy files during loading. */
 export interface Strays {
   problemsOf(config: DaemonConfig, documents: ConfigDocuments): readonly Problem[]
 }

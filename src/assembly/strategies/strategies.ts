@@ -36,14 +36,13 @@ import { catchStrays, readCode, type Strays } from './read-code.ts'
 
 export interface LoadedStrategy {
   readonly id: StrategyId
-  /** Several strategies may share it. */
   readonly moduleFile: string
   readonly name: string
   /** Absent for an isolated strategy: its code does not run in this thread. */
   readonly strategy?: Strategy
   readonly params: unknown
   readonly instruments: readonly Instrument[]
-  /** So many members of a universe may be shown beside. */
+  /** A snapshot may show so many members of a universe beside the instruments. */
   readonly membersMax?: number
   readonly needs: ResolvedNeeds
   readonly history?: CandleHistory
@@ -58,7 +57,7 @@ interface LoadingOptions {
   /** History that closed later is ignored. */
   readonly historyBeforeAt?: number
   readonly strays?: Strays
-  /** Loads isolated strategies in this thread too. */
+  /** True loads isolated strategies in this thread too. */
   readonly here?: boolean
 }
 
@@ -180,7 +179,6 @@ function sampleOf(
   return own.length === 0 && universe ? [...known.values()].slice(0, 1) : own
 }
 
-/** The core needs feeds, candles, and when strategies decide. */
 export function showSettingsOf(
   strategies: readonly LoadedStrategy[],
 ): ReadonlyMap<StrategyId, ShowSettings> {
@@ -266,7 +264,6 @@ export async function openRunners(
   }
 }
 
-/** Each starts from its stored state, in its thread if isolated. */
 export async function findStartProblems(
   strategies: readonly LoadedStrategy[],
   documents: ConfigDocuments,
@@ -355,7 +352,6 @@ const OWN_ENDPOINTS: ReadonlySet<EndpointName> = new Set([
   'singlePosition',
 ])
 
-/** These can be repeated without harm. */
 const FEED_ENDPOINTS = endpointNames.filter((name) => {
   const { method, retry, auth } = endpointNamed(name)
   return method === 'GET' && retry === 'safe' && auth !== 'schemeB' && !OWN_ENDPOINTS.has(name)
@@ -364,11 +360,9 @@ const FEED_ENDPOINTS = endpointNames.filter((name) => {
 interface FeedPlan {
   readonly problems: readonly Problem[]
   readonly feeds: readonly Feed[]
-  /** Signals have names too. */
   readonly names: ReadonlyMap<string, FeedId>
 }
 
-/** Each mistake is reported with its place. */
 export function planFeeds(
   { feeds, signals }: Pick<StrategyConfig, 'feeds' | 'signals'>,
   source: YamlSource,
@@ -404,7 +398,7 @@ export function planFeeds(
   return { problems, feeds: planned, names }
 }
 
-/** At the shortest interval. */
+/** Equal feeds become one, read at the shortest interval of them. */
 export function mergeFeeds(feeds: readonly Feed[]): readonly Feed[] {
   const merged = new Map<FeedId, Feed>()
   for (const feed of feeds) {
@@ -424,7 +418,6 @@ export function feedsOf(
   )
 }
 
-/** Endpoints whose documented limit these feeds exceed. */
 export function overloadedEndpoints(feeds: readonly Feed[]): readonly string[] {
   return [...Map.groupBy(mergeFeeds(feeds), (feed) => feed.endpoint)].flatMap(
     ([endpoint, group]) => {

@@ -12,28 +12,23 @@ import type { PriceCoverage } from '../../report/run-facts.ts'
 import { KeptRows } from '../kept-rows.ts'
 import { medianStep, type PlayedRange } from '../played-prices.ts'
 
-/** Kept tickers, and the quotes of instruments that have no other prices. */
 export interface LoadedUniverse {
   readonly recording: UniverseRecording
   /** Unix ms, exchange clock, rising. */
   readonly instants: Float64Array
-  /** Between two answers, ms. */
   readonly stepMs: number
   readonly quotes: readonly Recording[]
-  /** Instruments of the last answer were not delisted. */
+  /** These stood in the last answer, so they were not delisted. */
   readonly listedLast: ReadonlySet<string>
-  /** Rules may choose these, and they have quotes. */
   readonly candidates: ReadonlyMap<string, ContractRules>
   readonly hasContracts: boolean
-  /** A digest of all answers of the range, hex. */
   readonly sha256: string
   readonly remarks: readonly string[]
 }
 
-/** Ms: candles of more would take minutes to read. */
+/** Ten days; candles of more would take minutes to read. */
 const WARM_MS = 864_000_000
 
-/** @throws Failure UNIVERSE_PRODUCT_OTHER */
 function assertProduct({ productType, source }: UniverseRecording, wanted: string): void {
   if (productType === wanted) return
   throw new Failure({
@@ -66,7 +61,7 @@ export function withKeptTickers(
   return { ...request, played: prices, contracts: new Map([[mainFile, answer]]) }
 }
 
-/** At the beginning of the range, or the first listing. */
+/** The rules are those at the beginning of the range, or of the first listing after it. */
 export function readRules(
   recording: UniverseRecording,
   { fromAt = 0, toAt }: PlayedRange,
@@ -154,7 +149,7 @@ function isOnGrid(
   return rows.kind === 'quotes' && rows.bid.every((bid) => bid >= tick / 2)
 }
 
-/** For one run: rows are read as its time passes. */
+/** A run needs rows of its own, because they are read as its time passes. */
 export function openKeptRows(
   { recording, stepMs, quotes }: LoadedUniverse,
   { fromAt, toAt }: PlayedRange,
@@ -204,7 +199,7 @@ const QUOTE_FIELDS = {
 } as const
 
 const DAY_MS = 86_400_000
-/** After a gap nothing more is counted. */
+/** After a gap the volume of at most so long is counted. */
 const STEP_MS_MAX = 3_600_000
 
 class QuoteColumns {
@@ -237,7 +232,7 @@ class QuoteColumns {
     return isTraded && base * passedMs > 0 ? (base * passedMs) / DAY_MS : 0
   }
 
-  /** Empty where it was never listed. Rates with gaps are left out. */
+  /** An instrument that was never listed has no recording. Funding rates with gaps are left out. */
   toRecording(symbol: string, sha256: string): readonly Recording[] {
     const at = this.#at.take()
     if (at.length === 0) return []
@@ -252,14 +247,14 @@ class QuoteColumns {
   }
 }
 
-/** Where the report names the files of prices. */
+/** The report says this where it otherwise names a file of prices. */
 const KEPT_SOURCE = 'kept tickers'
 
 export function isKept({ source }: Pick<Recording, 'source'>): boolean {
   return source === KEPT_SOURCE
 }
 
-/** Stands for all that rules choose in the report's prices. */
+/** In the report's prices this name stands for all instruments that rules choose. */
 export const CHOSEN = '*'
 
 export function describeCandidates({ instants, stepMs, sha256 }: LoadedUniverse): PriceCoverage {
@@ -278,7 +273,6 @@ export function describeCandidates({ instants, stepMs, sha256 }: LoadedUniverse)
   }
 }
 
-/** Numbers whose count is not known before. */
 class GrowingColumn {
   #numbers = new Float64Array(1024)
   #length = 0

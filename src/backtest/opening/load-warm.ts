@@ -20,21 +20,18 @@ import { type FeedFile, loadFeedFile } from '../feed-file.ts'
 import type { PlayedFeed } from '../virtual-pollers.ts'
 
 export interface LoadingRequest {
-  /** As in `--feed`. */
   readonly feeds?: readonly string[] | undefined
   readonly onLoading?: (file: string) => void
-  /** False where no run will be opened: no code is loaded in this thread. Default: true. */
+  /** False loads no code in this thread, because no run will be opened. Default: true. */
   readonly runsHere?: boolean
 }
 
 interface RunLeadIn {
-  /** Not cut to the run. */
   readonly whole: readonly Recording[]
   readonly fromAt: number
   readonly request: LoadingRequest
 }
 
-/** With what there is to know of the time before it. */
 export async function loadWarm(
   { config, documents }: LoadedConfig,
   { whole, fromAt, request: { onLoading, runsHere = true, feeds = [] } }: RunLeadIn,
@@ -45,7 +42,6 @@ export async function loadWarm(
   return strategies.map((strategy) => warm(strategy, whole, fromAt))
 }
 
-/** Where price files begin before the run. */
 function warm(
   strategy: LoadedStrategy,
   whole: readonly Recording[],
@@ -76,14 +72,13 @@ export function guardPlay(
   guardThread()
 }
 
-/** Their code may do everything in a backtest. */
+/** The code of these strategies may do everything in a backtest. */
 function listUnguarded({
   strategies,
 }: Pick<DaemonConfig, 'strategies'>): readonly StrategyConfig[] {
   return strategies.filter(({ isolation }) => isolation === 'inline')
 }
 
-/** Says what the code could reach, for the report. */
 export function remarksOnReach(config: Pick<DaemonConfig, 'strategies'>): readonly string[] {
   const ids = listUnguarded(config).map(({ id }) => id)
   if (ids.length === 0) return []
@@ -101,11 +96,10 @@ interface FeedSpec {
   readonly path: string
 }
 
-/** An id of a strategy and a name of a feed, as their schemas have them. */
 const SPEC = /^(?:([a-z][a-z0-9-]{0,31})\.)?([a-zA-Z][a-zA-Z0-9]{0,31})=(.+)$/s
 
 /**
- * Each file for the request that it says it answers.
+ * Loads each file for the request that its first line names.
  * @throws Failure FEED_UNKNOWN, FEED_OTHER, FEED_SIGNAL, FEED_TWICE, FEED_UNUSED, and those of
  * {@link loadFeedFile}
  */
@@ -129,7 +123,7 @@ export async function loadFeedFiles(
 }
 
 /**
- * Live, a signal must fit its schema.
+ * A live daemon refuses a signal that does not fit its schema, so a backtest does too.
  * @throws Failure FEED_SIGNAL
  */
 function assertSignalsFit(files: readonly FeedFile[], signals: DaemonConfig['signals']): void {
@@ -170,7 +164,6 @@ function toSpec(text: string): FeedSpec {
   return { strategy, name, path }
 }
 
-/** @throws Failure FEED_UNKNOWN */
 function findAskers(spec: FeedSpec, strategies: readonly FeedAsker[]): readonly FeedAsker[] {
   const { strategy, name } = spec
   if (name === undefined) return strategies
@@ -186,7 +179,6 @@ function findAskers(spec: FeedSpec, strategies: readonly FeedAsker[]): readonly 
   })
 }
 
-/** @throws Failure FEED_UNUSED, FEED_OTHER */
 function assertAsked(file: FeedFile, spec: FeedSpec, askers: readonly FeedAsker[]): void {
   const { name } = spec
   if (name === undefined) {
@@ -233,10 +225,9 @@ function listFeeds(strategies: readonly FeedAsker[]): string {
   return feeds.length === 0 ? 'none' : feeds.join(', ')
 }
 
-/** Longer times without a reading, in its intervals, are said. */
+/** The report names a time without readings that is longer than so many intervals. */
 const INTERVALS_MAX = 3
 
-/** For a report, a sentence each. Unix ms. */
 export function describeFeeds(
   strategies: readonly FeedAsker[],
   files: readonly FeedFile[],

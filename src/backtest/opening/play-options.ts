@@ -2,7 +2,7 @@ import type { FillModelName } from '../../simulator/matching/fill-model.ts'
 import type { ConfigOptions } from '../../config/load-config.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 
-/** Prices, settings and fill model. Instants are Unix ms. */
+/** Options of every command that plays prices. Instants are Unix ms. */
 export interface PlayOptions extends Pick<ConfigOptions, 'set'> {
   /** `STRATEGY.param=value` texts. */
   readonly param: readonly string[]
@@ -23,7 +23,7 @@ export interface BacktestCommandOptions extends PlayOptions {
   readonly out?: string | undefined
 }
 
-/** Plays the same again. @param config the path as given */
+/** @returns the command that plays the same again @param config the path as given */
 export function backtestCommand(config: string | undefined, options: PlayOptions): string {
   const { market, feed = [], universe, days, model, seed, balance, set, param, from, to } = options
   const many = (name: string, texts: readonly string[]) => texts.flatMap((text) => [name, text])

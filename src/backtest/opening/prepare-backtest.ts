@@ -79,58 +79,53 @@ import {
 import type { ContractRules } from '../../domain/contract-rules.ts'
 
 export interface BacktestRequest extends PlayedRange, LoadingRequest {
-  /** None for the seeded market. */
+  /** Empty for the seeded market. */
   readonly files: readonly string[]
   readonly days: number
   readonly seed: number | undefined
-  /** Margin coin. */
   readonly balance: string | undefined
   readonly version: string
-  /** Drawn candles, for the next runs. */
+  /** Candles that earlier runs drew, which this one adds to. */
   readonly tapes?: CandleTapes | undefined
   /** Absent: only instruments with prices are shown. */
   readonly universe?: UniverseRecording | undefined
 }
 
-/** Its files were read and found good: a run can be opened for any fill model. */
+/** All files are read and checked, so a run can be opened for any fill model. */
 export interface PreparedBacktest {
   readonly config: DaemonConfig
   readonly seed: number
   readonly fillModel: FillModelName
   readonly coverage: readonly PriceCoverage[]
-  /** Also files without a row in the range. */
   readonly prices: readonly PriceSource[]
   readonly fromAt: number
   readonly toAt: number
   readonly polling: VirtualPolling
   readonly simulator: EmbeddedSimulatorSettings
-  /** Tickers of all instruments that are shown; undefined: only those of its prices. */
   readonly universe: LoadedUniverse | undefined
   readonly strategyIds: readonly string[]
   readonly code: Readonly<Record<string, StrategyCode>>
-  /** For strategies. */
   readonly feeds: readonly FeedFile[]
-  /** The report says this about the prices and the strategies, a sentence each. */
   listRemarks(): readonly string[]
-  /** Where an instrument without prices in a part of the range has them. */
+  /**
+   * Keyed by the instruments that have no prices in the range; the text says where they have some.
+   */
   unpricedIn(range: PlayedRange): Readonly<Record<string, string>>
   /** @param directory for CSV files; undefined: none */
   open(model: FillModelName, directory: string | undefined): BacktestRunOptions
 }
 
-/** A Wednesday. */
 const SEEDED_FROM_AT = Date.UTC(2025, 0, 1)
-/** A seeded market moves this often at least. */
 const SEEDED_STEP_MS_MAX = 5000
-/** How often the core hears that time has passed. */
-const TIME_MS_MIN = 100
-/** Reads before the prices: a grant may be waited for. */
-const BEFORE_MS = 500
-/** Fills and positions are read this often at least. */
-const ACCOUNT_MS_MAX = 30_000
-/** A look that measures the clock, so that the first kept answer is seen at its instant. */
-const LOOK_BEFORE_MS = 1000
-/** Some minutes of them are read again. */
+const TIME_PASSED_MS_MIN = 100
+const GRANT_WAIT_MS_MAX = 500
+const ACCOUNT_READ_MS_MAX = 30_000
+/**
+ * The run begins this much earlier with a look that measures the clock, so that it sees the first
+ * kept answer at its instant.
+ */
+const CLOCK_LOOK_MS = 1000
+/** Some minutes of fills are read again at each reading. */
 const FILLS_KEPT = 1000
 
 /** @throws ConfigError for strategies that do not load; Failure for prices that cannot be played */
@@ -183,12 +178,12 @@ export async function prepareBacktest(
       config,
       model: fillModel,
       coverage: played.viewed,
-      instruments: toInstruments(played.config),
+      instruments: toInstruments(played.simulated),
       keptRows: universe && openKeptRows(universe, request),
       toAt,
       directory,
       backtest: {
-        startAt: fromAt - (universe === undefined ? 0 : LOOK_BEFORE_MS + backtest.latencyMs),
+        startAt: fromAt - (universe === undefined ? 0 : CLOCK_LOOK_MS + backtest.latencyMs),
         polling,
         latencyMs: backtest.latencyMs,
         settings: { ...settings, recordedCandle: readRecordedCandles(whole, toAt) },
@@ -218,7 +213,7 @@ function settingsOf(
     readonly age: Pick<BacktestPace, 'accountAgeMaxMs'>
   },
 ) {
-  // Nobody trades by hand in the past.
+  // There are no trades by hand in a backtest.
   return toEngineSettings(
     { ...config, manual: undefined },
     {
@@ -313,7 +308,7 @@ function simulatorOf(
 }
 
 interface LoadedPrices {
-  /** Sorted by symbol, whatever the order of the options. */
+  /** The order is by symbol, so that it does not depend on the options. */
   readonly whole: readonly Recording[]
   readonly universe: LoadedUniverse | undefined
 }
@@ -340,7 +335,6 @@ async function loadPrices(
   }
 }
 
-/** Contracts without a file, where rules choose among them. */
 function listCandidates(
   config: DaemonConfig,
   universe: UniverseRecording,
@@ -354,10 +348,8 @@ function listCandidates(
 
 interface Prices {
   readonly coverage: readonly PriceCoverage[]
-  /** Each instrument that is simulated. */
   readonly viewed: readonly PriceCoverage[]
-  /** Those that are simulated, with their rules. */
-  readonly config: DaemonConfig
+  readonly simulated: DaemonConfig
   readonly instruments: readonly ListedContract[]
   readonly open: (start: {
     seed: number
@@ -371,7 +363,6 @@ function listed(config: DaemonConfig, now: number): readonly ListedContract[] {
   return rows.filter(({ symbol }) => config.instruments[symbol] !== undefined)
 }
 
-/** @param whole before they were cut */
 function playRecordings(
   config: DaemonConfig,
   recordings: readonly Recording[],
@@ -402,7 +393,7 @@ function playRecordings(
       ...(universe && chosen.length > 0 ? [describeCandidates(universe)] : []),
     ],
     viewed,
-    config: simulated,
+    simulated,
     instruments,
     open: ({ seed, startAt, simulator: { market } }) =>
       new RecordedMarket({
@@ -418,7 +409,6 @@ function playRecordings(
   }
 }
 
-/** Simulated by the rules that were kept. */
 function withCandidates(config: DaemonConfig, universe: LoadedUniverse | undefined): DaemonConfig {
   const chosen = [...(universe?.candidates ?? [])].map(
     ([symbol, { tickSize, lotSize, minSize, minNotional }]) =>
@@ -465,14 +455,14 @@ function playSeed(
   }))
   return {
     instruments,
-    config,
+    simulated: config,
     coverage,
     viewed: coverage,
     open: ({ seed, startAt }) => new SeededMarket({ seed, startAt, stepMs, instruments: rows }),
   }
 }
 
-/** How often to look, and when account data are too old; absent: as live. */
+/** Without `accountAgeMaxMs` account data grow too old as in a live run. */
 interface BacktestPace {
   readonly polling: VirtualPolling
   readonly accountAgeMaxMs?: number
@@ -498,30 +488,31 @@ function paceOf(config: DaemonConfig, universe: LoadedUniverse | undefined): Bac
 function lookPaceOf({ polling, backtest, risk, execution }: DaemonConfig): BacktestPace {
   const { pollMs, accountMs, latencyMs } = backtest
   if (pollMs === undefined && accountMs === undefined)
-    return { polling: { ...polling, timeMs: TIME_MS_MIN } }
+    return { polling: { ...polling, timeMs: TIME_PASSED_MS_MIN } }
   const tickersMs = pollMs ?? polling.tickersMs
   const looks =
     pollMs === undefined
-      ? { tickersMs, timeMs: TIME_MS_MIN }
-      : { tickersMs, timeMs: Math.max(TIME_MS_MIN, pollMs), waitingMs: TIME_MS_MIN }
+      ? { tickersMs, timeMs: TIME_PASSED_MS_MIN }
+      : { tickersMs, timeMs: Math.max(TIME_PASSED_MS_MIN, pollMs), waitingMs: TIME_PASSED_MS_MIN }
   if (accountMs !== undefined) {
     return {
       polling: { ...looks, fillsMs: accountMs, positionsMs: accountMs },
       accountAgeMaxMs: ageOfRounds(accountMs),
     }
   }
-  const everyMs = Math.min(tickersMs, ACCOUNT_MS_MAX)
+  const everyMs = Math.min(tickersMs, ACCOUNT_READ_MS_MAX)
   const [fillsMs, positionsMs] = [
     Math.max(polling.fillsMs, everyMs),
     Math.max(polling.positionsMs, everyMs),
   ]
-  const fillsBeforeMs = 2 * latencyMs + BEFORE_MS
+  const fillsBeforeMs = 2 * latencyMs + GRANT_WAIT_MS_MAX
   // A position counts once the fills visible at its reading are known.
-  const positionsBeforeMs = fillsBeforeMs + execution.fillVisibilityMs + latencyMs + BEFORE_MS
+  const positionsBeforeMs =
+    fillsBeforeMs + execution.fillVisibilityMs + latencyMs + GRANT_WAIT_MS_MAX
   const isBefore =
     everyMs < tickersMs &&
     Math.max(polling.fillsMs, polling.positionsMs, 2 * positionsBeforeMs) <= tickersMs &&
-    positionsBeforeMs + Math.min(risk.dataAgeMaxMs, tickersMs) <= 2 * ACCOUNT_MS_MAX
+    positionsBeforeMs + Math.min(risk.dataAgeMaxMs, tickersMs) <= 2 * ACCOUNT_READ_MS_MAX
   return {
     polling: {
       ...looks,

@@ -19,7 +19,7 @@ import { describeOtherTimes, showMinutes } from '../../prices/funding.ts'
 
 export type PriceSource = Pick<PriceCoverage, 'symbol' | 'sha256' | 'source'>
 
-/** Nothing else is simulated. */
+/** Only instruments that are traded or have prices are simulated. */
 export function narrow(
   config: DaemonConfig,
   priced: readonly Pick<PriceSource, 'symbol'>[],
@@ -34,7 +34,6 @@ export function narrow(
   return { ...config, instruments: Object.fromEntries(instruments) }
 }
 
-/** Whether a strategy has a universe. */
 export function choosesInstruments(config: Pick<DaemonConfig, 'strategies'>): boolean {
   return listEnabled(config).some(({ universe }) => universe !== undefined)
 }
@@ -51,7 +50,6 @@ export function listUnfiled(
   return [...traded].filter((symbol) => !filed.has(symbol))
 }
 
-/** Keyed by instrument, with the places in the files. */
 function tradedBy({ config, documents }: LoadedConfig): ReadonlyMap<string, readonly string[]> {
   const traders = listEnabled(config).flatMap(({ id, instruments }) =>
     instruments.map((symbol, index) => {
@@ -66,16 +64,15 @@ function tradedBy({ config, documents }: LoadedConfig): ReadonlyMap<string, read
 interface Unpriced {
   readonly symbol: string
   readonly traders: readonly string[]
-  /** Each of its files, with where its prices are. */
   readonly elsewhere: readonly string[]
 }
 
-/** With kept tickers, a market without files is not seeded. */
+/** A market without files is seeded only if there are no kept tickers either. */
 interface PricedRange extends PlayedRange {
   readonly universe?: object | undefined
 }
 
-/** None for a seeded market. */
+/** A seeded market has prices of all instruments. */
 function findUnpriced(
   loaded: LoadedConfig,
   whole: readonly Recording[],
@@ -95,7 +92,6 @@ function findUnpriced(
   })
 }
 
-/** Empty where all that is traded has prices. */
 export function describeUnpriced(
   loaded: LoadedConfig,
   whole: readonly Recording[],
@@ -130,7 +126,6 @@ export function assertPriced(
   })
 }
 
-/** Says what the prices of a run lack, a sentence each. */
 export function remarksOn(
   strategies: readonly LoadedStrategy[],
   coverage: readonly PriceCoverage[],
@@ -208,7 +203,7 @@ export function remarksOnOutliers(recordings: readonly Recording[]): readonly st
   })
 }
 
-/** Some minutes without a trade are usual. */
+/** A smaller share of minutes without a trade is usual. */
 const VOLUMELESS_SHARE_MAX = 0.1
 
 export function remarksOnVolume(
@@ -262,7 +257,10 @@ export function remarksOnFunding(
   })
 }
 
-/** Positions are read at the calendar's funding times. */
+/**
+ * Positions are read at the funding times of the calendar, so an instrument that pays at others
+ * gets a remark.
+ */
 export function remarksOnCalendar(config: DaemonConfig): readonly string[] {
   const minutes = calendarFundingMinutes(config.calendar)
   if (minutes.length === 0) {

@@ -2,11 +2,11 @@ import type { Fill } from '../../domain/fill.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
 import { toWords } from '../../views/explain/intent-words.ts'
-import type { Wish } from './run-trace.ts'
+import type { WishInForce } from './run-trace.ts'
 
 export interface Parity {
   readonly isSame: boolean
-  /** Only as docs/sweep.md calls normal. */
+  /** True if the runs differ only in ways that docs/sweep.md calls normal. */
   readonly isNormal?: boolean
   readonly lines: readonly string[]
 }
@@ -23,10 +23,10 @@ interface WishFrame {
 
 const RUNS = ['the recorded run', 'the backtest'] as const
 
-/** Until the first difference, which has consequences. */
+/** Compares until the first difference, because later ones follow from it. */
 export function compareWishes(
   id: string,
-  [recorded, played]: PlayedPair<readonly Wish[]>,
+  [recorded, played]: PlayedPair<readonly WishInForce[]>,
   frame: WishFrame,
 ): Parity {
   const index = firstOther(recorded, played, ({ text }) => text)
@@ -44,7 +44,7 @@ export function compareWishes(
   }
 }
 
-function causeOfWish(pair: PlayedPair<Wish | undefined>, frame: WishFrame): string {
+function causeOfWish(pair: PlayedPair<WishInForce | undefined>, frame: WishFrame): string {
   const [was, is] = pair
   const readAt = (was ?? is)?.readAt ?? 0
   const missing = RUNS.findIndex((_, side) => pair[side] === undefined)
@@ -63,12 +63,12 @@ function causeOfWish(pair: PlayedPair<Wish | undefined>, frame: WishFrame): stri
 
 /** A resting order filled in one run only explains later differences. */
 function filledAlone(
-  [was, is]: PlayedPair<Wish | undefined>,
+  [was, is]: PlayedPair<WishInForce | undefined>,
   { instruments, symbols, fills: [recorded, played] }: WishFrame,
 ): string | undefined {
   const textOf = fillTextOf(instruments)
   const at = (was ?? is)?.at ?? 0
-  const before = (fills: readonly Fill[], wish: Wish | undefined): readonly Fill[] =>
+  const before = (fills: readonly Fill[], wish: WishInForce | undefined): readonly Fill[] =>
     (wish === undefined
       ? fills.filter(({ filledAt }) => filledAt <= at)
       : fills.slice(0, wish.fillsBefore)
@@ -90,7 +90,7 @@ const WISHES_SHOWN = 4
 
 function describeWish(
   name: string,
-  wish: Wish | undefined,
+  wish: WishInForce | undefined,
   { instruments }: Pick<WishFrame, 'instruments'>,
 ): readonly string[] {
   if (wish === undefined) return [`  ${name}: nothing more`]

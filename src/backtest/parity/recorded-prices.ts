@@ -6,9 +6,8 @@ import type { PlayedEvent, PlayedFeed } from '../virtual-pollers.ts'
 import type { RecordedRun } from './recorded-run.ts'
 import { medianStep, type ViewedPrices } from '../played-prices.ts'
 
-type Quotes = readonly PriceTable[]
+type QuoteTables = readonly PriceTable[]
 
-/** Maximum step of the prices repeated before the first quote. */
 const LEAD_STEP_MS_MAX = 100
 
 interface QuotesRange {
@@ -17,7 +16,7 @@ interface QuotesRange {
 }
 
 export function writeRecordedPrices(
-  tables: ReadonlyMap<string, Quotes>,
+  tables: ReadonlyMap<string, QuoteTables>,
   directory: string,
   range: QuotesRange,
 ): readonly string[] {
@@ -30,7 +29,7 @@ export function writeRecordedPrices(
 }
 
 /** A recording holds changes only, so quotes are extended at constant prices. */
-export function standStill(quotes: Quotes, { fromAt, toAt }: QuotesRange): Quotes {
+export function standStill(quotes: QuoteTables, { fromAt, toAt }: QuotesRange): QuoteTables {
   const first = quotes[0]
   const last = quotes.at(-1)
   if (first === undefined || last === undefined) return quotes
@@ -59,7 +58,7 @@ export function standStill(quotes: Quotes, { fromAt, toAt }: QuotesRange): Quote
 /** Keeps the recorded times, so a price counts as no newer and closes candles no sooner. */
 export function asRecorded(
   coverage: readonly PriceCoverage[],
-  tables: ReadonlyMap<string, Quotes>,
+  tables: ReadonlyMap<string, QuoteTables>,
 ): readonly ViewedPrices[] {
   return coverage.map(({ symbol, fromAt, toAt }) => {
     const firstAt = (tables.get(symbol) ?? [])
@@ -104,7 +103,7 @@ export function playRecordedFeeds(feeds: RecordedFeeds, prices: PricesRead): rea
   }))
 }
 
-/** Not before the run has started, as a daemon takes no candles before. */
+/** No candles are played before the run has started, as a daemon takes none before. */
 export function playRecordedCandles(
   fetched: RecordedRun['fetched'],
   prices: PricesRead & { readonly firstAt: number },

@@ -22,7 +22,6 @@ import type { PlayMarks } from '../playing/watched-thread.ts'
 import type { PlayedEvent } from '../virtual-pollers.ts'
 import { RunTrace } from './run-trace.ts'
 
-/** Parsing all events takes long, and most are none of these. */
 const READ = /^\{"kind":"(?:snapshotTaken|decided|fillsRead|clockSynchronised)"/
 const RESTRICTED = /^\{"kind":"record".*"kind":"(?:restricted|released)"/
 const FETCHED = '{"kind":"candlesFetched"'
@@ -46,7 +45,7 @@ export interface RecordedRun extends Pick<SegmentHead, 'configFile' | 'given'> {
 /** Exchange clock. */
 interface RecordedStop {
   readonly at: number
-  /** The last prices before it, and the first after it. */
+  /** Exchange clock: the last prices before the stop, and the first after it. */
   readonly readBeforeAt: number | undefined
   readonly readAfterAt: number | undefined
 }

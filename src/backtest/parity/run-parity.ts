@@ -97,7 +97,6 @@ export async function checkParity(
   }
 }
 
-/** Empty if both reached the same limits. */
 function describeRestricted(recorded: RunTrace, played: RunTrace): readonly string[] {
   const alone = (name: string, one: RunTrace, other: RunTrace): readonly string[] =>
     unmatched(one.restricted, other.restricted, String).map((text) => `${name} only: ${text}`)
@@ -221,7 +220,7 @@ function writeReports(
   const { name, account } = loaded.config
   const coin = account.marginCoin
   const madeUp = listFollowingSeed(loaded.config, recorded.given?.recorded)
-  // A simulator's own prices are not a market's.
+  // Prices that a simulator made up count as seeded.
   const coverage = prepared.coverage.map((one) =>
     madeUp.includes(one.symbol) ? ({ ...one, kind: 'seeded' } as const) : one,
   )
@@ -262,7 +261,7 @@ function writeReports(
 
 /**
  * A stopping daemon reads prices until everything in flight is settled, but asks no strategy.
- * @param from exchange clock: nobody is asked from then on; undefined for a run that never
+ * @param from exchange clock: no strategy is asked from then on; undefined for a run that never
  * stopped
  */
 export function stopDecisions(

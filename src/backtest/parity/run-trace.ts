@@ -8,11 +8,11 @@ import type { EngineEvent } from '../../engine/event.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
 import { writeValue } from '../../lib/value-text.ts'
 
-export interface Wish {
+export interface WishInForce {
   readonly at: number
-  /** Exchange clock: the prices of the decision. */
+  /** Exchange clock of the prices that were decided on. */
   readonly readAt: number
-  /** Bid, ask and last price of each of its instruments, then. */
+  /** Bid, ask and last price of each of the strategy's instruments at that time. */
   readonly prices: string
   readonly intents: readonly Intent[]
   readonly text: string
@@ -28,11 +28,10 @@ export interface TraceFrame {
 
 type TracedRestriction = Pick<Restriction, 'scope' | 'mode' | 'code'>
 
-/** Built from a run's steps alone. */
 export class RunTrace {
-  readonly wishes = new Map<string, Wish[]>()
+  readonly wishes = new Map<string, WishInForce[]>()
   readonly fills: Fill[] = []
-  /** Each restriction and release. Volatile ones are not recorded. */
+  /** Each restriction and release that was recorded; volatile ones are not. */
   readonly restricted: string[] = []
   readonly #strategies: EngineSettings['strategies']
   readonly #fromAt: number

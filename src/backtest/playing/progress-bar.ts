@@ -10,7 +10,7 @@ const BAR_WIDTH = 30
 const DRAWN_EVERY_MS = 200
 const ERASE_LINE = '\r\u001B[2K'
 
-/** Progress and remaining time on a terminal; nothing anywhere else. */
+/** Shows progress and remaining time on a terminal, and nothing elsewhere. */
 export class ProgressBar {
   readonly #target: ProgressTarget
   readonly #clock: Clock
@@ -23,7 +23,7 @@ export class ProgressBar {
     this.#startedAt = clock.monotonic()
   }
 
-  /** @param share 0 to 1 @param label the present work */
+  /** @param share from 0 to 1 */
   show(share: number, label: string): void {
     const now = this.#clock.monotonic()
     if (this.#target.isTTY !== true || now - this.#drawnAt < DRAWN_EVERY_MS) return

@@ -8,7 +8,7 @@ import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 import { keepWritable } from '../../strategy/isolation/guard-thread.ts'
 
-/** Files of an earlier report; all others are somebody else's. */
+/** An earlier report has these files; all others in its directory stay. */
 const OWN = [
   'report.html',
   'report.json',
@@ -25,15 +25,14 @@ const OWN = [
 export const REPORTS = 'backtests'
 
 /**
- * The thread may write these although its files are closed. @param out absent: below {@link
- * REPORTS}
+ * The thread may write here although its files are closed.
+ * @param out absent: below {@link REPORTS}
  */
 export function keepReportWritable(out: string | undefined): void {
   if (out === undefined) return keepWritable(`${resolve(REPORTS)}${sep}`)
   const final = resolve(out)
   for (const place of [unfinishedOf(final), interruptedOf(final)]) keepWritable(`${place}${sep}`)
   for (const name of OWN) for (const end of ['', sep]) keepWritable(`${join(final, name)}${end}`)
-  // Missing folders above are made too.
   for (let place = final; !existsSync(place); place = dirname(place)) keepWritable(place)
 }
 
@@ -67,7 +66,7 @@ export class ReportDirectory {
     this.#write(() => makeDirectory(this.unfinished))
   }
 
-  /** A report that ended early stands beside, so that it replaces no whole one. */
+  /** A report that ended early gets a directory beside, so that it replaces no whole one. */
   install(isWhole: boolean): string {
     const place = isWhole ? this.final : interruptedOf(this.final)
     this.#write(() => {

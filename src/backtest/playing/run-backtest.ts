@@ -38,17 +38,16 @@ import type { PriceSource } from '../opening/priced-instruments.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { keepReportWritable, REPORTS, ReportDirectory } from './report-directory.ts'
 
-/** A seeded market's default. */
 const DAYS_DEFAULT = 30
-/** Virtual time between two looks at the terminal. */
-const CHUNK_MS = 300_000
-/** Lets Ctrl-C and others have their turn. */
+/** In virtual time. */
+const PROGRESS_STEP_MS = 300_000
+/** After so long the event loop gets a turn, so that Ctrl-C is heard. */
 const TURN_MS = 100
 
 interface OpeningOptions {
   readonly watcher?: PlayWatcher
   readonly runsHere?: boolean
-  /** Candles of other runs; absent: only of this backtest's fill models. */
+  /** Candles that other backtests drew. Absent: only fill models of this one share them. */
   readonly tapes?: CandleTapes
 }
 
@@ -79,7 +78,10 @@ export async function openBacktest(
   return { loaded, prepared }
 }
 
-/** Also tells the watcher the file being loaded, and the strategies. */
+/**
+ * Tells the watcher which file is being loaded, so that an endless loop can be named, and the
+ * strategies.
+ */
 export async function prepareWatched(
   loaded: LoadedConfig,
   watcher: PlayWatcher | undefined,
@@ -148,7 +150,6 @@ export async function runBacktest(
   }
 }
 
-/** @throws Failure BACKTEST_UNIVERSE_MADE_UP, and those of opening kept tickers */
 function openUniverse({ universe = '', market }: PlayOptions): UniverseRecording {
   if (!market.includes(SEEDED)) return new UniverseRecording(resolve(universe))
   throw new Failure({
@@ -159,7 +160,6 @@ function openUniverse({ universe = '', market }: PlayOptions): UniverseRecording
   })
 }
 
-/** `seeded` alone stands for no file. */
 function filesOf(
   { market, days }: PlayOptions,
   configured: readonly (readonly [string, string])[],
@@ -186,19 +186,21 @@ function filesOf(
 
 interface EarlyEnd {
   readonly why: string
-  /** Undefined for a signal. */
+  /** Undefined after a signal. */
   readonly failure?: Error
 }
 
 interface PlayedModels {
   readonly prepared: PreparedBacktest
   readonly models: readonly FillModelName[]
-  /** Files written while it is played. */
   readonly directory: string
   readonly watcher: PlayWatcher
 }
 
-/** A signal or a strategy's stray failure ends the play with what was done. */
+/**
+ * A signal or a stray failure of a strategy ends the runs early; what was done until then is
+ * reported.
+ */
 async function playModels({ prepared, models, directory, watcher }: PlayedModels) {
   const { marks, isTTY } = watcher
   const progress = new ProgressBar(
@@ -234,7 +236,7 @@ export async function playRun(
   onPlayed: (at: number) => void,
 ): Promise<void> {
   let turnAt = systemClock.monotonic()
-  while (watch.ended === undefined && run.playTo(run.now + CHUNK_MS)) {
+  while (watch.ended === undefined && run.playTo(run.now + PROGRESS_STEP_MS)) {
     onPlayed(run.now)
     if (systemClock.monotonic() - turnAt < TURN_MS) continue
     await turn()
@@ -248,7 +250,7 @@ function turn(): Promise<void> {
   return new Promise<void>((done) => systemTimers.after(0, done))
 }
 
-/** The watcher knows whose decision is being made. */
+/** Tells the watcher which strategy is deciding, so that one that hangs can be named. */
 export function markDecisions(opened: BacktestRunOptions, marks: PlayMarks): BacktestRunOptions {
   const { backtest } = opened
   const marked = [...backtest.strategies].map(([id, { strategy, params }], index) => {
@@ -319,7 +321,6 @@ function endedAt(
   return { ...recipe, to, endedEarly: { by: ended.why, asked: recipe.to, playedTo } }
 }
 
-/** @throws Failure BACKTEST_STRATEGY_HALTED */
 function assertNobodyFailed(runs: readonly RunReport[]): void {
   const halted = runs.flatMap(({ model, restrictions }) =>
     restrictions
@@ -401,7 +402,7 @@ export function describeRecipe(
   }
 }
 
-/** As `sha256sum`, by name. */
+/** The digests equal those of `sha256sum`. */
 function hashFiles(files: readonly CodeFile[]): Readonly<Record<string, string>> {
   return Object.fromEntries(files.map(({ name, text }) => [name, hash('sha256', text)]))
 }

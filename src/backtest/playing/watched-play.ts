@@ -9,28 +9,25 @@ import {
   type BacktestTask,
   PLAY_ERRORS,
   type PlayMessage,
-  type ThreadData,
+  type PlayThreadData,
 } from './watched-thread.ts'
 import { isUnfinished } from './report-directory.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
-/** For loading the program, strategies and prices. */
-const BEGIN_PATIENCE_MS = 60_000
-/** A year of ten instruments takes a tenth. */
+const LOADING_PATIENCE_MS = 60_000
+/** A year of ten instruments takes a tenth of this. */
 export const HEAP_MB_MAX = 4096
 /** A look makes many short-lived objects: with a daemon's 2 MB a run took a fifth longer. */
 export const SEMI_SPACE_MB = 32
-/** After a signal, before a standstill is ended. */
-const STOP_PATIENCE_MS = 3000
+const STOPPING_PATIENCE_MS = 3000
 
 export interface WatchedPlay {
   readonly file: string
   readonly askedBy: string
   readonly task: object
   readonly hungAfterMs: number
-  /** At a signal ends with what was done; else at once. */
+  /** After a signal the thread reports what was done; without this it is ended at once. */
   readonly endsWithReport?: boolean
-  /** Default: {@link HEAP_MB_MAX}. */
   readonly heapMbMax?: number
 }
 
@@ -41,22 +38,23 @@ interface ThreadState {
   exit: number
 }
 
-/** @returns the exit code @throws what it ended with */
+/** @returns the exit code @throws the error that ended the play */
 export function playBacktest(task: BacktestTask, hungAfterMs: number): Promise<number> {
   const thread = { file: './backtest-thread', askedBy: import.meta.url }
   return playWatched({ ...thread, task, hungAfterMs, endsWithReport: true })
 }
 
 /**
- * In a thread, which is ended when nothing happens any more.
- * @returns the exit code @throws what it ended with; Failure STRATEGY_HANGS, STRATEGY_IMPORT_HANGS,
+ * Plays in a thread, which is ended when nothing happens in it any more.
+ * @returns the exit code
+ * @throws the error that ended the play; Failure STRATEGY_HANGS, STRATEGY_IMPORT_HANGS,
  * BACKTEST_HUNG, BACKTEST_MEMORY
  */
 export async function playWatched(play: WatchedPlay): Promise<number> {
   const { file, askedBy, task, hungAfterMs, endsWithReport = false, heapMbMax = HEAP_MB_MAX } = play
   const marks = new PlayMarks()
   const { isTTY } = process.stderr
-  const data: ThreadData<object> = { task, shared: marks.shared, isTTY }
+  const data: PlayThreadData<object> = { task, shared: marks.shared, isTTY }
   const known: ThreadState = { strategies: [], exit: 0 }
   const thread = new SupervisedThread<PlayMessage>({
     file,
@@ -100,8 +98,8 @@ function take(message: PlayMessage, known: ThreadState): void {
 }
 
 function patienceOf({ playedAt, stoppedBy }: PlayMarks, hungAfterMs: number): number {
-  if (playedAt === 0) return Math.max(hungAfterMs, BEGIN_PATIENCE_MS)
-  return stoppedBy === undefined ? hungAfterMs : Math.min(hungAfterMs, STOP_PATIENCE_MS)
+  if (playedAt === 0) return Math.max(hungAfterMs, LOADING_PATIENCE_MS)
+  return stoppedBy === undefined ? hungAfterMs : Math.min(hungAfterMs, STOPPING_PATIENCE_MS)
 }
 
 function stopped(signal: string, marks: PlayMarks): Failure {

@@ -4,16 +4,17 @@ import type { BacktestCommandOptions } from '../opening/play-options.ts'
 import { runTask } from '../../lib/supervised-thread.ts'
 import { guardFiles } from '../../strategy/isolation/guard-thread.ts'
 
-/** A count of events, the deciding strategy (0: none), and the signal. */
 const BEATS = 0
 const DECIDING = 1
 const STOP = 2
-/** One float64, the time in the prices, and three whole numbers. */
+/** The time in the prices is a float64; three int32 follow. */
 const BYTES = 24
 
 const SIGNALS = ['', 'SIGINT', 'SIGTERM'] as const
 
-/** Shared by the thread that plays and its watcher, while neither listens. */
+/**
+ * The thread that plays and its watcher share this memory, because a busy thread reads no messages.
+ */
 export class PlayMarks {
   readonly shared: SharedArrayBuffer
   readonly #time: Float64Array
@@ -30,7 +31,7 @@ export class PlayMarks {
     return Atomics.load(this.#numbers, BEATS)
   }
 
-  /** In the prices; 0 before they begin. */
+  /** Unix ms, in the prices; 0 before they begin. */
   get playedAt(): number {
     return this.#time[0] ?? 0
   }
@@ -40,7 +41,6 @@ export class PlayMarks {
     return Atomics.load(this.#numbers, DECIDING)
   }
 
-  /** Undefined: no signal came. */
   get stoppedBy(): string | undefined {
     return SIGNALS[Atomics.load(this.#numbers, STOP)] || undefined
   }
@@ -51,7 +51,6 @@ export class PlayMarks {
     Atomics.add(this.#numbers, BEATS, 1)
   }
 
-  /** @param number 0: none */
   decides(number: number): void {
     Atomics.store(this.#numbers, DECIDING, number)
   }
@@ -67,7 +66,6 @@ export interface BacktestTask {
   readonly version: string
 }
 
-/** It hears how far a run is. */
 export interface PlayWatcher {
   readonly marks: PlayMarks
   readonly isTTY: boolean
@@ -75,15 +73,15 @@ export interface PlayWatcher {
 }
 
 export type PlayMessage =
-  /** The strategy file that is being loaded; absent: none any more. */
+  /** Without a file: no strategy is being loaded any more. */
   | { readonly kind: 'loading'; readonly file?: string }
   | { readonly kind: 'begun'; readonly strategies: readonly string[] }
-  /** To be removed when the thread is ended. */
+  /** The watcher removes this directory when it ends the thread. */
   | { readonly kind: 'unfinished'; readonly directory: string }
   | { readonly kind: 'progress'; readonly text: string }
   | { readonly kind: 'report'; readonly text: string; readonly exit: number }
 
-/** A configuration's problems keep their places; other errors as in `lib`. */
+/** Problems of a configuration keep their places. */
 export const PLAY_ERRORS: ErrorCrossing<PackedError | PackedProblems> = {
   pack(error) {
     if (!(error instanceof ConfigError)) return FAILURES_CROSSING.pack(error)
@@ -100,10 +98,7 @@ interface PackedProblems {
   readonly again: string | undefined
 }
 
-/** A thread, so that endless code can be ended, and signals are heard. */
-
-/** From {@link playWatched}. */
-export interface ThreadData<Task> {
+export interface PlayThreadData<Task> {
   readonly task: Task
   readonly shared: SharedArrayBuffer
   readonly isTTY: boolean
@@ -112,7 +107,7 @@ export interface ThreadData<Task> {
 export async function playForWatcher<Task>(
   play: (task: Task, watcher: PlayWatcher) => Promise<void>,
 ): Promise<void> {
-  await runTask<ThreadData<Task>, PlayMessage>(({ task, shared, isTTY }, post) => {
+  await runTask<PlayThreadData<Task>, PlayMessage>(({ task, shared, isTTY }, post) => {
     guardFiles()
     return play(task, { marks: new PlayMarks(shared), isTTY, post })
   }, PLAY_ERRORS)

@@ -10,7 +10,7 @@ import {
   toConfigRequest,
 } from '../../config/load-config.ts'
 import {
-  type Credentials,
+  type ApiCredentials,
   loadCredentials,
   needsCredentials,
   type SecretsRequest,
@@ -217,7 +217,7 @@ async function examineDaemon(config: DaemonConfig): Promise<readonly Finding[]> 
 
 interface Keys {
   readonly findings: readonly Finding[]
-  readonly credentials: Credentials | undefined
+  readonly credentials: ApiCredentials | undefined
 }
 
 function examineKeys(config: DaemonConfig, request: SecretsRequest): Keys {

@@ -4,7 +4,7 @@ import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import { formatProblem } from '../../config/yaml/problem.ts'
 import { describeWay, loadProxies } from '../../config/proxy.ts'
 import { PROXY_LOGIN } from '../../config/schema/daemon-schema.ts'
-import type { Credentials } from '../../config/secrets.ts'
+import type { ApiCredentials } from '../../config/secrets.ts'
 import { accessTo, toRefusal } from '../../assembly/account/account-keys.ts'
 import { toInstruments } from '../../assembly/settings/engine-settings.ts'
 import {
@@ -68,7 +68,7 @@ const DEMO = ok(
 
 export async function examineExchange(
   account: LoadedConfig,
-  credentials: Credentials | undefined,
+  credentials: ApiCredentials | undefined,
   contracts: ContractsAnswer | undefined,
 ): Promise<readonly Finding[]> {
   const { config } = account
@@ -166,7 +166,7 @@ function judgeClock(offset: ExchangeClock): Finding {
 async function examineAccount(
   client: ExchangeClient,
   config: DaemonConfig,
-  credentials: Credentials | undefined,
+  credentials: ApiCredentials | undefined,
 ): Promise<readonly Finding[]> {
   if (credentials === undefined) {
     return [

@@ -5,7 +5,7 @@ import { findUnit } from '../../prices/column-codec.ts'
 import { findInterval, findGaps } from '../../prices/import/gaps.ts'
 import { findOutliers, timeIn } from '../../prices/import/outliers.ts'
 import { nameInterval } from '../../prices/times.ts'
-import { type FundingPayments, isFundingFile, parseFunding } from '../../prices/funding-file.ts'
+import { type FundingFile, isFundingFile, parseFunding } from '../../prices/funding-file.ts'
 import { loadRecording, readPrices } from '../../prices/load-recording.ts'
 import type { Recording } from '../../prices/recording.ts'
 import {
@@ -50,14 +50,14 @@ async function describeFile(
   return { facts: toJson(file, facts), text: toText(facts) }
 }
 
-async function loadFunding(file: string): Promise<FundingPayments | undefined> {
+async function loadFunding(file: string): Promise<FundingFile | undefined> {
   if (!file.endsWith('.csv')) return undefined
   const bytes = await readPrices(file)
   return isFundingFile(bytes) ? parseFunding({ bytes, source: basename(file) }) : undefined
 }
 
 /** Periods vary in length, so gaps cannot be known. */
-function describeFunding(file: string, { symbol, at, rates }: FundingPayments) {
+function describeFunding(file: string, { symbol, at, rates }: FundingFile) {
   const [from, to] = [at[0], at[at.length - 1]]
   const sum = rates.reduce((total, rate) => total + rate, 0)
   const text = [

@@ -1,6 +1,6 @@
-import type { ConfigChanges, SettingChange } from '../../config/config-changes.ts'
+import type { ConfigChanges, ConfigChange } from '../../config/config-changes.ts'
 
-export function describeChange({ path, was, is }: SettingChange): string {
+export function describeChange({ path, was, is }: ConfigChange): string {
   if (path.startsWith('code.') && was !== undefined && is !== undefined)
     return `${path.slice('code.'.length)}: other code`
   if (was === undefined) return `${path} is set: ${is}`
@@ -10,7 +10,7 @@ export function describeChange({ path, was, is }: SettingChange): string {
 /** Lines begin with `+`, `-` or `~`. */
 export function listChanges(
   { started, stopped, settings }: Pick<ConfigChanges, 'started' | 'stopped' | 'settings'>,
-  note: (change: SettingChange) => string = () => '',
+  note: (change: ConfigChange) => string = () => '',
 ): readonly string[] {
   return [
     ...started.map((id) => `+ ${id} is started`),

@@ -6,7 +6,7 @@ import { listHolders } from '../../assembly/state/state-directory.ts'
 import {
   compareConfigs,
   type ConfigChanges,
-  type SettingChange,
+  type ConfigChange,
 } from '../../config/config-changes.ts'
 import { type ConfigOptions, type DaemonConfig, toConfigRequest } from '../../config/load-config.ts'
 import { EXIT_CONFIG, formatProblem, formatProblems } from '../../config/yaml/problem.ts'
@@ -234,7 +234,7 @@ function isOtherWorld({ settings }: ConfigChanges, { exchange, simulator }: Daem
 }
 
 /** Only an isolated strategy is loaded anew: a module is loaded once a process. */
-function noteOnImports({ path }: SettingChange, { strategies }: DaemonConfig): string {
+function noteOnImports({ path }: ConfigChange, { strategies }: DaemonConfig): string {
   const isInline = strategies.some(
     ({ id, isolation }) => path === `code.${id}` && isolation === 'inline',
   )

@@ -1,7 +1,7 @@
 import process from 'node:process'
 import {
   replay,
-  type Difference,
+  type StepDifference,
   type Replay,
   type ReplayWatcher,
 } from '../../assembly/recordings/replay.ts'
@@ -84,7 +84,7 @@ function describeReplay(done: Replay): readonly string[] {
 const countOf = (amount: number, one: string, more = `${one}s`): string =>
   `${amount} ${amount === 1 ? one : more}`
 
-function describeDifference(difference: Difference): readonly string[] {
+function describeDifference(difference: StepDifference): readonly string[] {
   const { file, step, at, event, effect, counts, expected, actual } = difference
   const where =
     event === undefined ? `the core before step ${step + 1}` : `step ${step}, effect ${effect}`

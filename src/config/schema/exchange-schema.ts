@@ -110,7 +110,7 @@ export const instrumentsSchema = z
     minProperties: 1,
   })
 
-/** Compared with positions; the daemon changes no leverage. */
+/** The daemon compares this with positions, and changes no leverage. */
 export const leverageSchema = z.int().min(1).max(1000)
 
 const absentRule = 'Absent: as the exchange lists the contract.'

@@ -6,7 +6,6 @@ export const withoutTlsSchema = z.boolean().default(false).meta({
     'Ask a server on another machine without TLS: whoever is on the way reads the password and may change what is said. Each start warns of it.',
 })
 
-/** Without this section the journal is a file in `state.directory`. */
 export const journalSchema = z
   .strictObject({
     url: z

@@ -11,7 +11,6 @@ const MAGNITUDE = String.raw`(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?`
  */
 const STEP = String.raw`(?:(?:0|[1-9]\d{0,5})(?:\.\d{1,9})?|0\.\d{10,12})`
 
-/** An unquoted YAML number is taken digit for digit. */
 export const positiveDecimal = (description: string) => aboveZero(MAGNITUDE, description)
 
 export const positiveAmount = (description: string) =>
@@ -21,7 +20,6 @@ export const sizeDecimal = (description: string) => positiveDecimal(description)
 
 export type Size = z.infer<ReturnType<typeof sizeDecimal>>
 
-/** At most 9 decimals, below 1 at most 12. */
 export const stepDecimal = (description: string) =>
   aboveZero(
     STEP,
@@ -69,7 +67,7 @@ export const presetNumber = (
   description: string,
 ) => z.int().min(min).max(max).default(preset).meta({ description })
 
-/** Five fields, or six that begin with seconds. */
+/** A pattern has five fields, or six that begin with seconds. */
 export function explainPattern(pattern: string): string | undefined {
   const { valid, errors } = validateDetailed(pattern)
   if (valid) return undefined

@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { presetNumber, wholeNumber } from './setting-values.ts'
 
-/** They are compared, kept and journaled. */
+/** Signals are compared, kept and journaled, so they stay small. */
 const FIELDS_MAX = 16
 const SIGNALS_MAX = 16
 const TEXT_LENGTH_MAX = 200
 const DAY_MS = 86_400_000
 
-/** Names of feeds have the same form. */
 export const SIGNAL_NAME = /^[a-zA-Z][a-zA-Z0-9]{0,31}$/
 export const SIGNAL_NAME_TITLE = 'a name such as "tv" (letters and digits; at most 32)'
 

@@ -50,7 +50,7 @@ const simulatedAccountSchema = z
   })
   .meta({ description: 'One account of the simulated exchange.' })
 
-/** The API document leaves these open. */
+/** The API document leaves these questions open. */
 export const readingsSchema = z
   .strictObject({
     postOnlyCross: z.enum(['reject', 'cancel']).default('reject').meta({

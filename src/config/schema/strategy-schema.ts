@@ -38,7 +38,7 @@ const ATR = 'as a multiple of the ATR at entry (`exits.atr`), instead of `distan
 
 const atrMultiple = z.number().min(0.01).max(100).optional()
 
-/** A quarter further away, so that the daemon's own stop comes first. */
+/** The stop at the exchange is a quarter further away, so that the daemon's own comes first. */
 export function stopAtExchangeShare(distance: number): number {
   return Math.round(distance * 1_250_000) / 1_000_000
 }
@@ -258,7 +258,7 @@ function sayUseless(
 
 export type ExitSettings = NonNullable<z.infer<typeof exitsSchema>>
 
-/** `intentd universe` names each. */
+/** `intentd universe` names each member. */
 const UNIVERSE_COUNT_MAX = 100
 
 const positive = z.number().gt(0)
@@ -365,7 +365,6 @@ const universeSchema = z
 
 export type UniverseSection = NonNullable<z.infer<typeof universeSchema>>
 
-/** Sizes must not be guessed, so they have no default. */
 const strategyRiskSchema = z
   .strictObject({
     positionMax: sizeDecimal(

@@ -26,7 +26,7 @@ export interface FileRequest {
   readonly cwd: string
   /** @returns problems of `--set` options */
   readonly change?: (source: YamlSource) => readonly Problem[]
-  /** For an unreadable file that is reported elsewhere. */
+  /** Makes the problem of an unreadable file, where another file names it. */
   readonly blame?: (failure: string) => Problem
 }
 
@@ -73,7 +73,6 @@ export type CheckedSection<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
-/** Decimals keep their digits. */
 export function checkSection<S extends z.core.$ZodType>(
   source: YamlSource,
   schema: S,
@@ -97,7 +96,7 @@ export type PartialSettings<T> = T extends string
       ? { readonly [Key in keyof T]?: PartialSettings<T[Key]> | undefined }
       : T
 
-/** Undefined without valid parts. */
+/** Undefined if no part is valid. */
 function salvage<S extends z.core.$ZodType>(
   schema: S,
   value: unknown,
@@ -136,7 +135,9 @@ function salvageKey(
   return child && salvagePart(child, item)
 }
 
-/** Comparing with a key that is wrong would only repeat the mistake. */
+/**
+ * A record with a wrong key is left out, because its other checks would only repeat the mistake.
+ */
 function hasGoodKeys(record: z.core.$ZodRecord, value: object): boolean {
   return Object.keys(value).every((key) => z.safeParse(record._zod.def.keyType, key).success)
 }
@@ -193,7 +194,7 @@ function problemsOfIssue({ source, schema, prefix = [] }: CheckedPart, issue: Zo
 
 const PERCENT = /^"?(\d{1,4}(?:\.\d{1,6})?) ?%?"?$/
 
-/** Where a share is wanted, a number above it is mostly meant in per cent. */
+/** A number above 1 in place of a share is mostly meant in per cent. */
 function adviseShare(schema: z.core.$ZodType, issue: ZodIssue, got: string): string {
   const [, percent] = PERCENT.exec(got) ?? []
   const part = schemaAt(schema, issue.path)
@@ -221,7 +222,7 @@ function isInside({ code, path }: ZodIssue): boolean {
   return path.length > 0 || code === 'unrecognized_keys' || code === 'custom'
 }
 
-/** The unknown key beside it is reported already. */
+/** A missing key is not reported beside the unknown key that was meant for it. */
 function isMisspelt(
   source: YamlSource,
   section: z.core.$ZodType | undefined,
@@ -252,7 +253,7 @@ function explainUnknownKey(guess: string | undefined, listed: string): string {
   return `unknown key${listed}${guess === undefined ? '' : `; did you mean "${guess}"?`}`
 }
 
-/** A strategy may have any number of params. */
+/** A strategy may have any number of params, so not all are listed. */
 const KEYS_LISTED = 20
 
 function listKeys(keys: readonly string[]): string {
@@ -286,9 +287,7 @@ function keyExpectation(schema: z.core.$ZodType | undefined): string {
   return describeSchema((record as z.core.$ZodRecord)._zod.def.keyType) ?? 'another key'
 }
 
-type Schema = z.core.$ZodType
-
-/** A key that is there already is hardly meant. */
+/** A key that is written already is hardly meant. */
 function guessKey(
   key: string,
   known: readonly string[],
@@ -298,8 +297,8 @@ function guessKey(
   return didYouMean(key, lacking) ?? didYouMean(key, known)
 }
 
-/** Nothing else should then complain about them. */
-function correctKeys(schema: Schema, value: unknown): unknown {
+/** Misspelt keys get their right names, so that no other check complains about them. */
+function correctKeys(schema: z.core.$ZodType, value: unknown): unknown {
   if (Array.isArray(value))
     return value.map((item: unknown, index) => correctChild(schema, index, item))
   if (!isRecord(value)) return value
@@ -322,7 +321,7 @@ function correctName(key: string, known: readonly string[], written: readonly st
   return guess === undefined || written.includes(guess) ? key : guess
 }
 
-function correctChild(schema: Schema, key: PropertyKey, value: unknown): unknown {
+function correctChild(schema: z.core.$ZodType, key: PropertyKey, value: unknown): unknown {
   const child = childSchema(schema, key)
   return child === undefined ? value : correctKeys(child, value)
 }
@@ -436,6 +435,5 @@ export function isFile(file: string): boolean {
   }
 }
 
-/** Relative to the working directory; control characters become `?`. */
 export const shownPath = (file: string, cwd: string): string =>
   (relative(cwd, file) || file).replaceAll(/\p{Cc}/gu, '?')

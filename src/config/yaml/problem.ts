@@ -1,15 +1,15 @@
 export const EXIT_CONFIG = 78
 
 export interface Problem {
-  /** A file relative to the working directory, `--set`, or the name of a variable. */
+  /** The path of a file from the working directory, `--set`, or the name of a variable. */
   readonly source: string
   readonly line?: number
   readonly column?: number
-  /** Empty for the whole source. */
+  /** Empty if the problem concerns the whole source. */
   readonly path: string
-  /** Expected and found value, never a secret. */
+  /** It says what was expected and found, and never contains a secret. */
   readonly message: string
-  /** Wrong arguments that the advised command must omit. */
+  /** The advised command must leave out these wrong arguments. */
   readonly refusedWords?: readonly string[]
 }
 
@@ -45,7 +45,7 @@ export function formatProblem({ source, line, column, path, message }: Problem):
   return `${place} ${path}: ${message}`
 }
 
-/** @param again command to run after the correction */
+/** @param again the command that is to be run after the correction */
 export function formatProblems(
   problems: readonly Problem[],
   again = 'Check again with: intentd check',

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
-type Schema = z.core.$ZodType
+type SettingSchema = z.core.$ZodType
 
-export function unwrapSchema(schema: Schema): Schema {
+export function unwrapSchema(schema: SettingSchema): SettingSchema {
   if (schema instanceof z.core.$ZodPipe) return unwrapSchema(schema._zod.def.in)
   if (schema instanceof z.core.$ZodLazy) return unwrapSchema(schema._zod.innerType)
   const isWrapper =
@@ -14,7 +14,7 @@ export function unwrapSchema(schema: Schema): Schema {
   return isWrapper ? unwrapSchema(schema._zod.def.innerType) : schema
 }
 
-export function childSchema(schema: Schema, key: PropertyKey): Schema | undefined {
+export function childSchema(schema: SettingSchema, key: PropertyKey): SettingSchema | undefined {
   const inner = unwrapSchema(schema)
   if (inner instanceof z.core.$ZodObject) {
     return Object.hasOwn(inner._zod.def.shape, key) ? inner._zod.def.shape[String(key)] : undefined
@@ -29,36 +29,39 @@ export function childSchema(schema: Schema, key: PropertyKey): Schema | undefine
   return undefined
 }
 
-export function schemaAt(schema: Schema, path: readonly PropertyKey[]): Schema | undefined {
-  let current: Schema | undefined = schema
+export function schemaAt(
+  schema: SettingSchema,
+  path: readonly PropertyKey[],
+): SettingSchema | undefined {
+  let current: SettingSchema | undefined = schema
   for (const key of path) current = current && childSchema(current, key)
   return current
 }
 
-/** Then an unquoted number is passed digit for digit. */
-export const isTextSchema = (schema: Schema): boolean =>
+/** An unquoted number in place of a text is passed digit for digit. */
+export const isTextSchema = (schema: SettingSchema): boolean =>
   unwrapSchema(schema) instanceof z.core.$ZodString
 
 /** Empty if any key is allowed. */
-export function knownKeys(schema: Schema | undefined): string[] {
+export function knownKeys(schema: SettingSchema | undefined): string[] {
   const inner = schema && unwrapSchema(schema)
   if (inner instanceof z.core.$ZodObject) return Object.keys(inner._zod.def.shape)
   if (inner instanceof z.core.$ZodUnion) return inner._zod.def.options.flatMap(knownKeys)
   return []
 }
 
-export function describeSchema(schema: Schema): string | undefined {
+export function describeSchema(schema: SettingSchema): string | undefined {
   return describe(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))
 }
 
-export function describeMeaning(schema: Schema): string | undefined {
+export function describeMeaning(schema: SettingSchema): string | undefined {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
   return typeof json === 'boolean' ? undefined : json.description
 }
 
-type JsonSchema = z.core.JSONSchema._JSONSchema
+type SettingJsonSchema = z.core.JSONSchema._JSONSchema
 
-function describe(json: JsonSchema): string | undefined {
+function describe(json: SettingJsonSchema): string | undefined {
   if (typeof json === 'boolean') return undefined
   if (json.title !== undefined) return json.title
   if (json.const !== undefined) return JSON.stringify(json.const)
@@ -93,7 +96,7 @@ function describeRange({
   return parts.length === 0 ? '' : ` ${parts.join(' and ')}`
 }
 
-/** zod's bound of integers, the exact range of a float, helps no operator. */
+/** zod bounds integers by the exact range of a float, which is of no use to an operator. */
 const isLimit = (bound: unknown): bound is number =>
   typeof bound === 'number' && Math.abs(bound) !== Number.MAX_SAFE_INTEGER
 

@@ -17,7 +17,9 @@ import type { z } from 'zod'
 import { type Problem, formatPath, quote, type SettingPath } from './problem.ts'
 import { childSchema, isTextSchema } from './schema-walk.ts'
 
-/** A command-line setting has no line, and a path only if it differs. */
+/**
+ * A setting of the command line has no line, and a path only if it differs from that in the file.
+ */
 type SettingPlace = Pick<Problem, 'source' | 'line' | 'column'> & Partial<Pick<Problem, 'path'>>
 
 export const SET_OPTION = '--set'
@@ -28,7 +30,7 @@ const PARAMS = 'params'
 /** Deeper nesting is a mistake or an attack. */
 const DEPTH_MAX = 32
 
-/** Counts an alias at each use, against alias bombs. */
+/** An alias counts at each use, so that few lines cannot make millions of values. */
 const VALUES_MAX = 20_000
 
 export interface SourceCopy {
@@ -62,7 +64,9 @@ export class YamlSource {
     this.#complaints = complaints
   }
 
-  /** Syntax, duplicate keys, secrets. {@link read} needs `usable`. */
+  /**
+   * Checks syntax, duplicate keys and secrets. {@link read} may only be called if it is `usable`.
+   */
   check(): { usable: boolean; problems: Problem[] } {
     if (this.#complaints.length > 0) {
       const problems = this.#complaints.map(({ offset, message }) =>
@@ -95,7 +99,7 @@ export class YamlSource {
     return isMap(node) ? node.items.map(({ key }) => String(isScalar(key) ? key.value : key)) : []
   }
 
-  /** If missing, that of the nearest parent's key. */
+  /** The place of a missing setting is that of the nearest key above it. */
   locate(path: SettingPath): SettingPlace {
     if (this.#isOverridden(path)) return this.#placeOfOption(path)
     const { node, isFound } = this.#find(path)
@@ -125,7 +129,7 @@ export class YamlSource {
     return this.#toPlain(this.#find(path).node, schema)
   }
 
-  /** Fits after "got"; never a secret. */
+  /** The text follows the word "got", and never contains a secret. */
   describe(path: SettingPath): string {
     const { node, isFound } = this.#find(path)
     if (!isFound) return 'nothing'
@@ -146,7 +150,7 @@ export class YamlSource {
     return isScalar(node) && node.value === text
   }
 
-  /** @returns its problem */
+  /** @returns what is wrong with it */
   override(path: readonly string[], text: string): string | undefined {
     const { document, complaints } = parseText(text)
     if (complaints.length > 0) return 'the value is not valid YAML'
@@ -316,7 +320,7 @@ interface PlainWalk {
   isBounded: boolean
 }
 
-/** Such keys hold names of variables, but a secret may have been pasted. */
+/** These keys hold names of variables, but a secret may have been pasted there. */
 function mayHoldSecret(key: PropertyKey): boolean {
   return secretVariableFor(String(key)) !== undefined || /^(?:v|\w+V)ariable$/.test(String(key))
 }

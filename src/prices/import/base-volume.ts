@@ -1,10 +1,10 @@
-/** Only one column of sizes agrees with the prices and the others: that in the base coin. */
+/** Only the column of sizes in the base coin agrees with the prices and the other columns. */
 import { Failure } from '../../lib/failure.ts'
 
 export interface Sizes {
   readonly volume: Float64Array
   readonly quote?: Float64Array | undefined
-  /** In a coin that the file does not name. */
+  /** The file does not name the coin of these sizes. */
   readonly coin?: Float64Array | undefined
   readonly ticks?: Float64Array | undefined
   readonly price: (row: number) => number

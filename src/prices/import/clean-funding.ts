@@ -1,8 +1,9 @@
 import { Failure } from '../../lib/failure.ts'
+import { MEDIAN_RATE_MAX, RATE_MAX } from '../funding.ts'
 import { findGaps, type Gaps } from './gaps.ts'
 import {
   addFindings,
-  type Finding,
+  type RowFinding,
   findDisorder,
   findRows,
   type PriceTable,
@@ -11,21 +12,17 @@ import {
 const HOUR_MS = 3_600_000
 /** Exchanges stamp a payment up to some seconds late. */
 const LATE_MS_MAX = 60_000
-/** Above, a file's rates are in percent. */
-const MEDIAN_RATE_MAX = 0.003
-/** No exchange charges a tenth of a position at once. */
-const RATE_MAX = 0.1
 
 export interface CleanFunding {
   readonly at: Float64Array
   readonly rates: Float64Array
   readonly findings: Readonly<
-    Record<'disorder' | 'duplicates' | 'conflicts' | 'otherPeriods', Finding>
+    Record<'disorder' | 'duplicates' | 'conflicts' | 'otherPeriods', RowFinding>
   >
   readonly gaps: Gaps
 }
 
-interface Payment {
+interface FundingRow {
   readonly at: number
   readonly rate: number
   readonly periodMs: number
@@ -70,14 +67,14 @@ export function cleanFunding(tables: readonly PriceTable[]): CleanFunding {
 }
 
 /** A row states the period that ends with it, or the next. */
-function isOtherPeriod(payment?: Payment, before?: Payment): boolean {
+function isOtherPeriod(payment?: FundingRow, before?: FundingRow): boolean {
   if (!payment || !before) return false
   const said = [payment.periodMs, before.periodMs].filter((periodMs) => !Number.isNaN(periodMs))
   return said.length > 0 && !said.includes(payment.at - before.at)
 }
 
 /** If there are two rates for one payment, at least one was predicted. */
-function assertPaid(payments: readonly Payment[]): void {
+function assertPaid(payments: readonly FundingRow[]): void {
   const rates = new Map<number, number>()
   for (const { at, rate, where } of payments) {
     const other = rates.get(at)
@@ -87,7 +84,7 @@ function assertPaid(payments: readonly Payment[]): void {
   }
 }
 
-function listPayments({ columns, periodHours, whereOf }: PriceTable): readonly Payment[] {
+function listPayments({ columns, periodHours, whereOf }: PriceTable): readonly FundingRow[] {
   const [at, rates] = [
     columns.get('at') as Float64Array,
     columns.get('fundingRate') as Float64Array,
@@ -110,7 +107,7 @@ function toHour(time: number, where: () => string): number {
   })
 }
 
-function assertShares(payments: readonly Payment[], source: string): void {
+function assertShares(payments: readonly FundingRow[], source: string): void {
   const sizes = payments.map(({ rate }) => Math.abs(rate)).toSorted((one, other) => one - other)
   const median = sizes[Math.floor(sizes.length / 2)] ?? 0
   if (median <= MEDIAN_RATE_MAX) {
@@ -126,7 +123,7 @@ function assertShares(payments: readonly Payment[], source: string): void {
   })
 }
 
-function tooLarge({ rate, where }: Payment): Failure {
+function tooLarge({ rate, where }: FundingRow): Failure {
   return new Failure({
     code: 'IMPORT_FUNDING_RATE',
     sentence: 'a rate of funding is more than a tenth of the position',

@@ -9,7 +9,7 @@ import { PRICE_MAX } from '../check-rows.ts'
 import { toOpenTimes } from './table-times.ts'
 import {
   addFindings,
-  type Finding,
+  type RowFinding,
   findDisorder,
   findRows,
   isTooMuchImpossible,
@@ -17,16 +17,16 @@ import {
 } from './price-table.ts'
 
 export interface Findings {
-  readonly disorder: Finding
-  /** A repeated time, quote or trade id: the first is kept. */
-  readonly duplicates: Finding
-  readonly conflicts: Finding
-  readonly zeroPrices: Finding
-  /** Crossed or negative values: dropped. */
-  readonly impossible: Finding
-  readonly offInterval: Finding
-  /** Far from the price before: kept. `first` also states the price. */
-  readonly outliers: Finding
+  readonly disorder: RowFinding
+  /** If a time, quote or trade id is repeated, the first row is kept. */
+  readonly duplicates: RowFinding
+  readonly conflicts: RowFinding
+  readonly zeroPrices: RowFinding
+  /** Rows with crossed or negative values are dropped. */
+  readonly impossible: RowFinding
+  readonly offInterval: RowFinding
+  /** Rows far from the price before are kept. `first` also states the price. */
+  readonly outliers: RowFinding
 }
 
 export interface CleanRows {
@@ -36,7 +36,7 @@ export interface CleanRows {
   readonly gaps: Gaps
   /** Not all files have these columns. */
   readonly leftAside: readonly Field[]
-  /** Their times have been converted. */
+  /** True if the rows were stamped by their close; their times were converted. */
   readonly isByClose: boolean
   readonly remarks: readonly string[]
 }
@@ -140,7 +140,7 @@ function beginOf({ columns }: PriceTable): number {
   return Math.min(at[0] ?? Number.POSITIVE_INFINITY, at.at(-1) ?? Number.POSITIVE_INFINITY)
 }
 
-function disorderOf({ disorder, columns, whereOf }: PriceTable): Finding {
+function disorderOf({ disorder, columns, whereOf }: PriceTable): RowFinding {
   return disorder ?? findDisorder(columns.get('at') as Float64Array, whereOf)
 }
 
@@ -207,7 +207,6 @@ function sortStably(rows: Uint32Array, at: Float64Array): Uint32Array {
   return isOrdered ? rows : rows.sort((one, other) => timeOf(one) - timeOf(other) || one - other)
 }
 
-/** Undefined without a grid. */
 function offsetOf(at: Float64Array, rows: Uint32Array, intervalMs?: number): number | undefined {
   if (intervalMs === undefined || intervalMs >= MONTH_MS_MIN) return undefined
   const counts = new Map<number, number>()
@@ -232,7 +231,7 @@ function isEqual(columns: TableColumns, row: number, other: number): boolean {
   return [...columns.values()].every((numbers) => numbers[row] === numbers[other])
 }
 
-function otherOrder({ count, first = '' }: Finding, rows: number): Failure {
+function otherOrder({ count, first = '' }: RowFinding, rows: number): Failure {
   return new Failure({
     code: 'RECORDING_CANDLE_IMPOSSIBLE',
     sentence: 'rows are impossible: a high below, or a low above another price',
@@ -245,7 +244,7 @@ function nothingLeft(
   tables: readonly PriceTable[],
   { zeroPrices, impossible }: Pick<Findings, 'zeroPrices' | 'impossible'>,
 ): Failure {
-  const describe = ({ count, first }: Finding) => `${count} rows, the first ${first}`
+  const describe = ({ count, first }: RowFinding) => `${count} rows, the first ${first}`
   return new Failure({
     code: 'RECORDING_EMPTY',
     sentence: 'no usable row is left',

@@ -30,7 +30,9 @@ export interface ShapeGap {
 const PAYMENT_TIMES = ['fundingtime', 'fundingratetimestamp', 'calctime', 'settletime']
 const CLOSE_TIMES = ['closetime', 'timeclose', 'endtime', 'timeend']
 
-/** Lower case without spaces, underscores and brackets; the first one found is used. */
+/**
+ * Titles in lower case without spaces, underscores and brackets. The first that a file has is used.
+ */
 const NAMES: Readonly<Record<ShapeField, readonly string[]>> = {
   at: [
     'tsms',
@@ -183,15 +185,18 @@ export function findShape(firstLine: string, nextLine = ''): CsvShape | ShapeGap
   return 'missing' in shape ? shape : { ...shape, separator }
 }
 
-type Shape = Omit<CsvShape, 'separator'>
+type ColumnShape = Omit<CsvShape, 'separator'>
 
-function shapeOfHeader(titles: readonly string[], nextCells: readonly string[]): Shape | ShapeGap {
+function shapeOfHeader(
+  titles: readonly string[],
+  nextCells: readonly string[],
+): ColumnShape | ShapeGap {
   const header = titles.map(plainTitle)
   const places = findPlaces(header, nextCells)
   const gaps: ShapeGap[] = []
   for (const { kind, required, optional } of KINDS) {
     const missing = required.filter((field) => !places.has(field))
-    // Prices beside rates: a file of prices that lacks something.
+    // A file with prices beside rates is one of prices that lacks something.
     if (kind === 'funding' && PRICES.some((field) => places.has(field))) continue
     if (missing.length > 0) {
       gaps.push({ kind, missing: missing.map((field) => describeMissing(field, places, titles)) })
@@ -282,7 +287,7 @@ function isWallTime(cell: string): boolean {
   return !WITH_ZONE.test(cell) && !/\d ?(?:UTC|GMT)$/.test(cell)
 }
 
-/** The figures decide later which is in the base coin. */
+/** The figures decide later which column is in the base coin. */
 function placeVolumesInCoins(header: readonly string[], places: Map<ShapeField, number>): void {
   if (places.has('volume')) return
   const [first, second, ...others] = header.flatMap((name, place) =>
@@ -314,7 +319,7 @@ function describeMissing(
  * Binance's spot dumps and old futures dumps have no header: twelve columns are candles, one or two
  * `true` or `false` at the end (aggregated) trades. Six or seven columns of numbers are candles.
  */
-function shapeOfRow(cells: readonly string[]): Shape | ShapeGap {
+function shapeOfRow(cells: readonly string[]): ColumnShape | ShapeGap {
   const flags = cells.filter((cell) => /^(true|false)$/i.test(cell)).length
   const fill = (columns: readonly string[]) =>
     cells.map((_, place) => columns[place] ?? `other ${place}`)

@@ -1,8 +1,8 @@
 export interface Gaps {
   readonly count: number
   readonly missing?: number
-  /** It is the time of the row before. */
   readonly longestMs: number
+  /** Unix ms of the row before the gap. */
   readonly longestFrom?: number
 }
 

@@ -29,10 +29,10 @@ const FILE_BYTES_MAX = 1024 * 1024 * 1024
 export interface ImportOptions {
   readonly files: readonly string[]
   readonly directory: string
-  /** Without it, columns and file names say the symbol. */
+  /** Absent: columns and file names state the symbol. */
   readonly symbol?: string
   readonly market?: NonNullable<Recording['market']>
-  /** Used if neither files nor their names say it. */
+  /** It counts if neither files nor their names say it. */
   readonly intervalMs?: number
   readonly isStrict: boolean
   readonly isReplacing: boolean
@@ -51,7 +51,7 @@ export interface ImportedPrices extends CleanRows {
   readonly name: string
   readonly sources: readonly string[]
   readonly trades: number
-  /** At least one source says so. */
+  /** True if at least one source says so. */
   readonly madeUp?: true
   readonly written?: WrittenFile
 }
@@ -99,7 +99,6 @@ async function* readInstruments(options: ImportOptions): AsyncGenerator<Instrume
   }
 }
 
-/** @throws Failure IMPORT_STAMPS_DIFFER */
 async function assertSameStamps(options: ImportOptions): Promise<void> {
   const stamps = new Map<boolean, string>()
   for await (const { symbol, groups } of readInstruments(options)) {
@@ -245,7 +244,7 @@ function zipInZip(path: string, name: string): Failure {
   })
 }
 
-/** Files of one candle each show their interval only together. */
+/** Files with one candle each show their interval only together. */
 function findCommonInterval(tables: readonly PriceTable[]): number | undefined {
   const candles = tables.filter(({ kind }) => kind === 'candles')
   const times = candles.flatMap(({ columns }) => [...(columns.get('at') as Float64Array)])
@@ -303,10 +302,6 @@ function groupFiles({
   return [...Map.groupBy(files, symbolOf).values()]
 }
 
-/**
- * @throws Failure IMPORT_SYMBOL_UNKNOWN, IMPORT_SYMBOLS_DIFFER, IMPORT_MARKETS_DIFFER,
- * IMPORT_EXCHANGES_DIFFER
- */
 function groupByInstrument(
   tables: readonly NamedTable[],
   given: InstrumentOptions,
@@ -325,7 +320,6 @@ function groupByInstrument(
   )
 }
 
-/** Undefined if neither is certain. */
 function symbolIn(table: NamedTable, all: readonly NamedTable[]): string | undefined {
   const { instrument, source, names } = table
   const inFile = [...new Set(names.flatMap(({ symbol }) => symbol ?? []))]

@@ -1,6 +1,6 @@
-/** Another unit, or a lost digit, puts a price far from its neighbours. */
+/** A wrong unit or a lost digit puts a price far from its neighbours. */
 import type { CandleRows, QuoteRows } from '../recording.ts'
-import { type Finding, findRows } from './price-table.ts'
+import { type RowFinding, findRows } from './price-table.ts'
 
 const TIMES_MAX = 5
 
@@ -8,7 +8,7 @@ const TIMES_MAX = 5
 export function findOutliers(
   rows: Pick<CandleRows, 'kind' | 'open' | 'high' | 'low' | 'close'> | QuoteRows,
   whereOf: (row: number) => string,
-): Finding {
+): RowFinding {
   const prices: readonly (readonly [name: string, numbers: Float64Array])[] =
     rows.kind === 'candles'
       ? Object.entries({ open: rows.open, high: rows.high, low: rows.low, close: rows.close })

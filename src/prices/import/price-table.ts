@@ -1,7 +1,7 @@
 import type { Field } from '../recording.ts'
 
-/** The place of the first wrong row: `BTCUSDT.csv:17`. */
-export interface Finding {
+/** `first` is the place of the first such row: `BTCUSDT.csv:17`. */
+export interface RowFinding {
   readonly count: number
   readonly first?: string
 }
@@ -14,7 +14,9 @@ export interface Trades {
   readonly id?: Float64Array
 }
 
-interface TradesRead extends Readonly<Record<'zeroPrices' | 'impossible' | 'duplicates', Finding>> {
+interface TradesRead extends Readonly<
+  Record<'zeroPrices' | 'impossible' | 'duplicates', RowFinding>
+> {
   readonly count: number
   /** Another file may hold the rest of the first and the last minute. */
   readonly edges: readonly TradesOfMinute[]
@@ -28,7 +30,7 @@ export interface TradesOfMinute extends Trades {
 export interface PriceTable {
   readonly kind: 'candles' | 'quotes' | 'funding'
   readonly source: string
-  /** From columns of the file, or a price file's header. */
+  /** It comes from columns of the file, or from the header of a price file. */
   readonly instrument?: string
   readonly exchange?: string
   readonly isPriceFile?: boolean
@@ -40,7 +42,7 @@ export interface PriceTable {
   readonly isByClose?: boolean
   readonly periodHours?: Float64Array
   readonly trades?: TradesRead
-  readonly disorder?: Finding
+  readonly disorder?: RowFinding
   readonly remarks?: readonly string[]
   readonly whereOf: (row: number) => string
 }
@@ -57,7 +59,7 @@ export function findRows(
   rows: number,
   isFound: (row: number) => boolean,
   whereOf: (row: number) => string,
-): Finding {
+): RowFinding {
   let count = 0
   let first = -1
   for (let row = 0; row < rows; row++) {
@@ -68,13 +70,13 @@ export function findRows(
   return count === 0 ? { count } : { count, first: whereOf(first) }
 }
 
-export function addFindings(findings: readonly Finding[]): Finding {
+export function addFindings(findings: readonly RowFinding[]): RowFinding {
   const count = findings.reduce((sum, finding) => sum + finding.count, 0)
   const first = findings.find((finding) => finding.first !== undefined)?.first
   return { count, ...(first !== undefined && { first }) }
 }
 
-export function findDisorder(at: Float64Array, whereOf: (row: number) => string): Finding {
+export function findDisorder(at: Float64Array, whereOf: (row: number) => string): RowFinding {
   return findRows(
     at.length,
     (row) => row > 0 && (at[row] as number) < (at[row - 1] as number),

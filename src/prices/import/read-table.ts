@@ -31,7 +31,6 @@ const SHAPES_HINT =
   'docs/data.md lists what is read; a CSV may have the header ts_ms,open,high,low,close,volume'
 const VOLUME_HINT =
   'orders are filled from a share of the volume, so none is assumed: export the file with its volume in the base coin, or add a column volume with what you assume'
-/** Indexes fit a column of numbers. */
 const TEXT_FIELDS: readonly ShapeField[] = ['instrument', 'exchange', 'zone']
 /** A float holds every number of so many digits. */
 const ID_DIGITS = /^\d{1,15}$/
@@ -39,7 +38,7 @@ const ID_DIGITS = /^\d{1,15}$/
 const TEXTS_MAX = 20_000
 
 /**
- * In order of appearance. @throws Failure IMPORT_SHAPE_UNKNOWN, IMPORT_JSON_UNREADABLE,
+ * Tables are in the order of appearance. @throws Failure IMPORT_SHAPE_UNKNOWN, IMPORT_JSON_UNREADABLE,
  * IMPORT_VOLUME_UNCLEAR, IMPORT_COLUMNS_DIFFER, IMPORT_ZONE_UNKNOWN, IMPORT_FUNDING_PREDICTED,
  * RECORDING_EMPTY, RECORDING_ROW_LENGTH, RECORDING_NOT_NUMERIC, RECORDING_TIME_UNIT, and those of
  * {@link parsePriceFile}
@@ -52,7 +51,6 @@ export function readTables({ name, bytes }: PackedFile, now: number): readonly P
   return /^\s*[[{]/.test(text) ? readJson({ name, bytes }, now) : readCsv({ name, bytes }, now)
 }
 
-/** @throws Failure IMPORT_SHAPE_UNKNOWN for text that is not UTF-8 with line ends */
 function assertPlainText(bytes: Buffer, name: string): void {
   const begin = bytes.subarray(0, 4096)
   if (begin.includes(0))
@@ -159,7 +157,10 @@ function readText(text: string, field: ShapeField, texts: TextNumbers): number |
   return TEXT_FIELDS.includes(field) ? texts.numberOf(text) : undefined
 }
 
-/** A negative hash for other ids, or more digits than a float holds; NaN for a missing one. */
+/**
+ * An id that is no number, or has more digits than a float holds, becomes a negative hash; a
+ * missing one NaN.
+ */
 function numberOfId(text: string): number {
   if (ID_DIGITS.test(text)) return Number(text)
   if (text === '') return Number.NaN
@@ -244,7 +245,6 @@ function withoutSigns(columns: ShapeColumns): ShapeColumns {
   )
 }
 
-/** @throws Failure IMPORT_ZONE_UNKNOWN */
 function zoneMsOf(
   zones: Float64Array,
   row: number,

@@ -3,7 +3,7 @@ import { createGrid, floatOnGrid, nearestStep } from '../../lib/grid.ts'
 import { findUnit } from '../column-codec.ts'
 import { Failure } from '../../lib/failure.ts'
 import {
-  type Finding,
+  type RowFinding,
   findDisorder,
   findRows,
   isTooMuchImpossible,
@@ -53,7 +53,7 @@ export function toCandles(
   }
 }
 
-function sizesBelowZero({ count, first = '' }: Finding, trades: number): Failure {
+function sizesBelowZero({ count, first = '' }: RowFinding, trades: number): Failure {
   return new Failure({
     code: 'IMPORT_TRADES_IMPOSSIBLE',
     sentence: 'many trades have a size below zero',
@@ -125,7 +125,7 @@ export function joinSeams(tables: readonly PriceTable[]): readonly PriceTable[] 
   return [...rest, ...seams.map((parts) => joinMinute(parts, source))]
 }
 
-/** Counts and findings are in the files' tables already. */
+/** Counts and findings stand in the tables of the files already. */
 function joinMinute(parts: readonly TradesOfMinute[], source: string): PriceTable {
   const ordered = parts.toSorted((one, other) => (one.at[0] as number) - (other.at[0] as number))
   const join = (pick: (part: TradesOfMinute) => Float64Array) =>

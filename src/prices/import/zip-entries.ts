@@ -1,4 +1,4 @@
-/** As exchanges pack their dumps: stored or deflated, not encrypted, below 4 GB. */
+/** Exchanges pack their dumps like this: stored or deflated, not encrypted, below 4 GB. */
 import { crc32, inflateRawSync } from 'node:zlib'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { tooLarge } from '../unpack-gzip.ts'
@@ -72,7 +72,6 @@ interface ZipEntry {
   readonly headerAt: number
 }
 
-/** @throws RangeError or Error without a directory */
 function* listEntries(bytes: Buffer): Generator<ZipEntry> {
   const endAt = findEnd(bytes)
   let at = bytes.readUInt32LE(endAt + 16)

@@ -1,8 +1,8 @@
 /**
- * All tickers of one answer as differences to the one before, exact to the bit.
+ * The tickers of an answer are written as differences to the answer before, exact to the bit.
  *
- * A cell is a whole number of units of 10^-decimals. Written is its difference to a guess, made of
- * the cell before and of earlier columns of the row; a cell that is no such number, or needs more
+ * A cell is a whole number of units of 10^-decimals. The codec guesses it from the cell before and from
+ * earlier columns of the row, and writes the difference. A cell that is no such number, or needs more
  * decimals than before, is written whole.
  *
  * A symbol keeps its place as long as the codec runs, so rows may change their order.
@@ -12,14 +12,16 @@ import { TICKER_COLUMNS, type TickerColumn, type TickerTable } from '../../domai
 
 const FIRST_COLUMNS = ['lastPr', 'open24h', 'openUtc', 'baseVolume', 'quoteVolume'] as const
 
-/** A guess needs columns that stand before. */
+/** A guess uses columns that are written before. */
 export const WRITTEN_COLUMNS: readonly string[] = [
   ...new Set([...FIRST_COLUMNS, ...TICKER_COLUMNS]),
 ]
 
 const SCALES = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12]
 
-/** For the number of decimals: a cell without a value, and one that is no decimal. */
+/**
+ * In place of a number of decimals, these mark a cell without a value and one that is no decimal.
+ */
 const MISSING = 14
 const FLOAT = 15
 
@@ -33,7 +35,7 @@ interface Cells {
   readonly decimals: Uint8Array
 }
 
-/** The answer before: the same for writer and reader. */
+/** The answer before, which writer and reader hold alike. */
 class TickerMemory {
   readonly symbols: string[] = []
   readonly places = new Map<string, number>()
@@ -272,7 +274,7 @@ interface ReadColumn {
   readonly numbers: Float64Array | undefined
 }
 
-/** It loops over all cells of a month, so it makes no objects. */
+/** This loops over all cells of a month, so it makes no objects. */
 function readCells(reader: PackedReader, { cells, order, guess, numbers }: ReadColumn): void {
   const { values, decimals } = cells
   for (let row = 0; row < order.length; row++) {
@@ -303,9 +305,9 @@ function readException(reader: PackedReader, { cells, place }: CellPlace): void 
   cells.values[place] = number
 }
 
-// Variable length: seven bits a byte, the lowest first; the eighth says that more follow.
+// A number has variable length: seven bits a byte, the lowest first; the eighth says that more follow.
 
-/** Twice as much is still exact in a float. */
+/** Twice this number is still exact in a float. */
 const WHOLE_MAX = 2 ** 51
 
 class PackedWriter {

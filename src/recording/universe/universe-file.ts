@@ -1,6 +1,6 @@
 /**
- * One day's tickers (UTC) and changed contracts: the magic, then blocks (block.ts), checked one by
- * one.
+ * A file holds the tickers of a day (UTC) and the contracts that changed: the magic, then blocks
+ * (block.ts), checked one by one.
  *
  *     INTENTU01 | block 0: the head, JSON | block 1: a letter and what follows it | …
  *
@@ -29,7 +29,7 @@ export const ENTRY_LETTERS = { tickers: 'T', tickersAnew: 'N', contracts: 'C' } 
 const CONTENT_BYTES_MAX = 16_777_216
 
 export const universeHeadSchema = z.object({
-  /** Address of the exchange, or `simulator`. */
+  /** The address of the exchange, or `simulator`. */
   source: z.string(),
   productType: z.string(),
   /** In the order in which they are written. */
@@ -48,7 +48,7 @@ const contractSchema = z.looseObject({
 
 const contractsSchema = z.object({
   readAt: z.number(),
-  /** Otherwise only those that changed. */
+  /** If false, only contracts that changed are listed. */
   isWhole: z.boolean(),
   contracts: z.record(z.string(), contractSchema),
   gone: z.array(z.string()),
@@ -63,7 +63,7 @@ export interface KeptListing {
 }
 
 export type UniverseEntry =
-  /** The next answer overwrites it. The checksum is its block's. */
+  /** The next answer overwrites the table. The checksum is that of its block. */
   | { readonly kind: 'tickers'; readonly table: TickerTable; readonly checksum: number }
   | ({ readonly kind: 'contracts' } & KeptListing)
 
@@ -75,14 +75,14 @@ export type UniverseEnding =
 export interface OpenedUniverseFile {
   readonly file: string
   readonly head: UniverseHead
-  /** `contracts` skips tickers. The ending says why there is no more. */
+  /** `contracts` skips tickers. The generator returns why there is no more. */
   readonly entries: (what?: 'all' | 'contracts') => Generator<UniverseEntry, UniverseEnding>
 }
 
 export interface UniverseFile {
   readonly file: string
   readonly day: string
-  /** A day has several where one could not be continued. */
+  /** A day has several files if one could not be continued. */
   readonly part: number
 }
 
@@ -93,7 +93,7 @@ export function universeFile(directory: string, day: string, part: number): Univ
   return { file: join(directory, name), day, part }
 }
 
-/** Oldest first; none where there is no directory. @throws Failure UNIVERSE_FILE_UNREADABLE */
+/** Oldest first; empty without the directory. @throws Failure UNIVERSE_FILE_UNREADABLE */
 export function listUniverseFiles(directory: string): readonly UniverseFile[] {
   return readNames(directory)
     .flatMap((name) => {
@@ -159,7 +159,7 @@ export function readUniverseHead(file: string): UniverseHead {
   return readHead(load(file, HEAD_BYTES_MAX), file).head
 }
 
-/** The head is far smaller. */
+/** A head is far smaller. */
 const HEAD_BYTES_MAX = 65_536
 
 function load(file: string, bytesMax = Number.POSITIVE_INFINITY): Buffer {
@@ -292,11 +292,11 @@ function changeContracts(
 export interface Continuation {
   readonly blocks: number
   readonly endAt: number
-  /** A killed writer had begun this block. */
+  /** A writer that was killed had begun this block. */
   readonly tornBytes: number
 }
 
-/** Undefined: another head, or damage. */
+/** Undefined if the head is another, or damaged. */
 export function findContinuation(file: string, wanted: UniverseHead): Continuation | undefined {
   const bytes = load(file)
   try {

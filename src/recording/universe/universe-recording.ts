@@ -23,7 +23,7 @@ export interface UniverseFlaw {
   readonly text: string
 }
 
-/** One exchange and product type. Opening reads no tickers. */
+/** The recording is of one exchange and product type. Opening it reads no tickers. */
 export class UniverseRecording {
   readonly source: string
   readonly productType: string
@@ -98,7 +98,7 @@ function unlessEmpty<Read>(read: () => Read): Read | undefined {
   }
 }
 
-type Ending =
+type FileEnding =
   ReturnType<OpenedUniverseFile['entries']> extends Generator<unknown, infer End> ? End : never
 
 // oxlint-disable-next-line require-yield
@@ -106,7 +106,7 @@ function* endEmpty(): ReturnType<OpenedUniverseFile['entries']> {
   return { kind: 'cut', tornBytes: 0 }
 }
 
-function describe(file: string, ending: Ending): readonly UniverseFlaw[] {
+function describe(file: string, ending: FileEnding): readonly UniverseFlaw[] {
   if (ending.kind === 'whole') return []
   if (ending.kind === 'cut') {
     const text = `${basename(file)} ends within an answer: ${ending.tornBytes} bytes are left out`
@@ -117,7 +117,7 @@ function describe(file: string, ending: Ending): readonly UniverseFlaw[] {
   return [{ file, kind: 'damaged', text }]
 }
 
-/** A file whose name is no day may hold anything. */
+/** A file whose name is no day may hold any time. */
 function isWithin(
   { day }: UniverseFile,
   { fromAt, toAt }: { readonly fromAt: number; readonly toAt: number },

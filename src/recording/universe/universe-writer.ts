@@ -24,7 +24,7 @@ import {
 
 const compress = promisify(zstdCompress)
 
-/** zstd's default: level 19 saves a hundredth and takes twenty times as long. */
+/** This is zstd's default. Level 19 saves a hundredth and takes twenty times as long. */
 const LEVEL = { [constants.ZSTD_c_compressionLevel]: 3 }
 
 const LOCK_FILE = 'universe.lock'
@@ -41,9 +41,8 @@ interface OpenFile {
   readonly file: string
   readonly handle: FileHandle
   readonly encoder: TickerEncoder
-  /** Undefined: none were written yet. */
   contracts: ReadonlyMap<string, ContractRules> | undefined
-  /** Whether the last written contracts differed from the ones before. */
+  /** True if the contracts that were written last differed from the ones before. */
   isChanged: boolean
   blocks: number
   endAt: number
@@ -51,7 +50,7 @@ interface OpenFile {
 }
 
 /**
- * A file for each day, continued by later runs.
+ * Writes a file for each day, which later runs continue.
  *
  *     closed ──append──► open ──append of the next day──► open, in another file
  *        ▲                 │
@@ -82,7 +81,7 @@ export class UniverseWriter {
     }
   }
 
-  /** Only changes are written, with the next answer. */
+  /** Changes are written with the next answer. */
   list(listing: KeptListing): void {
     this.#listing = listing
   }
@@ -188,7 +187,7 @@ async function writeBlocks(file: OpenFile, contents: readonly Buffer[]): Promise
     blocks.push(buildBlock(payload, file.blocks + blocks.length))
   }
   const bytes = Buffer.concat(blocks)
-  // A nearly full disk may take only a part.
+  // A nearly full disk may take only a part of a write.
   for (let at = 0; at < bytes.length;) {
     const { bytesWritten } = await file.handle.write(bytes, at, bytes.length - at, file.endAt + at)
     at += bytesWritten
@@ -216,7 +215,7 @@ function assertSameExchange(directory: string, head: UniverseHead): void {
   try {
     kept = readUniverseHead(last.file)
   } catch (error) {
-    // Another file then follows.
+    // The next answer then begins another file.
     if (error instanceof Failure) return
     throw error
   }

@@ -6,7 +6,7 @@ const AGAIN_MS = 1000
 const SAID_EVERY_MS = 60_000
 
 /** Retries while the server is away; reports the outage and its end. */
-export class Outage {
+export class QueueOutage {
   readonly #say: (text: string) => void
   readonly #timers: Timers
   #saidAt: number | undefined

@@ -4,7 +4,7 @@ import { sha256Hex } from '../../lib/digest.ts'
 import { systemTimers, type Timers } from '../../lib/timers.ts'
 import { nameTrial, type Trial, type TrialOutcome } from '../../sweep/trial.ts'
 import type { TrialRound, TrialRunner } from '../trial-pool.ts'
-import { Outage, pause } from './outage.ts'
+import { QueueOutage, pause } from './outage.ts'
 import {
   nameQueue,
   type QueuedState,
@@ -14,7 +14,7 @@ import {
 } from './trial-queue.ts'
 import { writeAside } from '../../lib/write-out.ts'
 
-/** Each look asks for all of them. */
+/** Each look at the queue asks for all of these trials. */
 const QUEUED_MAX = 2000
 const LOOK_MS = 250
 const COUNT_MS = 1000
@@ -42,13 +42,13 @@ export async function openQueuedTrials(url: string, sweep: QueuedSweep): Promise
   return new QueuedTrials(queue, sweep, { say, timers: systemTimers })
 }
 
-/** Looks for its trials, and queues missing ones, so a killed sweep continues. */
+/** Looks for the sweep's trials in the queue and adds missing ones, so a killed sweep continues. */
 export class QueuedTrials implements TrialRunner {
   readonly #queue: QueueOfSweep
   readonly #sweep: QueuedSweep
   readonly #say: (text: string) => void
   readonly #timers: Timers
-  readonly #outage: Outage
+  readonly #outage: QueueOutage
   readonly #name: string
   #workers = 0
   #countedAt = Number.NEGATIVE_INFINITY
@@ -63,7 +63,7 @@ export class QueuedTrials implements TrialRunner {
     this.#sweep = sweep
     this.#say = say
     this.#timers = timers
-    this.#outage = new Outage(say, timers)
+    this.#outage = new QueueOutage(say, timers)
     this.#name = nameQueue(sha256Hex([sweep.recipe, String(sweep.periodMs)]))
   }
 
@@ -105,7 +105,7 @@ export class QueuedTrials implements TrialRunner {
     if (asked.size > 0) await this.#withdraw()
   }
 
-  /** Timed out or lost in an earlier run, they are tried again. */
+  /** Trials that timed out or were lost in an earlier run are tried again. */
   async #forgetFailed(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return
     const states = await this.#queue.look(this.#name, ids)
@@ -141,7 +141,9 @@ export class QueuedTrials implements TrialRunner {
     )
   }
 
-  /** Another sweep that waits for them queues them again. Active ones stay for the next run. */
+  /**
+   * A sweep that waits for the same trials queues them again. Active ones stay for the next run.
+   */
   async #withdraw(): Promise<void> {
     try {
       await this.#queue.withdraw(this.#name)
@@ -187,6 +189,6 @@ export class QueuedTrials implements TrialRunner {
 function outcomeOf(state: QueuedState): TrialOutcome | undefined {
   if (state === 'waiting') return undefined
   if (state !== 'lost') return state.outcome
-  // As a timeout, so that the next run tries it again.
+  // A lost trial counts as timed out, so that the next run tries it again.
   return { failed: `its worker was lost while it ran, ${TRIES_MAX} times`, isTimeOut: true }
 }

@@ -6,7 +6,7 @@ import { systemTimers, type Timers } from '../../lib/timers.ts'
 import { onStopSignals } from '../../lib/stop-signals.ts'
 import type { TrialAnswer, TrialOrder } from '../play-trial.ts'
 import { TrialPool } from '../trial-pool.ts'
-import { Outage, pause } from './outage.ts'
+import { QueueOutage, pause } from './outage.ts'
 import { type TakenTrial, TrialQueue, TRY_ALONE } from './trial-queue.ts'
 import { writeAside } from '../../lib/write-out.ts'
 
@@ -20,7 +20,7 @@ export type QueueOfWorker = Pick<TrialQueue, 'take' | 'beat' | 'settle' | 'giveB
 
 export interface WorkerOptions {
   readonly queue: string
-  /** Concurrent trials. */
+  /** So many trials run at a time. */
   readonly threads: number
 }
 
@@ -64,7 +64,7 @@ export async function runWorker(
   }
 }
 
-/** Shown in `fleet status`. */
+/** `fleet status` shows this. */
 export interface WorkerState {
   readonly [part: string]: string | number
 }
@@ -83,12 +83,11 @@ interface SweepWorkerOptions {
   ) => Promise<TrialAnswer | undefined>
 }
 
-/** In threads, so that the process can always send heartbeats. */
+/** Trials run in threads, so that the process can always send heartbeats. */
 export class SweepWorker {
   readonly #options: SweepWorkerOptions
-  readonly #outage: Outage
+  readonly #outage: QueueOutage
   readonly #running = new Map<TakenTrial, AbortController>()
-  /** Sweeps that this machine cannot compute. */
   readonly #refused = new Set<string>()
   readonly #greeted = new Set<string>()
   #freed = new AbortController()
@@ -97,7 +96,7 @@ export class SweepWorker {
 
   constructor(options: SweepWorkerOptions) {
     this.#options = options
-    this.#outage = new Outage(options.say, options.timers)
+    this.#outage = new QueueOutage(options.say, options.timers)
   }
 
   async run(stop: AbortSignal): Promise<void> {
@@ -192,7 +191,7 @@ export class SweepWorker {
     )
   }
 
-  /** If this fails, its heartbeats end. */
+  /** If this fails, the end of the heartbeats tells the same. */
   async #giveBack(taken: TakenTrial): Promise<void> {
     await this.#options.queue.giveBack(taken).catch(() => undefined)
   }

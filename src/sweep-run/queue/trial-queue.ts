@@ -12,10 +12,10 @@ import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { FILL_MODELS } from '../../simulator/matching/fill-model.ts'
 import type { TrialOutcome } from '../../sweep/trial.ts'
 
-/** Belongs to the package pg-boss only. */
+/** Only the package pg-boss uses this schema. */
 const SCHEMA = 'intentd_sweeps'
 const QUEUES = 'sweep-'
-/** One asks, one settles, one maintains the queue. */
+/** One connection asks, one settles, one maintains the queue. */
 const CONNECTIONS_MAX = 3
 const CONNECT_MS_MAX = 5000
 /** Minimum of pg-boss, which takes a silent worker's trial away after it. */
@@ -30,7 +30,7 @@ const KEPT_SECONDS = 7 * 86_400
 /** Maximum of pg-boss. The worker ends a trial at its own limit. */
 const EXPIRE_SECONDS = 86_400
 
-/** Not trusted: any user of the database may have written it. */
+/** A request is not trusted, because any user of the database may have written it. */
 const requestSchema = z.strictObject({
   format: z.literal(1),
   name: z.string(),
@@ -56,20 +56,23 @@ const requestSchema = z.strictObject({
 
 export type TrialRequest = z.infer<typeof requestSchema>
 
-/** Until settled, given back or lost. */
+/** A worker holds the claim until it is settled, given back or lost. */
 export interface TakenTrial {
   readonly queue: string
   readonly id: string
-  /** From 0; identifies the claim, so that a worker considered lost changes nothing later. */
+  /**
+   * Counted from 0. It tells claims apart, so that a worker that was considered lost changes
+   * nothing later.
+   */
   readonly retryCount: number
   /** Unreadable requests come from another version. */
   readonly request: TrialRequest | { readonly unreadable: string }
 }
 
-/** `lost`: by its worker, each time. */
+/** `lost`: each try lost its worker. */
 export type QueuedState = 'waiting' | 'lost' | { readonly outcome: TrialOutcome }
 
-interface Row {
+interface QueueRow {
   readonly [column: string]: unknown
 }
 
@@ -168,12 +171,11 @@ export class TrialQueue {
     await this.#boss.deleteJob(queue, [...ids])
   }
 
-  /** All that no worker has taken. */
   async withdraw(queue: string): Promise<void> {
     await this.#boss.deleteQueuedJobs(queue)
   }
 
-  /** One that was killed counts for three heartbeats. */
+  /** A worker that was killed counts for three more heartbeats. */
   async countWorkers(): Promise<number> {
     const instances = await this.#boss.getInstances()
     return instances.filter(({ name, live }) => live && name === 'worker').length
@@ -201,7 +203,7 @@ export class TrialQueue {
   async beat(taken: readonly TakenTrial[]): Promise<readonly TakenTrial[]> {
     const lost: TakenTrial[] = []
     for (const one of taken) {
-      // Its types lack the answer.
+      // The package's types lack the answer.
       const answer = (await this.#boss.touch(one.queue, attemptOf(one))) as {
         readonly affected: number
       }
@@ -212,7 +214,7 @@ export class TrialQueue {
 
   /** Does nothing if the trial no longer belongs to this worker. */
   async settle(taken: TakenTrial, outcome: TrialOutcome): Promise<void> {
-    // As text, since jsonb would reorder its keys.
+    // The text is stored, because jsonb would reorder its keys.
     await this.#boss.complete(taken.queue, attemptOf(taken), { outcome: JSON.stringify(outcome) })
   }
 
@@ -226,8 +228,8 @@ export class TrialQueue {
     )
   }
 
-  async query(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
-    return (await this.#boss.getDb().executeSql(sql, [...values])).rows as Row[]
+  async query(sql: string, values: readonly unknown[] = []): Promise<readonly QueueRow[]> {
+    return (await this.#boss.getDb().executeSql(sql, [...values])).rows as QueueRow[]
   }
 }
 
@@ -251,7 +253,7 @@ function attemptOf({ id, retryCount }: Pick<TakenTrial, 'id' | 'retryCount'>) {
   return { id, retryCount }
 }
 
-function stateOf({ state, outcome }: Row): QueuedState {
+function stateOf({ state, outcome }: QueueRow): QueuedState {
   if (state === 'failed' || state === 'cancelled') return 'lost'
   if (state !== 'completed') return 'waiting'
   return { outcome: parseBoundedJson(String(outcome)) as TrialOutcome }

@@ -1,4 +1,4 @@
-import { type FillsQuery } from '../../../src/backtest/direct-exchange.ts'
+import { type FillsPageQuery } from '../../../src/backtest/direct-exchange.ts'
 import { fillKey } from '../../../src/domain/fill.ts'
 import { type WireFill } from '../../../src/protocol/futures/order-fills.ts'
 import { sequenceOfId } from '../../../src/simulator/futures/orders/order.ts'
@@ -13,8 +13,8 @@ interface FillsPage {
 /** Removes fills by tradeId from a page, and fills it up with the next ones. */
 export function pageWithout(
   unseen: ReadonlySet<string>,
-  query: FillsQuery,
-  read: (query: FillsQuery) => Reply<FillsPage>,
+  query: FillsPageQuery,
+  read: (query: FillsPageQuery) => Reply<FillsPage>,
 ): Reply<FillsPage> {
   const reply = read(query)
   const last = reply.ok ? reply.data.fillList.at(-1) : undefined

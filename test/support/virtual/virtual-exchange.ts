@@ -4,7 +4,7 @@ import {
   MARGIN_COIN,
   type PlacedBatch,
   type SimulatedExchange,
-  type FillsQuery,
+  type FillsPageQuery,
   UID,
 } from '../../../src/backtest/direct-exchange.ts'
 import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
@@ -239,7 +239,7 @@ export class VirtualExchange implements SimulatedExchange {
     return { ok: true, data: blurCancel(reply.data, faults) }
   }
 
-  fillsPage(query: FillsQuery): ReturnType<SimulatedExchange['fillsPage']> {
+  fillsPage(query: FillsPageQuery): ReturnType<SimulatedExchange['fillsPage']> {
     const reply = pageWithout(this.unseen, query, (asked) => this.#direct.fillsPage(asked))
     const page = this.#money.showFills(
       this.brokenFills.break(showHands(reply, this.truth)),
