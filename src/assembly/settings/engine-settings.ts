@@ -31,7 +31,7 @@ import type {
 import { decimal } from '../../lib/decimal.ts'
 import { sha256 } from '../../lib/digest.ts'
 import { createGrid, stepBelow } from '../../lib/grid.ts'
-import type { StrategyLimits } from '../../risk/risk-context.ts'
+import type { OptionalLimit, StrategyLimits } from '../../risk/risk-context.ts'
 import { contractsOf, listInstruments } from '../instruments/listed-instruments.ts'
 import { accountAgeMaxOf, type AddressUse, instrumentsMax, readableMax } from './read-pace.ts'
 
@@ -73,9 +73,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
   const {
     liquidation: _liquidation,
     survives: _survives,
-    leverageMax,
     selfTrade,
-    unknownOrdersMax,
     accountAgeMaxMs: _age,
     ...others
   } = rest
@@ -106,12 +104,9 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
     feeCoins: new Map(Object.entries(account.feeCoins)),
     fundingMinutes: calendarFundingMinutes(config.calendar),
     limits: {
-      ...convertEach(limits, Number),
+      ...toNumbers({ ...limits, ...pace }),
       accountAgeMaxMs,
-      ...(leverageMax !== undefined && { leverageMax }),
       ...(selfTrade === 'deny' && { selfTrade }),
-      ...(unknownOrdersMax !== undefined && { unknownOrdersMax }),
-      ...withoutAbsent(pace),
     },
     figures: {
       toleranceRatio: disputeToleranceRatio,
@@ -248,12 +243,13 @@ function withoutAbsent<Name extends string>(limits: {
   return Object.fromEntries(set) as { readonly [name in Name]?: number }
 }
 
-function convertEach<Name extends string, Limit>(
-  limits: Readonly<Record<Name, Limit>>,
-  convert: (limit: Limit) => number,
-): Record<Name, number> {
-  const entries = Object.entries<Limit>(limits).map(([name, limit]) => [name, convert(limit)])
-  return Object.fromEntries(entries) as Record<Name, number>
+/** What the configuration does not name is no limit, and left out. */
+function toNumbers<Limits extends object>(
+  limits: Limits,
+): { readonly [Name in keyof Limits]: number } {
+  const set = Object.entries(limits).filter(([, limit]) => limit !== undefined)
+  const entries = set.map(([name, limit]) => [name, Number(limit)])
+  return Object.fromEntries(entries) as { readonly [Name in keyof Limits]: number }
 }
 
 /** Configured rules precede the simulator's. */
@@ -443,7 +439,11 @@ export function listUnlimited(config: DaemonConfig): readonly string[] {
   )
 }
 
-function findUnlimited(config: DaemonConfig): Readonly<Record<string, readonly ScopeKind[]>> {
+/** A limit that may be off and is not listed here does not compile. */
+type Unlimited = Readonly<Record<string, readonly ScopeKind[]>> &
+  Readonly<Record<OptionalLimit, readonly ScopeKind[]>>
+
+function findUnlimited(config: DaemonConfig): Unlimited {
   const { leverageMax, selfTrade, unknownOrdersMax, pace, survives } = config.risk
   const paces = config.strategies.filter(({ enabled }) => enabled).map(({ risk }) => risk.pace)
   const losses = listScopes(config).map(
