@@ -243,7 +243,7 @@ function withoutAbsent<Name extends string>(limits: {
   return Object.fromEntries(set) as { readonly [name in Name]?: number }
 }
 
-/** What the configuration does not name is no limit, and left out. */
+/** A key that the configuration does not name is no limit, and left out. */
 function toNumbers<Limits extends object>(
   limits: Limits,
 ): { readonly [Name in keyof Limits]: number } {
