@@ -24,7 +24,8 @@ const REMEDIES: Readonly<Record<Violation['rule'], string>> = {
   'dead-file': 'import it, remove it, or list it as an entry point in test/support/tidy/folders.ts',
   'verb-import': 'move what both commands need to src/cli/process or src/cli/operator',
   'daemon-imports': 'move what is needed below daemon, or read it through the control interface',
-  'owned-call': 'take the clock, timers, entropy or random that are handed in',
+  'owned-call':
+    'take what is handed in; a command and the daemon take systemClock (src/lib/clock.ts) and the like',
   proof: 'ask the file that may make it',
   'state-owner':
     'call a function of the owning file; owners: core.ts and test/support/tidy/owners.ts',
@@ -35,7 +36,7 @@ const REMEDIES: Readonly<Record<Violation['rule'], string>> = {
   any: 'parse the unknown value with a schema',
   'type-import': 'move `type` before the brace',
   reminder: 'do it now, or leave it out',
-  'old-word': 'use the word of docs/glossary.md',
+  'old-word': 'docs/glossary.md has the words',
   'comment-opening': 'begin with its subject, and say why',
   trace: 'name it relative to the repository, or leave it out',
 }
