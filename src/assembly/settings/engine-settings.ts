@@ -29,7 +29,7 @@ import type {
   StrategySettings,
 } from '../../engine/settings.ts'
 import { decimal } from '../../lib/decimal.ts'
-import { sha256 } from '../../lib/digest.ts'
+import { sha256Hex } from '../../lib/digest.ts'
 import { createGrid, stepBelow } from '../../lib/grid.ts'
 import type { OptionalLimit, StrategyLimits } from '../../risk/risk-context.ts'
 import { contractsOf, listInstruments } from '../instruments/listed-instruments.ts'
@@ -68,17 +68,7 @@ export function stopTimeoutOf(config: DaemonConfig): number {
 
 export function toEngineSettings(config: DaemonConfig, run: RunSettings): EngineSettings {
   const instruments = toInstruments(config)
-  const { execution, account } = config
-  const { foreignFills, losses: _losses, instruments: _instruments, pace, ...rest } = config.risk
-  const {
-    liquidation: _liquidation,
-    survives: _survives,
-    selfTrade,
-    accountAgeMaxMs: _age,
-    ...others
-  } = rest
-  const { disputeToleranceRatio, disputeToleranceMin, disputeMsMax, indexBandRatio, ...limits } =
-    others
+  const { execution, account, risk } = config
   const { accounts = 1, accountAgeMaxMs = accountAgeMaxOf(config, { accounts }) } = run
   const losses = toLossSettings(config)
   const survives = toSurvivalSettings(config)
@@ -87,7 +77,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
     salt: run.salt,
     version: run.version,
     environment: config.environment,
-    configHash: hashOf(config),
+    configHash: sha256Hex([JSON.stringify(config)]).slice(0, 16),
     productType: account.productType,
     positionMode: account.positionMode,
     marginMode: account.marginMode,
@@ -104,15 +94,21 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
     feeCoins: new Map(Object.entries(account.feeCoins)),
     fundingMinutes: calendarFundingMinutes(config.calendar),
     limits: {
-      ...toNumbers({ ...limits, ...pace }),
+      dataAgeMaxMs: risk.dataAgeMaxMs,
+      priceCollarRatio: risk.priceCollarRatio,
+      openOrdersMax: risk.openOrdersMax,
+      orderNotionalMax: Number(risk.orderNotionalMax),
+      grossNotionalMax: Number(risk.grossNotionalMax),
       accountAgeMaxMs,
-      ...(selfTrade === 'deny' && { selfTrade }),
+      ...(risk.selfTrade === 'deny' && { selfTrade: risk.selfTrade }),
+      ...withoutAbsent(optionalLimitsOf(config)),
+      ...withoutAbsent(risk.pace),
     },
     figures: {
-      toleranceRatio: disputeToleranceRatio,
-      toleranceMin: Number(disputeToleranceMin),
-      disputeMsMax,
-      indexBandRatio,
+      toleranceRatio: risk.disputeToleranceRatio,
+      toleranceMin: Number(risk.disputeToleranceMin),
+      disputeMsMax: risk.disputeMsMax,
+      indexBandRatio: risk.indexBandRatio,
     },
     ...(losses && { losses }),
     liquidation: toLiquidationSettings(config),
@@ -126,15 +122,9 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
       crossedToleranceMs: CROSSED_TOLERANCE_MS + execution.fillVisibilityMs,
       stopTimeoutMs: stopTimeoutOf(config),
     },
-    foreignFills,
+    foreignFills: risk.foreignFills,
     onRestart: config.onRestart,
   }
-}
-
-function hashOf(config: DaemonConfig): string {
-  return sha256([JSON.stringify(config)])
-    .toString('hex')
-    .slice(0, 16)
 }
 
 export function toInstruments({
@@ -236,6 +226,13 @@ function toManual(
   return [[MANUAL, { id: MANUAL, symbols, limits: new Map(limits), feeds, isByHand: true }]]
 }
 
+/** A limit that is missing here does not compile, so none is configured and not obeyed. */
+function optionalLimitsOf({
+  risk: { leverageMax, unknownOrdersMax },
+}: DaemonConfig): Readonly<Record<OptionalLimit, number | undefined>> {
+  return { leverageMax, unknownOrdersMax }
+}
+
 function withoutAbsent<Name extends string>(limits: {
   readonly [name in Name]?: number | undefined
 }): { readonly [name in Name]?: number } {
@@ -243,19 +240,17 @@ function withoutAbsent<Name extends string>(limits: {
   return Object.fromEntries(set) as { readonly [name in Name]?: number }
 }
 
-/** A key that the configuration does not name is no limit, and left out. */
-function toNumbers<Limits extends object>(
-  limits: Limits,
-): { readonly [Name in keyof Limits]: number } {
-  const set = Object.entries(limits).filter(([, limit]) => limit !== undefined)
-  const entries = set.map(([name, limit]) => [name, Number(limit)])
-  return Object.fromEntries(entries) as { readonly [Name in keyof Limits]: number }
-}
-
 /** Configured rules precede the simulator's. */
 export function toLiquidationSettings(config: DaemonConfig): LiquidationSettings {
   const { liquidation } = config.risk
-  const rules = new Map([...simulatedRules(config), ...configuredRules(config)])
+  const takerFeeRate = Number(
+    config.simulator?.takerFeeRate ??
+      (liquidation === 'none' ? TAKER_FEE_RATE : liquidation.takerFeeRate),
+  )
+  const rules = new Map([
+    ...simulatedRules(config, takerFeeRate),
+    ...configuredRules(config, takerFeeRate),
+  ])
   if (liquidation === 'none') return { rules }
   const { warn, reduce, flatten } = liquidation
   return { steps: { warn, reduce, flatten }, rules }
@@ -278,8 +273,10 @@ export function toSurvivalSettings({
   return { moves, jointMoves, isGap: gap }
 }
 
-function configuredRules(config: DaemonConfig): readonly (readonly [string, MaintenanceRules])[] {
-  const takerFeeRate = takerFeeRateOf(config)
+function configuredRules(
+  config: DaemonConfig,
+  takerFeeRate: number,
+): readonly (readonly [string, MaintenanceRules])[] {
   return Object.entries(config.instruments).flatMap(([symbol, { maintenance }]) => {
     if (maintenance === undefined) return []
     const tiers = maintenance.map(({ upTo, rate }): MaintenanceTier => ({
@@ -291,9 +288,11 @@ function configuredRules(config: DaemonConfig): readonly (readonly [string, Main
 }
 
 /** Tiers do not depend on the instant. */
-function simulatedRules(config: DaemonConfig): readonly (readonly [string, MaintenanceRules])[] {
+function simulatedRules(
+  config: DaemonConfig,
+  takerFeeRate: number,
+): readonly (readonly [string, MaintenanceRules])[] {
   if (config.simulator === undefined) return []
-  const takerFeeRate = takerFeeRateOf(config)
   return listInstruments(contractsOf(config), 0)
     .filter(({ symbol }) => config.instruments[symbol] !== undefined)
     .map(({ symbol, maintenanceTiers }) => {
@@ -303,11 +302,6 @@ function simulatedRules(config: DaemonConfig): readonly (readonly [string, Maint
       }))
       return [symbol, { tiers, takerFeeRate }] as const
     })
-}
-
-function takerFeeRateOf({ simulator, risk: { liquidation } }: DaemonConfig): number {
-  if (simulator !== undefined) return Number(simulator.takerFeeRate)
-  return Number(liquidation === 'none' ? TAKER_FEE_RATE : liquidation.takerFeeRate)
 }
 
 /** `exits:` of a strategy file, with shares in millionths and durations in ms. */
