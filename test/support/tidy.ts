@@ -2,13 +2,19 @@
 
 import { FOLDER_RULES } from './tidy/folders.ts'
 import { LAYER_RULES } from './tidy/layers.ts'
+import { NAME_RULES } from './tidy/names.ts'
 import { OWNER_RULES, STATE_RULES } from './tidy/owners.ts'
 import { SHAPE_RULES } from './tidy/shape.ts'
 import { VERB_RULES } from './tidy/verbs.ts'
 import { type FileRule, type TreeRule, type Violation, readSource } from './tidy/source-tree.ts'
 
 const FILE_RULES: readonly FileRule[] = [...LAYER_RULES, ...OWNER_RULES, ...SHAPE_RULES]
-const TREE_RULES: readonly TreeRule[] = [...FOLDER_RULES, ...STATE_RULES, ...VERB_RULES]
+const TREE_RULES: readonly TreeRule[] = [
+  ...FOLDER_RULES,
+  ...STATE_RULES,
+  ...VERB_RULES,
+  ...NAME_RULES,
+]
 
 /** What to do about a violation. */
 const REMEDIES: Readonly<Record<Violation['rule'], string>> = {
@@ -35,6 +41,7 @@ const REMEDIES: Readonly<Record<Violation['rule'], string>> = {
   barrel: 'import from the file that defines it',
   any: 'parse the unknown value with a schema',
   'type-import': 'move `type` before the brace',
+  'type-name': 'rename the one that fewer files use',
   reminder: 'do it now, or leave it out',
   'old-word': 'docs/glossary.md has the words',
   'comment-opening': 'begin with its subject, and say why',
