@@ -8,26 +8,17 @@ import type { DeliveryState } from '../domain/ticker-table.ts'
 import type { Exposure } from './exposure.ts'
 import type { WorstCaseBasis } from './worst-case.ts'
 
-/** Decimals of the settings as floats. */
-export type AccountLimits = Readonly<Record<RequiredLimit, number>> & {
-  readonly leverageMax?: number
-  readonly selfTrade?: 'allow' | 'deny'
-  readonly unknownOrdersMax?: number
-  readonly ordersPerMinute?: number
-  readonly identicalPerMinute?: number
-  readonly rateLimitedPerMinute?: number
-}
+type AccountRisk = DaemonFile['risk']
 
-type RequiredLimit = Exclude<
-  keyof DaemonFile['risk'],
+/** Keys of `risk` that are a number for each order, or for all of them. */
+type LimitName = Exclude<
+  keyof AccountRisk,
   | 'foreignFills'
   | 'losses'
   | 'liquidation'
   | 'survives'
   | 'instruments'
-  | 'leverageMax'
   | 'selfTrade'
-  | 'unknownOrdersMax'
   | 'pace'
   // Tolerances of comparisons are no limits of orders.
   | 'disputeToleranceRatio'
@@ -35,6 +26,18 @@ type RequiredLimit = Exclude<
   | 'disputeMsMax'
   | 'indexBandRatio'
 >
+
+/** Off where the configuration does not name them. The age has a default instead. */
+export type OptionalLimit = {
+  [Name in LimitName]: undefined extends AccountRisk[Name] ? Name : never
+}[Exclude<LimitName, 'accountAgeMaxMs'>]
+
+/** Decimals of the settings as floats. */
+export type AccountLimits = {
+  readonly [Name in Exclude<LimitName, OptionalLimit>]: number
+} & {
+  readonly [Name in OptionalLimit | keyof AccountRisk['pace']]?: number
+} & { readonly selfTrade?: 'allow' | 'deny' }
 
 /** Sizes of the settings in lots. */
 export type StrategyLimits = Readonly<

@@ -5,30 +5,21 @@ import { expect, test } from 'vitest'
 import { formatCancels, formatPlan, listExceeded } from '../../src/cli/reload/plan-change.ts'
 import { compareConfigs } from '../../src/config/config-changes.ts'
 import { type DaemonConfig, loadConfig } from '../../src/config/load-config.ts'
-import { type OrderView } from '../../src/control/views.ts'
+import type { OrderView } from '../../src/control/views.ts'
 import { withCode } from '../../src/assembly/state/running-config.ts'
+import { makeOrderView } from '../support/made-order-view.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
 const load = (...overrides: string[]): DaemonConfig =>
   loadConfig({ file: 'config/paper.yaml', cwd: ROOT, overrides }).config
 
-const orderOf = (strategy: string): OrderView => ({
-  clientOid: strategy,
-  orderId: null,
-  strategy,
-  symbol: strategy === 'grid-eth' ? 'ETHUSDT' : 'BTCUSDT',
-  action: 'openLong',
-  state: 'live',
-  price: '1',
-  size: '1',
-  filled: '0',
-  force: 'post_only',
-  purpose: 'quote',
-  key: '',
-  tag: '',
-  reason: '',
-})
+const orderOf = (strategy: string): OrderView =>
+  makeOrderView({
+    clientOid: strategy,
+    strategy,
+    symbol: strategy === 'grid-eth' ? 'ETHUSDT' : 'BTCUSDT',
+  })
 
 function planOf(was: DaemonConfig, next: DaemonConfig): readonly string[] {
   const changes = compareConfigs(withCode(was), withCode(next))

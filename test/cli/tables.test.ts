@@ -7,16 +7,12 @@ import { describeSource, formatProfit } from '../../src/cli/control/profit.ts'
 import { formatStatus } from '../../src/cli/control/status.ts'
 import { formatWhatIf } from '../../src/cli/control/what-if.ts'
 import { formatTable } from '../../src/cli/process/table.ts'
-import {
-  type AccountView,
-  type OrderView,
-  type PositionView,
-  type ProfitView,
-} from '../../src/control/views.ts'
+import { type AccountView, type PositionView, type ProfitView } from '../../src/control/views.ts'
 import { type WhatIfView } from '../../src/control/what-if-view.ts'
 import { viewRestriction } from '../../src/views/restriction-view.ts'
 import type { Restriction } from '../../src/domain/trading-mode.ts'
 import { type BookedFill } from '../../src/journal/booking.ts'
+import { makeOrderView } from '../support/made-order-view.ts'
 
 const AT = Date.UTC(2025, 5, 2)
 const ID = 'strategy-with-a-name-of-'.padEnd(40, 'x')
@@ -44,9 +40,8 @@ const POSITION: PositionView = {
     other: LARGE,
   },
 }
-const ORDER: OrderView = {
+const ORDER = makeOrderView({
   clientOid: 'x'.repeat(32),
-  orderId: '1',
   strategy: ID,
   symbol: SYMBOL,
   action: 'closeShort',
@@ -55,11 +50,8 @@ const ORDER: OrderView = {
   size: LARGE.slice(1),
   filled: LARGE.slice(1),
   force: 'gtc',
-  purpose: 'quote',
-  key: 'a',
   tag: 'a tag of forty characters, no more of it',
-  reason: '',
-}
+})
 const FILL: BookedFill = {
   kind: 'fill',
   tradeId: '9',

@@ -386,7 +386,11 @@ function listEvents(): readonly Row[] {
 
 function valueOf(event: string, field: string): unknown {
   const value = OF_EVENT[event]?.[field] ?? (field === 'state' ? 'partiallyFilled' : USUAL[field])
-  if (value === undefined) throw new Error(`say what is usual in ${field} of ${event}`)
+  if (value === undefined) {
+    throw new Error(
+      `${event} has a field ${field}: add a usual value of it to USUAL in test/daemon/terminal-width.test.ts`,
+    )
+  }
   return value
 }
 
@@ -407,9 +411,15 @@ test('every event of the catalogue, with usual values, has lines of at most eigh
   )
 
   expect(events.length).toBeGreaterThan(90)
-  expect(printed.flatMap(({ lines }) => lines).filter((line) => line.length > COLUMNS)).toEqual([])
+  expect(
+    printed.flatMap(({ lines }) => lines).filter((line) => line.length > COLUMNS),
+    'log fewer or shorter fields',
+  ).toEqual([])
   const long = printed.filter(
     ({ level, lines }) => lines.length > 1 && ROUTINE_LEVELS.includes(level),
   )
-  expect(long.map(({ event }) => event)).toEqual(MORE_THAN_A_LINE)
+  expect(
+    long.map(({ event }) => event),
+    'shorten an event that is new here, or list it in MORE_THAN_A_LINE',
+  ).toEqual(MORE_THAN_A_LINE)
 })

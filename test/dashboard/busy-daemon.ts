@@ -10,6 +10,7 @@ import { EventHistory } from '../../src/control/event-history.ts'
 import type { WhatIfView } from '../../src/control/what-if-view.ts'
 import type { AccountView, FillView, OrderView, ProfitView } from '../../src/control/views.ts'
 import type { ReadingData, Readings } from '../../src/daemon/explain/readings.ts'
+import { makeOrderView } from '../support/made-order-view.ts'
 
 const INSTRUMENTS = 200
 const JOURNAL = { run: 3, sequence: 1234 }
@@ -253,22 +254,16 @@ export class BusyDaemon {
   }
 
   #order(index: number): OrderView {
-    return {
+    return makeOrderView({
       clientOid: `order-${index}`,
       orderId: `${index}`,
       strategy: `strategy-${index % STRATEGIES}`,
       symbol: `COIN${index % INSTRUMENTS}USDT`,
       action: index % 2 === 0 ? 'openLong' : 'openShort',
-      state: 'live',
       price: `${90 + (index % 20)}.5`,
       size: '0.01',
-      filled: '0',
-      force: 'post_only',
-      purpose: 'quote',
       key: `quote:${index}`,
-      tag: '',
-      reason: '',
-    }
+    })
   }
 
   #fill(index: number): FillView {

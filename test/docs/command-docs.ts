@@ -70,11 +70,14 @@ export async function buildCommandDocs(): Promise<string> {
   const missing = program.commands
     .map((command) => command.name())
     .filter((name) => !Object.values(CHAPTERS).flat().includes(name))
-  if (missing.length > 0) throw new Error(`CHAPTERS lacks ${missing.join(', ')}`)
+  if (missing.length > 0)
+    throw new Error(
+      `name ${missing.join(', ')} in a chapter of CHAPTERS in test/docs/command-docs.ts, then run npm run docs`,
+    )
   const chapters = Object.entries(CHAPTERS).map(([title, names]) => {
     const commands = names.map((name) => {
       const found = program.commands.find((command) => command.name() === name)
-      if (!found) throw new Error(`there is no command ${name}`)
+      if (!found) throw new Error(`there is no command ${name}: take it out of CHAPTERS`)
       return found
     })
     return [

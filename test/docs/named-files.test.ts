@@ -37,7 +37,7 @@ test('every source file that a page names exists', () => {
   )
 
   expect(pages.length).toBeGreaterThan(20)
-  expect(missing).toEqual([])
+  expect(missing, 'write where the file is now, or take its name out').toEqual([])
 })
 
 test('a file that was joined to another one is found', () => {

@@ -31,7 +31,7 @@ import type {
 import { decimal } from '../../lib/decimal.ts'
 import { sha256Hex } from '../../lib/digest.ts'
 import { createGrid, stepBelow } from '../../lib/grid.ts'
-import type { StrategyLimits } from '../../risk/risk-context.ts'
+import type { OptionalLimit, StrategyLimits } from '../../risk/risk-context.ts'
 import { contractsOf, listInstruments } from '../instruments/listed-instruments.ts'
 import { accountAgeMaxOf, type AddressUse, instrumentsMax, readableMax } from './read-pace.ts'
 
@@ -69,7 +69,6 @@ export function stopTimeoutOf(config: DaemonConfig): number {
 export function toEngineSettings(config: DaemonConfig, run: RunSettings): EngineSettings {
   const instruments = toInstruments(config)
   const { execution, account, risk } = config
-  const { leverageMax, unknownOrdersMax } = risk
   const { accounts = 1, accountAgeMaxMs = accountAgeMaxOf(config, { accounts }) } = run
   const losses = toLossSettings(config)
   const survives = toSurvivalSettings(config)
@@ -101,9 +100,8 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
       orderNotionalMax: Number(risk.orderNotionalMax),
       grossNotionalMax: Number(risk.grossNotionalMax),
       accountAgeMaxMs,
-      ...(leverageMax !== undefined && { leverageMax }),
       ...(risk.selfTrade === 'deny' && { selfTrade: risk.selfTrade }),
-      ...(unknownOrdersMax !== undefined && { unknownOrdersMax }),
+      ...withoutAbsent(optionalLimitsOf(config)),
       ...withoutAbsent(risk.pace),
     },
     figures: {
@@ -228,6 +226,13 @@ function toManual(
   const symbols = [...instruments.keys()]
   const feeds = new Map()
   return [[MANUAL, { id: MANUAL, symbols, limits: new Map(limits), feeds, isByHand: true }]]
+}
+
+/** A limit that is missing here does not compile, so none is configured and not obeyed. */
+function optionalLimitsOf({
+  risk: { leverageMax, unknownOrdersMax },
+}: DaemonConfig): Readonly<Record<OptionalLimit, number | undefined>> {
+  return { leverageMax, unknownOrdersMax }
 }
 
 function withoutAbsent<Name extends string>(limits: {
@@ -429,7 +434,11 @@ export function listUnlimited(config: DaemonConfig): readonly string[] {
   )
 }
 
-function findUnlimited(config: DaemonConfig): Readonly<Record<string, readonly ScopeKind[]>> {
+/** A limit that may be off and is not listed here does not compile. */
+type Unlimited = Readonly<Record<string, readonly ScopeKind[]>> &
+  Readonly<Record<OptionalLimit, readonly ScopeKind[]>>
+
+function findUnlimited(config: DaemonConfig): Unlimited {
   const { leverageMax, selfTrade, unknownOrdersMax, pace, survives } = config.risk
   const paces = config.strategies.filter(({ enabled }) => enabled).map(({ risk }) => risk.pace)
   const losses = listScopes(config).map(
