@@ -197,12 +197,9 @@ export function planTarget(input: TargetPlanInput): readonly OrderCandidate[] {
     const stale = staleTargetOrders(input)
     return open
       .filter((order) => order.state === 'queued' && !stale.includes(order))
-      .map((order) => ({
-        intent: {
-          ...toIntent(input, order.terms.action, order.terms.lots, 0),
-          key: order.terms.key,
-        },
-        again: order.terms.clientOid,
+      .map(({ terms }) => ({
+        intent: { ...intentOf(terms), deadlineAt: input.deadlineAt },
+        again: terms.clientOid,
       }))
   }
   return stepsOf(input)
@@ -213,15 +210,24 @@ export function planTarget(input: TargetPlanInput): readonly OrderCandidate[] {
 }
 
 /**
- * ORD7: orders are dropped that no longer lead to the target, or belong to the other of target and
- * flatten.
+ * ORD7: orders are dropped that no longer lead to the target, belong to the other of target and
+ * flatten, or would take at a price beyond the collar of today.
  */
 export function staleTargetOrders(input: TargetPlanInput): readonly Order[] {
   const steps = stepsOf(input)
   return input.orders.filter(({ state, terms }) => {
     const leads = steps.some((step) => step.action === terms.action && step.lots >= terms.lots)
-    return state === 'queued' && (terms.purpose !== input.purpose || !leads)
+    const leadsThere = terms.purpose === input.purpose && leads && !isBeyondCollar(input, terms)
+    return state === 'queued' && !leadsThere
   })
+}
+
+function isBeyondCollar(input: TargetPlanInput, { action, ticks }: OrderTerms): boolean {
+  const side = tradesAs(action)
+  const collar = collarTicks(input, side)
+  if (collar === undefined) return false
+  if (ticks === undefined) return true
+  return side === 'buy' ? ticks > collar : ticks < collar
 }
 
 interface TargetStep {

@@ -244,6 +244,37 @@ describe('a target', () => {
     ])
   })
 
+  test('[RSK1] what is approved of an order that is sent again is what is sent: its own price', () => {
+    const waiting = absent(
+      madeSent({ id: 'waiting', purpose: 'target', force: 'ioc', ticks: 1001 }),
+    )
+
+    expect(target({ target: 10, orders: [waiting] })).toMatchObject([
+      { again: 'waiting', ticks: 1001, key: waiting.terms.key, deadlineAt: SENT_AT },
+    ])
+  })
+
+  test('[ORD7] drops an order that waits with a price beyond the collar of today', () => {
+    const buys = (ticks: number | undefined): Order =>
+      absent(
+        madeSent({
+          id: `at-${ticks}`,
+          purpose: 'target',
+          force: 'ioc',
+          ...(ticks === undefined ? {} : { ticks }),
+        }),
+      )
+    const orders = [buys(1002), buys(1003), buys(undefined)]
+    const stale = (input: Partial<TargetPlanInput>) =>
+      staleTargetOrders(targetInput({ target: 10, orders, ...input })).map(
+        ({ terms }) => terms.clientOid,
+      )
+
+    expect(stale({})).toEqual(['at-1003', 'at-undefined'])
+    expect(stale({ bid: 95, ask: 95.1 })).toEqual(['at-1002', 'at-1003', 'at-undefined'])
+    expect(stale({ takerCollarRatio: undefined })).toEqual([])
+  })
+
   test('[ORD7] drops an order that waits when the target has come nearer, or gone the other way', () => {
     const waiting = absent(madeSent({ id: 'waiting', purpose: 'target', force: 'ioc' }))
     const input = { target: 5, orders: [waiting] }
