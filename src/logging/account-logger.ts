@@ -1,6 +1,6 @@
 import type { DaemonLogger } from './logger.ts'
 
-/** Listeners hear their own account and what is said of all. */
+/** Its listeners hear of their own account, and what is said of all accounts. */
 export function accountLogger(logger: DaemonLogger, account: string): DaemonLogger {
   return {
     ...logger,

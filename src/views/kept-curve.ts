@@ -7,7 +7,6 @@ import {
   toAccountPoint,
 } from '../journal/curves.ts'
 
-/** Each span has its lowest and highest point. */
 const SPANS_MAX = 600
 
 interface CurveSource {

@@ -17,7 +17,7 @@ export function viewKeptPlots(
     const named = parsePlotSeries(series)
     if (named?.symbol !== symbol) return []
     const all = [...source.curve({ series })]
-    // Only changes are kept, so the one before still holds.
+    // Only changes are kept, so the point before the span still holds.
     const first = Math.max(
       0,
       all.findLastIndex(({ at }) => at <= (since ?? 0)),

@@ -8,7 +8,7 @@ import type { WebhookCall } from './webhook-client.ts'
 export interface MessagePlace {
   readonly name: string
   readonly environment: string
-  /** Address an account in a command: ` -c FILE`. */
+  /** Names an account in a command: ` -c FILE`. */
   readonly optionsOf: (account: string | undefined) => string
 }
 
@@ -106,7 +106,7 @@ function authorize({ token }: AlertTarget): Readonly<Record<string, string>> {
   return token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` }
 }
 
-/** `<!channel>` in a foreign text would notify everyone. */
+/** `<!channel>` in a foreign text would notify every member. */
 function escapeSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

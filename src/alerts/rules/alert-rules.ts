@@ -7,11 +7,9 @@ import { type LogFacts, showFact } from './facts.ts'
 import { Repeats } from './repeats.ts'
 
 export interface RuleSettings {
-  /** Within this time equal alerts are counted. */
   readonly repeatMs: number
-  /** Trouble that may end by itself is an alert after this time. */
   readonly lastingMs: number
-  /** A counted event is an alert from this many within `repeatMs`. */
+  /** From so many within `repeatMs` on, a counted event is an alert. */
   readonly repeatsMin: number
 }
 
@@ -39,8 +37,8 @@ const ENDS: ReadonlyMap<LogEvent | undefined, readonly (readonly [LogEvent, Aler
   )
 
 /**
- * At once, when trouble lasts, or when it repeats; equal ones once within a time. Memory is
- * bounded.
+ * Decides which events are alerts: at once, when trouble lasts, or when it repeats. Equal alerts
+ * are passed once within a time. Memory is bounded.
  */
 export class AlertRules {
   readonly #settings: RuleSettings
@@ -81,7 +79,6 @@ export class AlertRules {
     return alerts.flatMap((alert) => this.#repeats.pass(alert, now) ?? [])
   }
 
-  /** An alert is news again if its opposite happened in between. */
   #turn(event: LogEvent, facts: LogFacts, now: number): void {
     for (const { own, other, isVolatile } of this.#turns.take(event, facts)) {
       if (!isVolatile) {
@@ -161,13 +158,13 @@ function buildAlert({ event, rule, facts, at }: RuleEvent): Alert {
   }
 }
 
-/** They reverse each other: hearing only the first of a day would mislead. */
+/** Events that reverse each other: an alert of the first alone would mislead. */
 interface Matter {
   readonly begins: readonly LogEvent[]
   readonly ends: readonly LogEvent[]
-  /** It comes first in `by` of each rule. */
+  /** The account comes first in `by` of each rule. */
   readonly by: readonly string[]
-  /** Only lasting trouble is news within a repeat's time. */
+  /** Only lasting trouble is news within `repeatMs`. */
   readonly isVolatile?: true
 }
 
@@ -196,7 +193,6 @@ const MATTERS: readonly Matter[] = [
   { begins: ['disk.low'], ends: ['disk.enough'], by: [], isVolatile: true },
 ]
 
-/** Alerts are news again after the opposite. */
 class MatterSides {
   readonly #sides = new BoundedMap<'begins' | 'ends'>(FOLLOWED_MAX)
 

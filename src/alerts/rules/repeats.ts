@@ -11,7 +11,7 @@ interface SentAlert {
   readonly repeats: number
 }
 
-/** Equal ones within `repeatMs` are counted, then passed once. */
+/** Passes an alert, counts equal ones within `repeatMs`, and passes those once. */
 export class Repeats {
   readonly #repeatMs: number
   readonly #sent = new BoundedMap<SentAlert>(KEYS_MAX)
@@ -35,7 +35,6 @@ export class Repeats {
     return alert
   }
 
-  /** @param beginnings of keys */
   forget(beginnings: readonly string[]): void {
     for (const [key] of this.#listOf(beginnings)) this.#sent.delete(key)
   }

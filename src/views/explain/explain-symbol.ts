@@ -40,7 +40,6 @@ export function explainSymbol(frame: ExplainFrame, symbol: string, since: number
   }
 }
 
-/** Some seconds of reading at most. */
 const DECISIONS_READ_MAX = 100_000
 
 function listWishes({ reader, instruments }: ExplainFrame, symbol: string): readonly string[] {

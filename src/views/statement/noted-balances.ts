@@ -4,18 +4,17 @@ import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { netOf } from './statement-sums.ts'
 
 /**
- * Clocks differ and fills are read late, so a mark may count fills dated a little later, and lack
- * some dated earlier.
+ * Clocks differ and fills are read late, so a mark may count fills that are dated a little later,
+ * and lack some that are dated earlier.
  */
 export const AROUND_MS = 120_000
 
-/** Fills, and payments, beyond those that a mark would count by their time. */
+/** Rows that a mark may count beyond those which their times give it. */
 const STEPS_MAX = 40
 
 export interface SpanEnd {
   readonly mark: AccountMark
   readonly at: number
-  /** Up to {@link AROUND_MS} on both sides, oldest first. */
   readonly rows: readonly BookedRow[]
 }
 
@@ -25,15 +24,15 @@ export interface NotedMade {
 }
 
 interface Prefix {
-  /** As much as the mark counts beyond the end of the span; it may count less. */
+  /** What the mark counts beyond the end of the span; negative if it counts less. */
   readonly sum: Decimal
-  /** How far that is from what their times say. */
+  /** How far the sum is from what the times of the rows say. */
   readonly distance: number
 }
 
 /**
- * A mark is noted moments after a period began, when the first fills of it may be counted already.
- * Those rows count with which the period made what its rows say; without such, the rows before the
+ * A mark is noted moments after a period began, and may count its first fills already. Those rows
+ * are chosen with which the period made what its rows say; if there are none, the rows before the
  * mark.
  */
 export function findMade(opening: SpanEnd, closing: SpanEnd, made: Decimal): NotedMade {
