@@ -14,7 +14,7 @@ import { defaultSpotSettings, type SpotSettings } from './spot-settings.ts'
 import type { SpotOrder } from './spot-order.ts'
 import type { SpotState, WithdrawalRecord } from './spot-state.ts'
 import { readSpotSymbol, type SpotSymbol } from './spot-symbol.ts'
-import { chargeFee, followPair } from './spot-venue.ts'
+import { chargeFee, followPair } from './spot-matching.ts'
 import { withdraw } from './withdrawals.ts'
 
 /** Books the opening balances, so it is called before services that spend them. */

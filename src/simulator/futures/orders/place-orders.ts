@@ -9,7 +9,7 @@ import { accountOf, type ExchangeAccount, type CoreState, type SymbolState } fro
 import { listedSymbol, namedSymbol } from '../instruments/asked-symbols.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { ACCOUNTS } from '../stored-entities.ts'
-import { enterMatching } from './futures-venue.ts'
+import { enterMatching } from './futures-matching.ts'
 import { findEarlierOrder, rememberOrder } from './idempotency.ts'
 import { admitOrder } from './order-admission.ts'
 import { createOrder } from './order-lifecycle.ts'
