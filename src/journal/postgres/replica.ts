@@ -19,7 +19,6 @@ import { readVerifiedPrefix, type VerifiedPrefix } from '../verified-prefix.ts'
 import { applyChanges, putRows, type TableChanges } from './table-changes.ts'
 import { type PostgresConnection, type PostgresPlace, serverName } from './connection.ts'
 import { corruptOnServer, tailLostOnServer } from './postgres-failures.ts'
-
 import { JOURNAL_TABLES, quoteName } from './server-schema.ts'
 
 /** Bounds what is read at once: a checkpoint's changes are a megabyte or two. */

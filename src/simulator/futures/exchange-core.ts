@@ -10,8 +10,7 @@ import {
   type HandlerRequest,
   type ReplyOf,
 } from '../shared/handlers.ts'
-import type { RowStore } from '../store/row-store.ts'
-import { StoredRows } from '../store/stored-rows.ts'
+import { type RowStore, StoredRows } from '../store/stored-rows.ts'
 import { ledgerStatement, type LedgerStatement } from './accounts/ledger-view.ts'
 import { bookSum, type BookSum } from './accounts/ledger.ts'
 import {

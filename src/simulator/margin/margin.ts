@@ -10,8 +10,9 @@ import { assessBalance, riskRatio } from './debts/balance-risk.ts'
 import { liquidationPage } from './debts/liquidation-page.ts'
 import { judgeDebtors } from './debts/liquidation.ts'
 import { passTime } from './debts/pass-time.ts'
-import { defaultMarginSettings, type MarginSettings } from './margin-settings.ts'
 import {
+  defaultMarginSettings,
+  type MarginSettings,
   ACCRUAL,
   DEBTORS,
   HOUR_MS,
@@ -29,7 +30,7 @@ import {
   type LiquidationRecord,
   type MarginAccountOrder,
 } from './orders/margin-order.ts'
-import { type ExchangeMarginMode } from '../shared/account.ts'
+import type { ExchangeMarginMode } from '../shared/account.ts'
 import { close, receive } from './orders/margin-matching.ts'
 import { openOrdersPage, toWireOrder } from './orders/open-orders-page.ts'
 

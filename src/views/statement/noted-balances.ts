@@ -24,7 +24,7 @@ export interface NotedMade {
 }
 
 interface Prefix {
-  /** What the mark counts beyond the end of the span; negative if it counts less. */
+  /** Amount that the mark counts beyond the end of the span; negative if it counts less. */
   readonly sum: Decimal
   /** How far the sum is from what the times of the rows say. */
   readonly distance: number

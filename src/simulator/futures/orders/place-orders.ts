@@ -3,7 +3,7 @@ import type {
   BatchPlaceItem,
   BatchPlaceRequest,
 } from '../../../protocol/futures/batch-place-order.ts'
-import { type AccountRef, type ExchangeMarginMode } from '../../shared/account.ts'
+import type { AccountRef, ExchangeMarginMode } from '../../shared/account.ts'
 import { accept, eachOf, type OrderReference, type Reply } from '../../shared/reply.ts'
 import { accountOf, type ExchangeAccount, type CoreState, type SymbolState } from '../core-state.ts'
 import { listedSymbol, namedSymbol } from '../instruments/asked-symbols.ts'
