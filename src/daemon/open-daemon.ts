@@ -3,7 +3,7 @@ import { type ProductMarket, type Product, MarketData } from './market-data/mark
 import { resolve } from 'node:path'
 import type { DaemonConfig } from '../config/load-config.ts'
 import { listServersInClear } from '../config/clear-text.ts'
-import { formatPath } from '../config/yaml/setting-path.ts'
+import { formatPath } from '../config/yaml/problem.ts'
 import { TrustedClock } from '../exchange/clock/exchange-clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/failure.ts'
@@ -54,7 +54,7 @@ export interface OpenDaemonOptions
   readonly onReload?: (order: ReloadOrder) => void
   readonly alertTargets?: (() => AlertTargets) | undefined
   readonly tryReload?: () => Promise<ReloadView> | undefined
-  /** Addresses an account in a command: ` -c live.yaml`. */
+  /** Returns what addresses an account in a command: ` -c live.yaml`. */
   readonly configOptionOf?: (config: DaemonConfig) => string
 }
 
@@ -78,8 +78,8 @@ interface OpenAccounts {
 }
 
 /**
- * An account without keys, or with a held or unreadable state, is off, unless all are. @throws
- * ConfigError for strategies that do not load; Failure if no account can be opened
+ * An account without keys, or with a held or unreadable state, is off, unless all are.
+ * @throws ConfigError for strategies that do not load; Failure if no account can be opened
  */
 export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaemon> {
   const trusted = new TrustedClock(options.clock)
@@ -235,7 +235,7 @@ function assemble(options: OpenDaemonOptions, parts: DaemonParts): OpenedDaemon 
   return { daemon, endsAt: () => embedded?.endsAt, ...followLeases(all, daemon, logger) }
 }
 
-interface Controlled {
+interface ControlledParts {
   readonly open: DaemonAccount
   readonly account: Account
   readonly market: ProductMarket
@@ -246,7 +246,7 @@ interface Controlled {
 function openControlOf(
   options: OpenDaemonOptions,
   { main, off, trusted, shared }: DaemonParts,
-  { open, account, market, readings, signalCounts }: Controlled,
+  { open, account, market, readings, signalCounts }: ControlledParts,
 ): OpenedControl {
   const { config, logger, setup } = open
   const { embedded, access } = main
@@ -330,7 +330,6 @@ function listProducts(accounts: readonly DaemonAccount[]): readonly Product[] {
   )
 }
 
-/** Reports are where `intentd backtest` puts them in this folder. */
 function openReadings({ config, directory }: DaemonAccount): Readings {
   const journal = journalPlaceOf(config, directory).file
   return new Readings({ config, journal, backtests: resolve('backtests') })
@@ -374,7 +373,7 @@ export interface OpenSharedLimitsOptions {
   readonly logger: Pick<DaemonLogger, 'log' | 'hide'>
 }
 
-/** If limits are not shared, no Redis client is loaded. */
+/** The Redis client is loaded only where limits are shared. */
 export async function openSharedLimits(
   options: OpenSharedLimitsOptions,
 ): Promise<SharedLimits | undefined> {

@@ -24,7 +24,7 @@ import { isJournalFile } from '../../journal/verify-journal.ts'
 import { objectToPath, SOCKET_PATH_MAX } from '../../lib/net/socket-path.ts'
 import { listHolders } from '../../assembly/state/state-directory.ts'
 import type { LockHolder } from '../../lib/process-lock.ts'
-import { trustIn, type Trust } from '../../lib/file-trust.ts'
+import { trustIn, type FileTrust } from '../../lib/file-trust.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import {
   findFaults,
@@ -155,7 +155,7 @@ export function examineFiles(config: DaemonConfig, request: SecretsRequest): rea
   ]
 }
 
-function judgeTrust(read: FilesRead, trust: Trust): Finding {
+function judgeTrust(read: FilesRead, trust: FileTrust): Finding {
   const faults = findFaults([read], trust)
   const { what, files } = read
   if (faults.length === 0)

@@ -41,7 +41,7 @@ export class OrderedKills {
       if (kill.state === 'released') return undefined
       const { book, engine } = account.shown
       const isKilled = killOf(book) !== undefined
-      // The run that released it ended before reporting.
+      // The run that released the kill ended before it could report.
       if (kill.state === 'clean' && !isKilled) return 'released'
       if (kill.number !== this.#thrown) this.#throw(kill, account)
       if (this.#noted !== 'clean') return this.#noted

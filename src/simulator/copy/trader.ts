@@ -1,11 +1,11 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import type { Random } from '../../lib/random.ts'
-import type { ProductType } from '../../protocol/values.ts'
+import type { WireProductType } from '../../protocol/values.ts'
 import type { PlacedCodec } from '../store/stored-rows.ts'
 
 export interface SymbolSetting {
   readonly symbol: string
-  readonly productType: ProductType
+  readonly productType: WireProductType
   readonly stopSurplusRatio: string | undefined
   readonly stopLossRatio: string | undefined
 }

@@ -1,6 +1,6 @@
 import { decimal } from '../../lib/decimal.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
-import type { PositionMode } from '../../protocol/endpoint.ts'
+import type { WirePositionMode } from '../../protocol/endpoint.ts'
 
 export type ExchangeMarginMode = 'isolated' | 'crossed'
 
@@ -10,7 +10,7 @@ export interface ExchangeAccountSetup {
   readonly key: string
   readonly secret: string
   readonly passphrase: string
-  readonly positionMode: PositionMode
+  readonly positionMode: WirePositionMode
   /** Copy traders have a lower rate limit on batch-place (document: Limits). */
   readonly role: 'ordinary' | 'copyTrader'
   /** Other addresses are refused; some endpoints require a bound key. */
@@ -40,7 +40,7 @@ export interface GatewayClient {
 
 /** The choices survive a restart. */
 export interface AccountChoices {
-  readonly positionMode?: PositionMode
+  readonly positionMode?: WirePositionMode
   readonly leverageBySymbol?: Readonly<Record<string, number>>
   /** Only the account's own answers show it: each order states its margin mode. */
   readonly marginModeBySymbol?: Readonly<Record<string, ExchangeMarginMode>>

@@ -21,7 +21,6 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'state',
     'strategies',
     'resolution',
-    'cancels',
     'orders',
     'lifecycle',
     'replay',

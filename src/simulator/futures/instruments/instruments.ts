@@ -2,7 +2,7 @@ import { USUAL_FUNDING_MINUTES } from '../../market/fair-price.ts'
 import type { MarketInstrument } from '../../market/market.ts'
 import { decimal, type Decimal } from '../../../lib/decimal.ts'
 import { createGrid, formatOnGrid, type Grid } from '../../../lib/grid.ts'
-import type { ProductType } from '../../../protocol/values.ts'
+import type { WireProductType } from '../../../protocol/values.ts'
 
 /** Positions up to a value of `notionalMax` (quote coin) need `rate` of it. */
 export interface ContractTier {
@@ -13,7 +13,7 @@ export interface ContractTier {
 
 export interface ListedContract {
   readonly symbol: string
-  readonly productType: ProductType
+  readonly productType: WireProductType
   readonly baseCoin: string
   readonly quoteCoin: string
   readonly marginCoin: string
