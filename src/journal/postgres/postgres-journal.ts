@@ -226,7 +226,7 @@ class PostgresJournal implements OpenedJournal {
   *curve(query: CurveQuery): Generator<CurvePoint> {
     const { replica, meta, file } = this.#options
     try {
-      yield* readCurve(replica.database, meta.first, query)
+      yield* readCurve(replica.database, meta.firstLink, query)
     } catch (error) {
       throw translateJournalError(error, file)
     }
