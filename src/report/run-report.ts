@@ -81,13 +81,13 @@ export interface WorstMoment {
   readonly subject: string
   /** NaN if it is not known. */
   readonly equity: number
-  readonly held: readonly HeldThen[]
+  readonly held: readonly WorstMomentHolding[]
   readonly notCounted: readonly string[]
   readonly curve: MoveCurve
 }
 
 /** Base coin. */
-export interface HeldThen {
+export interface WorstMomentHolding {
   readonly symbol: string
   readonly holdSide: HoldSide
   readonly size: number

@@ -15,14 +15,14 @@ export interface MoneyFigures {
   readonly uncounted?: Uncounted
 }
 
-interface MoneyBesideFills {
+interface MoneyOutsideFills {
   readonly funding?: Decimal | undefined
   readonly unrealised?: Decimal | undefined
 }
 
 export function toMoneyFigures(
   money: Money,
-  { funding, unrealised }: MoneyBesideFills,
+  { funding, unrealised }: MoneyOutsideFills,
 ): MoneyFigures {
   const uncounted = uncountedOf(money)
   const net = money.profit.minus(money.fees).plus(funding ?? ZERO)

@@ -18,7 +18,7 @@ const MEASURED: ReadonlySet<Restriction['code']> = new Set([
 /** Only these wait for `risk.losses.coolDownMs`. */
 const COOLED_DOWN: readonly Restriction['code'][] = ['drawdown', 'drawdownFlatten']
 
-export interface RestrictionFrame {
+export interface RestrictionContext {
   /** Names this configuration in a command: ` -c live.yaml`. */
   readonly configOption: string
   readonly isToClose: (scope: Scope) => boolean
@@ -31,7 +31,7 @@ export interface RestrictionFrame {
 
 export function viewRestriction(
   restriction: Restriction,
-  { configOption, isToClose, coolDownMs, openedAt = 0 }: RestrictionFrame,
+  { configOption, isToClose, coolDownMs, openedAt = 0 }: RestrictionContext,
 ): RestrictionView {
   const { scope, mode, code } = restriction
   const [reason, by] = [cleanLine(restriction.reason), cleanLine(restriction.by)]

@@ -17,7 +17,7 @@ const TEXT_MAX = 1800
 
 const PRIORITIES = { info: '2', warning: '3', urgent: '5' } as const
 
-export function writeCall(target: AlertTarget, alert: Alert, frame: MessageFrame): WebhookCall {
+export function writeCall(target: AlertTarget, alert: Alert, frame: MessageContext): WebhookCall {
   const { place, hidden, dropped } = frame
   const clean = (text: string) => hidden.remove(text)
   const title = clean(writeTitle(alert, place))
@@ -47,7 +47,7 @@ export function writeCall(target: AlertTarget, alert: Alert, frame: MessageFrame
   }
 }
 
-export interface MessageFrame {
+export interface MessageContext {
   readonly place: MessagePlace
   readonly hidden: HiddenTexts
   readonly dropped: number

@@ -188,13 +188,13 @@ export function matchingOf({ matching, instrument }: SymbolState): OrderMatching
   return matching
 }
 
-export interface CoreStateParts extends Pick<CoreState, 'settings' | 'rows' | 'seed'> {
+export interface CoreStateOptions extends Pick<CoreState, 'settings' | 'rows' | 'seed'> {
   readonly symbols: readonly SymbolState[]
   readonly accounts: readonly ExchangeAccountSetup[]
   readonly speed: number
 }
 
-export function createCoreState(parts: CoreStateParts): CoreState {
+export function createCoreState(parts: CoreStateOptions): CoreState {
   const { settings, symbols, accounts, rows, seed, speed } = parts
   return {
     settings,

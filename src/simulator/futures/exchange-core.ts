@@ -251,7 +251,7 @@ export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
   return new ExchangeCore(state, market)
 }
 
-interface SymbolParts {
+interface OpenSymbolOptions {
   readonly market: Market
   readonly settings: CoreSettings
   readonly seed: string | number
@@ -260,7 +260,7 @@ interface SymbolParts {
 
 function openSymbol(
   instrument: ListedContract,
-  { market, settings, seed, checkpoint }: SymbolParts,
+  { market, settings, seed, checkpoint }: OpenSymbolOptions,
 ) {
   const listedAt = instrument.delivery?.listedAt ?? 0
   const statistics = new DayStatistics({

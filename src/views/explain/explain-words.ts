@@ -29,7 +29,7 @@ export interface Moment {
   readonly text: string
 }
 
-export interface Story {
+export interface Explanation {
   readonly title: string
   readonly moments: readonly Moment[]
   readonly verdict: string

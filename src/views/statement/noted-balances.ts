@@ -18,7 +18,7 @@ export interface SpanEnd {
   readonly rows: readonly BookedRow[]
 }
 
-export interface NotedMade {
+export interface NotedProfit {
   readonly opening: Decimal
   readonly closing: Decimal
 }
@@ -35,7 +35,7 @@ interface Prefix {
  * are chosen with which the period made what its rows say; if there are none, the rows before the
  * mark.
  */
-export function findMade(opening: SpanEnd, closing: SpanEnd, made: Decimal): NotedMade {
+export function findMade(opening: SpanEnd, closing: SpanEnd, made: Decimal): NotedProfit {
   const [begin, end] = [decimal(opening.mark.made), decimal(closing.mark.made)]
   const expected = end.minus(begin).minus(made)
   const atEnd = new Map<string, Prefix>()
@@ -44,7 +44,7 @@ export function findMade(opening: SpanEnd, closing: SpanEnd, made: Decimal): Not
     const known = atEnd.get(key)
     if (known === undefined || known.distance > prefix.distance) atEnd.set(key, prefix)
   }
-  let best: (NotedMade & { readonly distance: number }) | undefined
+  let best: (NotedProfit & { readonly distance: number }) | undefined
   for (const before of listPrefixes(opening)) {
     const after = atEnd.get(expected.plus(before.sum).toString())
     if (after === undefined) continue

@@ -9,13 +9,21 @@ import { writeMarginPast } from '../../../src/simulator/demo/margin-past.ts'
 import { borrowRefusal, lend, payBack } from '../../../src/simulator/margin/debts/loans.ts'
 import { marginHandlers, marginLedger, openMargin } from '../../../src/simulator/margin/margin.ts'
 import { passTime } from '../../../src/simulator/margin/debts/pass-time.ts'
-import { type MarginSettings, refreshBooks, type MarginState } from '../../../src/simulator/margin/margin-state.ts'
+import {
+  type MarginSettings,
+  refreshBooks,
+  type MarginState,
+} from '../../../src/simulator/margin/margin-state.ts'
 import { balanceOf } from '../../../src/simulator/margin/orders/margin-order.ts'
 import {
   placeNow,
   type PlaceMarginOrderRequest,
 } from '../../../src/simulator/margin/orders/place-order.ts'
-import { type RowStore, type StoredRow, StoredRows } from '../../../src/simulator/store/stored-rows.ts'
+import {
+  type RowStore,
+  type StoredRow,
+  StoredRows,
+} from '../../../src/simulator/store/stored-rows.ts'
 import { PairsTaken } from '../../../src/simulator/services/pairs-taken.ts'
 import { createOrderSequence } from '../../../src/simulator/shared/order-sequence.ts'
 import { Wallet } from '../../../src/simulator/wallet/wallet.ts'
