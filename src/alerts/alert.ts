@@ -7,7 +7,6 @@ export type TradeMessage = 'alert.closed' | 'alert.trades'
 
 export interface Alert {
   readonly event: LogEvent | 'alert.test' | 'alert.digest' | TradeMessage
-  /** Equal alerts have equal keys. */
   readonly key: string
   readonly urgency: Urgency
   readonly title: string
@@ -15,7 +14,7 @@ export interface Alert {
   readonly command?: string | undefined
   readonly account?: string | undefined
   readonly at: number
-  /** Since the last message. */
+  /** Counts equal alerts since the last message. */
   readonly repeats: number
 }
 

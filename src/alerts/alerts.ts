@@ -27,10 +27,10 @@ export interface AlertsOptions {
   readonly settings: AlertSettings
   readonly secrets: AlertSecrets
   readonly place: MessagePlace
-  /** The machine's; only quiet hours and the digest use it directly. */
+  /** The machine's clock; only quiet hours and the digest use it directly. */
   readonly clock: Clock
   readonly timers: Timers
-  /** Messages about alerts themselves cause no alert. */
+  /** Its lines about messages themselves cause no alert. */
   readonly logger: AlertLog & { hide(secret: Secret): void }
   readonly proxyFor?: ProxyFor | undefined
   readonly timeoutMs?: number
@@ -38,18 +38,16 @@ export interface AlertsOptions {
 
 export interface AlertSource {
   digest(): readonly string[]
-  /** @param account undefined: the only one */
   equityOf(account: string | undefined): string | undefined
   obstacle(): string | undefined
 }
 
 const STEP_MS = 1000
 
-/** Limits the wait for queued alerts. */
 const STOP_MS = 3000
 
 /**
- * Reading a log line takes microseconds and awaits nothing; sending runs beside it.
+ * Reads each log line, which takes microseconds and awaits nothing; messages are sent beside that.
  *
  *     new ──start()──► sending ──stop()──► stopped
  */
@@ -134,7 +132,6 @@ export class Alerts {
     })
   }
 
-  /** Undefined if it accepts alerts. */
   get targets(): ReadonlyMap<string, FailingTarget | undefined> {
     const { targets } = this.#options.secrets
     return new Map(targets.map(({ name }, index) => [name, this.#senders[index]?.failing]))

@@ -33,8 +33,7 @@ import {
   type DaemonAccount,
   type OpeningAccount,
 } from './open-account.ts'
-import { accountLogger } from '../logging/account-logger.ts'
-import type { DaemonLogger } from '../logging/logger.ts'
+import { accountLogger, type DaemonLogger } from '../logging/logger.ts'
 import { journalPlaceOf, pairingFileOf } from '../assembly/state/state-place.ts'
 import { hangNoteOf } from './watchdog/hang-note.ts'
 import type { AccountSetup } from '../assembly/account/open-account.ts'

@@ -123,7 +123,8 @@ function ownFile(path: string): URL {
 }
 
 /**
- * In the nearest `node_modules` with the file: not every package lets files be resolved by name.
+ * Taken from the nearest `node_modules` that has the file, because not every package lets its files
+ * be resolved by name.
  */
 function packageFile(path: string): string {
   const folders = require.resolve.paths(path) ?? []

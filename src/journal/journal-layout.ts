@@ -112,7 +112,8 @@ const LOG_BYTES_KEPT = 4_194_304
 export interface JournalMeta {
   readonly identity: string
   readonly salt: string
-  readonly first: string
+  /** Follows from identity and salt. */
+  readonly firstLink: string
   readonly writer?: JournalWriter | undefined
 }
 
@@ -142,14 +143,15 @@ export function hasNoTables(database: DatabaseSync): boolean {
 }
 
 export function createMeta(identity: string, salt = randomHex(16)): JournalMeta {
-  return { identity, salt, first: nextLink('', identity, salt) }
+  return { identity, salt, firstLink: nextLink('', identity, salt) }
 }
 
 export function makeTables(database: DatabaseSync, meta: JournalMeta): JournalMeta {
   database.exec(`BEGIN IMMEDIATE; ${TABLES} PRAGMA user_version = ${LAYOUT}`)
   const insert = database.prepare('INSERT INTO meta (name, value) VALUES (?, ?)')
-  const { identity, salt, first } = meta
-  for (const [name, value] of Object.entries({ identity, salt, first })) insert.run(name, value)
+  const { identity, salt, firstLink } = meta
+  for (const [name, value] of Object.entries({ identity, salt, first: firstLink }))
+    insert.run(name, value)
   if (meta.writer) putWriter(database, meta.writer)
   database.exec('COMMIT')
   return meta
@@ -163,10 +165,10 @@ export function readMeta(database: DatabaseSync, file: string): JournalMeta {
   const meta = {
     identity: read('identity'),
     salt: read('salt'),
-    first: read('first'),
+    firstLink: read('first'),
     writer: readWriter(database),
   }
-  if (nextLink('', meta.identity, meta.salt) === meta.first) return meta
+  if (nextLink('', meta.identity, meta.salt) === meta.firstLink) return meta
   throw new RangeError('its identity and salt do not fit together')
 }
 

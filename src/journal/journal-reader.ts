@@ -38,13 +38,13 @@ export interface NumberedRecord {
 export class JournalReader {
   readonly #file: string
   readonly #database: DatabaseSync
-  readonly #first: string
+  readonly #firstLink: string
 
   constructor(file: string) {
     this.#file = file
     this.#database = this.#translated(() => openReading(file))
     try {
-      this.#first = this.#translated(() => readMeta(this.#database, file)).first
+      this.#firstLink = this.#translated(() => readMeta(this.#database, file)).firstLink
     } catch (error) {
       this.#database.close()
       throw error
@@ -61,7 +61,7 @@ export class JournalReader {
       const page = this.#translated(() => this.#readPage(query, beyond))
       for (const row of page.rows) {
         const { sequence, body } = toStoredRecord(row)
-        const previous = sequence === 1 ? this.#first : row['previous']
+        const previous = sequence === 1 ? this.#firstLink : row['previous']
         if (previous !== null && previous !== undefined && !isLinked(String(previous), row)) {
           throw corrupt(this.#file, { sequence, found: 'the record is not as it was written' })
         }
@@ -101,7 +101,7 @@ export class JournalReader {
     count?: RowsCount,
   ): Generator<BookedRow> {
     try {
-      yield* readBookings(this.#database, this.#first, { kind, ...span, count })
+      yield* readBookings(this.#database, this.#firstLink, { kind, ...span, count })
     } catch (error) {
       throw translateJournalError(error, this.#file)
     }
@@ -110,7 +110,7 @@ export class JournalReader {
   /** @throws Failure JOURNAL_CORRUPT */
   *curve(query: CurveQuery): Generator<CurvePoint> {
     try {
-      if (hasCurves(this.#database)) yield* readCurve(this.#database, this.#first, query)
+      if (hasCurves(this.#database)) yield* readCurve(this.#database, this.#firstLink, query)
     } catch (error) {
       throw translateJournalError(error, this.#file)
     }

@@ -60,11 +60,11 @@ export class JournalTables {
     this.#parts = parts
     this.#last = prefix.last
     this.#sealed = prefix.checkpoint && toPlace(prefix.checkpoint)
-    this.#book = new BookTable(database, meta.first, prefix.checkpoint)
-    this.keys = new KeyTable(database, meta.first, prefix.checkpoint?.keys ?? NO_KEYS)
-    this.bookings = new BookingTable(database, meta.first, prefix.days)
+    this.#book = new BookTable(database, meta.firstLink, prefix.checkpoint)
+    this.keys = new KeyTable(database, meta.firstLink, prefix.checkpoint?.keys ?? NO_KEYS)
+    this.bookings = new BookingTable(database, meta.firstLink, prefix.days)
     this.#old = new OldRecords(database)
-    this.curves = new CurveTable(database, meta.first)
+    this.curves = new CurveTable(database, meta.firstLink)
     this.#carried = { bookings, curves }
     this.keys.put(usedKeys)
     for (const record of records) this.keys.add(record)

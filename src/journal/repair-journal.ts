@@ -136,28 +136,28 @@ function salvage(file: string): SalvagedJournal | undefined {
   }
 }
 
-function readKeys(database: DatabaseSync, { first }: JournalMeta): readonly UsedKey[] {
+function readKeys(database: DatabaseSync, { firstLink }: JournalMeta): readonly UsedKey[] {
   try {
-    return [...salvageKeys(database, first)]
+    return [...salvageKeys(database, firstLink)]
   } catch (error) {
     if (!isDamage(error)) throw error
     return []
   }
 }
 
-function* readBookings(file: string, { first }: JournalMeta): Generator<BookedRow> {
+function* readBookings(file: string, { firstLink }: JournalMeta): Generator<BookedRow> {
   const database = openReading(file)
   try {
-    for (const kind of BOOKED_KINDS) yield* skipDamage(salvageBookings(database, first, kind))
+    for (const kind of BOOKED_KINDS) yield* skipDamage(salvageBookings(database, firstLink, kind))
   } finally {
     database.close()
   }
 }
 
-function* readCurves(file: string, { first }: JournalMeta): Generator<StoredPoint> {
+function* readCurves(file: string, { firstLink }: JournalMeta): Generator<StoredPoint> {
   const database = openReading(file)
   try {
-    if (hasCurves(database)) yield* skipDamage(salvageCurves(database, first))
+    if (hasCurves(database)) yield* skipDamage(salvageCurves(database, firstLink))
   } finally {
     database.close()
   }

@@ -76,7 +76,7 @@ function createJournal({ file, identity, salt }: SqliteJournalOptions): Verified
   try {
     chmodSync(file, 0o600)
     const meta = makeTables(database, createMeta(identity, salt))
-    createMark(markFileOf(file), { sequence: 0, link: meta.first })
+    createMark(markFileOf(file), { sequence: 0, link: meta.firstLink })
     return { meta, layout: LAYOUT, prefix: readVerifiedPrefix(database, meta) }
   } finally {
     database.close()
@@ -245,7 +245,7 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   *curve(query: CurveQuery): Generator<CurvePoint> {
     const { database, meta, file } = this.#parts
     try {
-      yield* readCurve(database, meta.first, query)
+      yield* readCurve(database, meta.firstLink, query)
     } catch (error) {
       throw failures.translateJournalError(error, file)
     }

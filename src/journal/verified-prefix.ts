@@ -40,10 +40,13 @@ export interface VerifiedPrefix {
  * Reads the checkpoint and follows the links; damage ends the prefix.
  * @throws Error of SQLite if the disk cannot be read at this time, which is no damage
  */
-export function readVerifiedPrefix(database: DatabaseSync, { first }: JournalMeta): VerifiedPrefix {
-  const found = attempt(() => readCheckpoint(database, first))
+export function readVerifiedPrefix(
+  database: DatabaseSync,
+  { firstLink }: JournalMeta,
+): VerifiedPrefix {
+  const found = attempt(() => readCheckpoint(database, firstLink))
   const checkpoint = found.value
-  const start: Mark = checkpoint ?? { sequence: 0, link: first }
+  const start: Mark = checkpoint ?? { sequence: 0, link: firstLink }
   const records: StoredRecord[] = []
   const flaw = attempt(() => followLinks(database, start, records))
   const days = attempt(() => readDays(database))
@@ -86,11 +89,11 @@ function attempt<Value>(work: () => Value): { readonly value?: Value; readonly f
   }
 }
 
-function readCheckpoint(database: DatabaseSync, first: string): StoredCheckpoint | undefined {
+function readCheckpoint(database: DatabaseSync, firstLink: string): StoredCheckpoint | undefined {
   const row = database
     .prepare('SELECT sequence, link, rows, sum, keys, key_sum, booked, seal FROM checkpoints')
     .get()
-  const found = readStoredBook(database, first)
+  const found = readStoredBook(database, firstLink)
   const keys = readBuckets(database)
   if (row === undefined) {
     if (found.rows.length + keys.buckets.size === 0) return undefined

@@ -60,13 +60,13 @@ export function verifyJournal(
 
 export function findFlawedRows(
   database: DatabaseSync,
-  { meta: { first }, prefix: { start } }: Pick<VerifiedJournal, 'meta' | 'prefix'>,
+  { meta: { firstLink }, prefix: { start } }: Pick<VerifiedJournal, 'meta' | 'prefix'>,
 ): Flaw | undefined {
   const flaw = (found: string): Flaw => ({ sequence: undefined, found })
-  if (!areKeysWhole(database, first)) return flaw('the used keys are not as they were written')
-  if (!areBookingsWhole(database, first))
+  if (!areKeysWhole(database, firstLink)) return flaw('the used keys are not as they were written')
+  if (!areBookingsWhole(database, firstLink))
     return flaw('the fills and funding payments are not as they were written')
-  if (hasCurves(database) && !areCurvesWhole(database, first))
+  if (hasCurves(database) && !areCurvesWhole(database, firstLink))
     return flaw('the curves are not as they were written')
   if (!areOldRecordsWhole(database, start))
     return flaw('records before the checkpoint are missing, or not as they were written')

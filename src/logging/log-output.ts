@@ -3,9 +3,8 @@ import { Writable } from 'node:stream'
 import { isatty } from 'node:tty'
 import { systemTimers } from '../lib/timers.ts'
 
-/** Characters beyond this are left out, and trading goes on. */
+/** Further characters are left out, and trading goes on. */
 const WAITING_MAX = 1_000_000
-/** In ms. */
 const END_MS = 1000
 
 /** A terminal or another program must read before more can be written. */
@@ -14,7 +13,7 @@ export function hasReader(descriptor: 1 | 2): boolean {
   return isatty(descriptor) || place.isFIFO() || place.isSocket()
 }
 
-/** The last line before an end is written at once; nothing waits for a reader that has stopped. */
+/** Never waits for a reader that has stopped. The last line before an end is written at once. */
 export class LogOutput {
   readonly #stream: NodeJS.WriteStream
   readonly #onMissing: (lines: number) => void
@@ -26,7 +25,7 @@ export class LogOutput {
   constructor(descriptor: 1 | 2, onMissing: (lines: number) => void) {
     this.#stream = descriptor === 1 ? process.stdout : process.stderr
     this.#onMissing = onMissing
-    // Node makes a terminal wait (Ctrl-S), and has no public function against it.
+    // Node makes a terminal wait (Ctrl-S), and has no public function against that.
     const { _handle: handle } = this.#stream as {
       _handle?: { setBlocking?: (isBlocking: boolean) => void }
     }

@@ -13,21 +13,20 @@ export interface LoggerOptions {
   readonly level: string
   readonly name: string
   readonly descriptor: 1 | 2
-  /** For people at a terminal; undefined for one JSON object a line. */
+  /** Lines for a person at a terminal; undefined for one JSON object a line. */
   readonly terminal: Terminal | undefined
 }
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
 
-/** It never waits for a reader (`log-output.ts`). */
+/** Never waits for a reader (`log-output.ts`). */
 export interface DaemonLogger {
-  /** A person may be reading along. */
   readonly isTerminal: boolean
   readonly descriptor: 1 | 2
   log(level: LogLevel, event: LogEvent, fields?: Readonly<Record<string, unknown>>): void
   /** The last line of defence behind `Secret` (SEC1). */
   hide(secret: Secret): void
-  /** Every level is heard; hidden texts are removed. */
+  /** Hears every level, with hidden texts removed. */
   listen(hear: (fact: LoggedFact) => void): void
   setLevel(level: LogLevel): void
 }
@@ -38,7 +37,7 @@ export interface LoggedFact {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** Nobody listens for less. */
+/** No listener wants these levels. */
 const UNHEARD: ReadonlySet<LogLevel> = new Set(['trace', 'debug'])
 
 export function createLogger({ level, name, descriptor, terminal }: LoggerOptions): DaemonLogger {
@@ -62,13 +61,13 @@ export function createLogger({ level, name, descriptor, terminal }: LoggerOption
   const listeners: ((fact: LoggedFact) => void)[] = []
   const clean = (fields: Readonly<Record<string, unknown>>): LoggedFact['fields'] =>
     JSON.parse(hidden.remove(JSON.stringify(fields))) as LoggedFact['fields']
-  // For operators that log errors alone.
+  // An operator may log errors alone.
   const always = pinoLogger.child({}, { level: 'trace' })
   const logger: DaemonLogger = {
     isTerminal: terminal !== undefined,
     descriptor,
     log(given, event, raw = {}) {
-      // Before secrets are looked for: what is not seen must not hide one.
+      // Cleaned before secrets are looked for: a character that is not seen must not hide one.
       const fields = cleanData(raw) as LoggedFact['fields']
       const sink = event === 'daemon.heartbeat' ? always : pinoLogger
       sink[given]({ event, ...fields })
@@ -85,9 +84,10 @@ export function createLogger({ level, name, descriptor, terminal }: LoggerOption
   return logger
 }
 
-// One line where it fits: time, level if not ordinary, event, telling fields first.
+// A fact takes one line where it fits: time, level if it is not ordinary, event, and the telling
+// fields first.
 
-/** Fields left out on a terminal: shown by position, or ids too long to read. */
+/** Fields left out on a terminal: their place says them, or they are ids too long to read. */
 const FRAME: ReadonlySet<string> = new Set(['level', 'time', 'name', 'event', 'orderId', 'tradeId'])
 
 const FIRST = ['strategy', 'symbol', 'side', 'size', 'price', 'profit', 'state']
@@ -114,7 +114,7 @@ const WORDS: Readonly<Record<string, string>> = {
   sinceLastLogged: 'more',
 }
 
-/** Sentences: what follows one is set off from it. */
+/** Sentences, which are set off from what follows. */
 const SENTENCES: ReadonlySet<string> = new Set(['detail', 'hint', 'message', 'reason'])
 
 /** A screen shows as many entries as fit; a piped log has all. */
@@ -123,7 +123,6 @@ const ROUTINE =
 
 const CUT = ' …'
 
-/** Further rows begin below the event. */
 const ROW_INDENT = ' '.repeat('00:00:00.000'.length)
 
 interface TerminalField {
@@ -137,13 +136,12 @@ interface TerminalLine {
   readonly level: string
   readonly event: string
   readonly rows: readonly (readonly TerminalField[])[]
-  /** The last fields are left out. */
   readonly isCut: boolean
 }
 
 interface TerminalPlace {
   readonly columns: number
-  /** A path below it is written from there. */
+  /** Paths below it are written from there. */
   readonly directory: string
 }
 
@@ -223,7 +221,6 @@ function countFitting(fields: readonly RankedField[], headWidth: number, columns
   return tooWide < 0 ? fields.length : tooWide
 }
 
-/** A wider field is broken between words. */
 function wrapFields(
   fields: readonly TerminalField[],
   headWidth: number,
@@ -308,16 +305,15 @@ function fromHere(text: string, directory: string): string {
   return text.startsWith(`${directory}${sep}`) ? text.slice(directory.length + 1) : text
 }
 
-/** Width assumed for a terminal that does not state one. */
 const COLUMNS = 80
 
 interface Terminal {
   readonly colour: boolean
-  /** A person may widen it. */
+  /** A person may change it. */
   readonly columns: () => number | undefined
 }
 
-/** The printer is only read where there is a terminal. */
+/** The printer is loaded only where there is a terminal. */
 function openTerminal(output: Writable, { colour, columns }: Terminal): DestinationStream {
   const pretty = createRequire(import.meta.url)('pino-pretty') as typeof pinoPretty
   return pretty({
@@ -334,4 +330,17 @@ function openTerminal(output: Writable, { colour, columns }: Terminal): Destinat
       return printTerminalLine(line, (part, text) => paints[part](text))
     },
   })
+}
+
+/** Its listeners hear of their own account, and what is said of all accounts. */
+export function accountLogger(logger: DaemonLogger, account: string): DaemonLogger {
+  return {
+    ...logger,
+    log: (level, event, fields = {}) => logger.log(level, event, { account, ...fields }),
+    listen: (hear) =>
+      logger.listen((fact) => {
+        const { account: of = account } = fact.fields
+        if (of === account) hear(fact)
+      }),
+  }
 }

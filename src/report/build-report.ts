@@ -168,7 +168,7 @@ function judgeFills({ fills, traded, made, takers }: RunCollector): FillQuality 
   }
 }
 
-/** Equal parts of each instrument, no fees, no funding. */
+/** Equal parts of each instrument, without fees and funding. */
 function buyAndHold(held: readonly HeldPrices[]): RunReport['buyAndHold'] {
   const growth = held.map(
     ([symbol, { first, last }]) => [symbol, (last ?? 1) / (first ?? 1) - 1] as const,
@@ -180,7 +180,6 @@ function buyAndHold(held: readonly HeldPrices[]): RunReport['buyAndHold'] {
   }
 }
 
-/** Without leverage. */
 function holdEquity(held: readonly HeldPrices[], opening: number): readonly number[] {
   const length = held[0]?.[1].columns.close.length ?? 0
   const part = opening / Math.max(1, held.length)

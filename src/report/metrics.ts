@@ -9,13 +9,13 @@ export interface Ratio {
   readonly note?: string
 }
 
-/** On the equity at the day's beginning (UTC), a share. */
+/** A share of the equity at which the day (UTC) began. */
 export interface DayReturn {
   readonly startAt: number
   readonly value: number
 }
 
-/** After fees, margin coin. */
+/** After fees, in margin coin. */
 export interface TripSums {
   trips: number
   wins: number
@@ -30,7 +30,7 @@ export interface MetricsInput {
   readonly toAt: number
   readonly equity: EquityFacts
   readonly trips: Readonly<TripSums>
-  /** Price times size, margin coin. */
+  /** Price times size, in margin coin. */
   readonly traded: number
   readonly nearestDistance: number
 }
@@ -55,7 +55,7 @@ function mean(values: readonly number[]): number {
     : values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
-/** n - 1. */
+/** The sample's deviation, with n - 1. */
 export function deviation(values: readonly number[]): number {
   if (values.length < 2) return Number.NaN
   const centre = mean(values)

@@ -58,9 +58,8 @@ export interface TakerSums {
 }
 
 export interface CollectorOptions {
-  /** Undefined: no CSV files. */
   readonly directory: string | undefined
-  /** Undefined: follows from the length of the run. */
+  /** Undefined: it follows from the length of the run. */
   readonly bucketMs?: number | undefined
   readonly coin: string
   readonly instruments: ReadonlyMap<string, Instrument>
@@ -80,8 +79,8 @@ const POSITION_COLUMNS =
   'instrument_id,strategy_id,entry,peak_qty,avg_px_open,avg_px_close,realized_pnl,commissions,fills,ts_opened,ts_closed,duration_ms'
 
 /**
- * Events come in order of time. Unbounded data go to files row by row; memory holds sums, columns
- * of fixed length, a number per day, and what is open.
+ * Takes events in order of time. Unbounded data go to files row by row; memory holds sums, columns
+ * of fixed length, a number a day, and what is open.
  */
 export class RunCollector {
   readonly options: CollectorOptions
@@ -220,7 +219,6 @@ export class RunCollector {
       )
   }
 
-  /** At the end it is the mark price. */
   mark(symbol: string, price: number): void {
     this.#lastPrices.set(symbol, price)
   }

@@ -7,7 +7,7 @@ export interface PriceGap {
 
 export interface PriceCoverage {
   readonly symbol: string
-  /** File name, or `seed 1`. */
+  /** A file's name, or `seed 1`. */
   readonly source: string
   /** Hex, over the unpacked contents; empty for a seeded market. */
   readonly sha256: string
@@ -16,11 +16,9 @@ export interface PriceCoverage {
   readonly fromAt: number
   readonly toAt: number
   readonly rows: number
-  /** Median distance of rows. */
   readonly stepMs: number
   readonly hasMark: boolean
   readonly hasFunding: boolean
-  /** The recording has the times of funding payments. */
   readonly hasPayments?: true
   readonly gaps: {
     readonly count: number
@@ -29,7 +27,6 @@ export interface PriceCoverage {
   }
 }
 
-/** As the exchange booked it. */
 export interface RunFill {
   readonly tradeId: string
   readonly orderId: string
@@ -43,19 +40,19 @@ export interface RunFill {
   readonly scope: 'maker' | 'taker'
   readonly isSystem: boolean
   readonly isLiquidation: boolean
-  /** Margin coin, positive is paid. */
+  /** Margin coin, positive when paid. */
   readonly fee: Decimal
   /** Margin coin, as the exchange states it, before the fee. */
   readonly profit: Decimal
   readonly at: number
-  /** Displayed when the order arrived. */
+  /** The displayed quote when the order arrived. */
   readonly bidTicks: number
   readonly askTicks: number
 }
 
 export type PositionSlot = 'net' | 'long' | 'short'
 
-/** Margin coin, negative is paid. */
+/** Margin coin, negative when paid. */
 export interface RunFunding {
   readonly symbol: string
   readonly slot: PositionSlot
@@ -64,7 +61,7 @@ export interface RunFunding {
   readonly at: number
 }
 
-/** Only valid during the call. Margin coin, at mark prices. */
+/** Valid only during the call; margin coin, at mark prices. */
 export interface AccountFigures {
   balance: number
   unrealised: number
@@ -72,8 +69,8 @@ export interface AccountFigures {
   gross: number
   net: number
   /**
-   * Maintenance margin and closing fee over collateral, for the position nearest to liquidation (at
-   * 1); NaN: not known.
+   * Maintenance margin and closing fee over collateral, of the position nearest to liquidation (at
+   * 1); NaN if not known.
    */
   marginUse: number
 }

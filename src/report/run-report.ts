@@ -28,13 +28,11 @@ export interface RunReport {
   readonly model: string
   readonly fromAt: number
   readonly toAt: number
-  /** Ended before its prices. */
   readonly isCut: boolean
   readonly money: RunMoney
   readonly ratios: readonly Ratio[]
   readonly series: RunSeries
   readonly prices: Readonly<Record<string, PriceColumns>>
-  /** Absent: none, or an earlier report. */
   readonly plots?: Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>
   readonly drawdowns: readonly Drawdown[]
   readonly dailyReturns: readonly DayReturn[]
@@ -69,27 +67,27 @@ export interface RunReport {
 export interface LiquidationReport {
   readonly nearest: readonly NearestDistance[]
   readonly steps: readonly TakenStep[]
-  /** Absent: not measured, a daemon's, or an earlier report. */
+  /** Absent if it was not measured, for a daemon, and in earlier reports. */
   readonly worstMoment?: WorstMoment
 }
 
-/** Margin coin, prices in quote coin. */
+/** Margin coin; prices are in quote coin. */
 export interface WorstMoment {
   readonly at: number
-  /** `risk.survives`; without it the distance to a liquidation. */
+  /** `risk.survives`; without that setting the distance to a liquidation. */
   readonly measure: 'worstCase' | 'distance'
-  /** Used share of the equity, or distance as a share of the mark price. */
+  /** The used share of the equity, or the distance as a share of the mark price. */
   readonly figure: number
   readonly subject: string
-  /** NaN: not known. */
+  /** NaN if it is not known. */
   readonly equity: number
-  readonly held: readonly HeldThen[]
+  readonly held: readonly WorstMomentHolding[]
   readonly notCounted: readonly string[]
   readonly curve: MoveCurve
 }
 
 /** Base coin. */
-export interface HeldThen {
+export interface WorstMomentHolding {
   readonly symbol: string
   readonly holdSide: HoldSide
   readonly size: number
@@ -98,7 +96,7 @@ export interface HeldThen {
   readonly resting: number
 }
 
-/** The equity, one value per move; null: not known. */
+/** The equity after each move; null if it is not known. */
 export interface MoveCurve {
   /** Shares, rising: -0.1 is a fall by a tenth. */
   readonly moves: readonly number[]
@@ -148,15 +146,15 @@ export interface PartReport {
   readonly rejected: number
 }
 
-/** Margin coin, positive is a cost. */
+/** Margin coin, positive for a cost. */
 export interface FillQuality {
   readonly count: number
   /** A share of the traded value. */
   readonly makerShare: number
-  /** Taker fills: how much worse than the best price at the order's arrival. */
+  /** How much worse taker fills were than the best price at the order's arrival. */
   readonly slippageBps: number
   readonly slippageCost: number
-  /** Taker fills: how far the midpoint moved against them since the decision. */
+  /** How far the midpoint had moved against taker fills since the decision. */
   readonly latenessBps: number
   readonly latenessCost: number
 }

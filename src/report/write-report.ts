@@ -12,7 +12,6 @@ export type RunRecipe = Readonly<Record<string, unknown>>
 interface WrittenRun {
   readonly recipe: RunRecipe
   readonly models: number
-  /** Absent: another command has run it. */
   readonly command?: string
 }
 

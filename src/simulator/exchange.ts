@@ -15,12 +15,12 @@ import { gatewayHandlers } from './gateway/gateway.ts'
 import { bindHandlers } from './shared/handlers.ts'
 import { marginHandlers, marginLedger, openMargin } from './margin/margin.ts'
 import { passTime } from './margin/debts/pass-time.ts'
-import type { MarginSettings } from './margin/margin-settings.ts'
+import type { MarginSettings } from './margin/margin-state.ts'
 import { PairsTaken } from './services/pairs-taken.ts'
 import type { FollowedMarket, ServicePorts } from './services/service-ports.ts'
 import { addressesOf, contactOf } from './spot/address-book.ts'
 import { openSpot, spotHandlers, spotLedger } from './spot/spot.ts'
-import type { SpotSettings } from './spot/spot-settings.ts'
+import type { SpotSettings } from './spot/spot-state.ts'
 import {
   openSubaccounts,
   subaccountHandlers,

@@ -38,7 +38,7 @@ export interface CutVolumes {
   readonly lotsMax: number
 }
 
-export interface MarketFrame {
+export interface PrepareMarketOptions {
   readonly instruments: readonly ListedContract[]
   readonly seed: number | string
   readonly startAt: number
@@ -48,7 +48,7 @@ export interface MarketFrame {
 /** @throws Failure RECORDING_… for unreadable files */
 export async function prepareMarket(
   choice: MarketChoice,
-  { instruments, seed, startAt, onCut }: MarketFrame,
+  { instruments, seed, startAt, onCut }: PrepareMarketOptions,
 ): Promise<(stored: StoredMarketState | undefined) => Market> {
   const listed = instruments.map(toMarketInstrument)
   if (choice.kind === 'live') {

@@ -12,7 +12,7 @@ import {
 } from './futures/instruments/instruments.ts'
 import type { CoreSettings } from './futures/settings.ts'
 import { SqliteStore } from './store/sqlite-store.ts'
-import type { RowStore } from './store/row-store.ts'
+import type { RowStore } from './store/stored-rows.ts'
 import { type ServiceSettings, Exchange, type ExchangeStatement } from './exchange.ts'
 import { drawLatency, type LatencySettings, NO_LATENCY } from './shared/latency.ts'
 import { type MarketChoice, prepareMarket } from './prepare-market.ts'

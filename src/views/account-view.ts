@@ -38,7 +38,7 @@ import { viewWishes } from './wishes.ts'
 
 export function viewAccount(account: ShownAccount, configOption: string): AccountView {
   const { config, settings, engine, state } = account
-  // After the run only recorded restrictions hold.
+  // At rest only recorded restrictions hold.
   const restrictions =
     state === 'atRest' ? [...account.book.restrictions.values()] : engine.restrictions
   const profit = viewProfit(account)
@@ -147,7 +147,6 @@ function journalPlaceOf({ book, sequence }: ShownAccount): JournalPlace {
   return { run: book.epoch, sequence }
 }
 
-/** A flat account with opposite holdings has a row too. */
 export function viewPositions(account: ShownAccount): readonly PositionView[] {
   const { positionsMs } = agesOf(account)
   return [...account.book.account].flatMap(([symbol, { longLots, shortLots }]) => {
@@ -203,7 +202,7 @@ function viewPosition(
     coin: account.config.account.marginCoin,
     // After a fill the last reading has another size.
     unrealisedProfit: (row?.lots === lots && String(row.unrealisedProfit)) || null,
-    // Exchanges state zero for none.
+    // Exchanges state zero where there is none.
     liquidationPrice: orNull(row && row.liquidationPrice > 0 ? row.liquidationPrice : undefined),
     keptByExchange: viewKept(account, symbol, side),
     liquidation: viewDistance(account, symbol, side),
@@ -255,7 +254,7 @@ function viewDistance(
   }
 }
 
-/** The exchange's entry counts where our fills do not explain all. */
+/** The exchange's entry counts where our fills do not explain all lots. */
 export function viewEntry(
   { book, grids }: Pick<ShownAccount, 'book' | 'grids'>,
   {
@@ -281,7 +280,6 @@ export function viewEntry(
   return { entryPrice, entryFrom: statedLots > 0 ? 'exchange' : 'fills' }
 }
 
-/** Signed: in one-way mode two may be opposite. */
 function holdersOf(
   { book, grids }: ShownAccount,
   symbol: string,

@@ -11,7 +11,7 @@ import type { RowsCount } from '../journal/tables/booking-table.ts'
 import { NO_ROWS, type RowsSum } from '../journal/tables/rows-sum.ts'
 import { type ClosePurpose, closePurposeOf } from '../engine/book/bookings.ts'
 
-/** A question for more reads all fills again. */
+/** A question for more trades reads all fills again. */
 const KEPT_MAX = 500
 const KEPT_BEYOND = 1000
 
@@ -20,10 +20,6 @@ type TradeSource = Pick<
   'bookings' | 'records' | 'contents' | 'bookedTotal' | 'lastSequence'
 >
 
-/**
- * Only wanted trades stay in memory.
- * @throws Failure JOURNAL_CORRUPT
- */
 export function readClosedTrades(
   reader: TradeSource,
   positionMode: PositionMode,
@@ -36,10 +32,7 @@ export function readClosedTrades(
   return folding.show(book, query)
 }
 
-/**
- * Reads only what is new in a journal: the fold goes on as long as number and sum of all rows show
- * that none behind it changed.
- */
+/** Reads only what is new in a journal. */
 export class TradeHistory {
   readonly #positionMode: PositionMode
   #folding: JournalFold | undefined
@@ -49,7 +42,7 @@ export class TradeHistory {
   }
 
   /**
-   * The fold goes on while number and sum of all rows prove the part before unchanged.
+   * The fold goes on while number and sum of all rows prove the part before it unchanged.
    * @throws Failure JOURNAL_CORRUPT
    */
   read(reader: TradeSource, query: ClosedTradesQuery): ClosedTradesView {
@@ -91,7 +84,7 @@ class JournalFold {
   readonly #purposes = new Map<string, ClosePurpose>()
   #isCut = false
   #readTo = 0
-  /** A week of records takes long, so each is read once. */
+  /** Reading a week of records takes long, so each is read once. */
   #sequence = 0
 
   constructor(book: Book, isWanted: (trade: ClosedTrade) => boolean, limit: number) {
@@ -155,7 +148,7 @@ class JournalFold {
     this.#isCut = true
   }
 
-  /** Payments first: a closed position is paid nothing. */
+  /** Payments come first: a closed position is paid nothing. */
   *#mergeEvents(reader: TradeSource, newest: number): Generator<TradeEvent> {
     const span = { since: this.#readTo === 0 ? 0 : this.#readTo + 1 }
     const sources: readonly Iterator<BookedRow | AdoptRecord | AssignedRecord>[] = [
@@ -176,7 +169,6 @@ class JournalFold {
     }
   }
 
-  /** Lots also move without a fill. */
   *#listMoves(reader: TradeSource, newest: number): Generator<AdoptRecord | AssignedRecord> {
     const query = { kinds: ['adopt', 'assigned'], behind: this.#sequence } as const
     for (const { sequence, record } of reader.records(query)) {

@@ -7,10 +7,9 @@ export interface VanishedPrice {
   readonly last: number
 }
 
-/** Ages in ms, infinite if never read. A ticker missing in an answer keeps its age. */
+/** Ages in ms, infinite if never read. A ticker that an answer lacks keeps its age. */
 export class DataAges {
   readonly #symbols: () => readonly string[]
-  /** When read (our clock), and its row's time (the exchange's). */
   readonly #prices = new Map<
     string,
     { readonly readAt: number; readonly at: number; readonly last: number }
@@ -44,7 +43,10 @@ export class DataAges {
     else if (event.kind === 'spaceMeasured') this.#isSpaceLow = event.isLow
   }
 
-  /** The older of answer and row. @param now Unix ms, our clock; here and below */
+  /**
+   * The age of the answer or of its row, whichever is older.
+   * @param now Unix ms, our clock; so it is below
+   */
   pricesMs(symbol: string, now: number): number {
     const seen = this.#prices.get(symbol)
     if (!seen) return Number.POSITIVE_INFINITY
@@ -55,7 +57,6 @@ export class DataAges {
     return this.#vanished
   }
 
-  /** The older of fills and position. */
   accountMs(symbol: string, now: number): number {
     return Math.max(this.fillsMs(now), this.positionMs(symbol, now))
   }

@@ -55,7 +55,7 @@ export function agesOf({
   }
 }
 
-/** Restrictions are not among these. Without any, nothing is wanted. */
+/** Restrictions are not among these. Without any hindrance, nothing is wanted. */
 export function* findHindrances(account: ShownAccount): Generator<string> {
   const { settings, engine, state, fatal, paused, pace, journalTrouble } = account
   const { dataAgeMaxMs } = settings.limits
@@ -102,7 +102,7 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   yield* listEmptyUniverses(account)
 }
 
-/** Nothing is held back for these, but a person should know. */
+/** A warning holds nothing back, but a person should know of it. */
 export function* findWarnings(account: ShownAccount): Generator<string> {
   for (const dispute of account.engine.disputes.values())
     if (dispute.figure === 'liquidation') yield describeDispute(dispute)
@@ -159,7 +159,7 @@ function* listWorstCase(
   yield `${describeScenario(scenario)} would take ${showUsed(used)} of the equity with all that rests filled: ${more}`
 }
 
-/** Readings that a start has yet to make are shown only after they failed. */
+/** A start shows the readings that it has yet to make only after they failed. */
 function* listStale({ engine, settings, trusted }: ShownAccount): Generator<string> {
   const now = trusted.clock.now()
   const resolving = new Set(engine.unproved.map((symbol) => `position ${symbol}`))
@@ -178,7 +178,6 @@ function* listStale({ engine, settings, trusted }: ShownAccount): Generator<stri
 
 const RESOLVES = 'the start resolves earlier orders first'
 
-/** Calls without answers recover by themselves. */
 function* listSilent({ engine, trusted }: ShownAccount): Generator<string> {
   const now = trusted.clock.now()
   for (const [kind, { since, times, reason }] of engine.silentCalls(now))
@@ -333,7 +332,6 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
       ok: stale.length === 0,
       found: stale.length === 0 ? showAge(oldestReading) : stale.map(describeStale).join('; '),
     }
-    // A disputed liquidation price restricts nothing.
     const disputed = [...engine.disputes.values()].filter(({ figure }) => figure !== 'liquidation')
     checks[name('figures')] = {
       ok: disputed.length === 0,
@@ -350,7 +348,7 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
   return { isReady: Object.values(checks).every(({ ok }) => ok), checks }
 }
 
-/** The core measured the clock lately and without contradiction. */
+/** True if the core measured the clock lately and without contradiction. */
 export function isClockSynchronised({
   trusted,
   engine,

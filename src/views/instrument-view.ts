@@ -30,7 +30,7 @@ const STAGES: Readonly<Record<Resolution['stage'], string>> = {
   settling: 'waits for fills and a position that were read after that',
 }
 
-/** A moving ladder does this all the time. */
+/** A moving ladder has these causes all the time. */
 const ORDINARY: ReadonlySet<Resolution['cause']> = new Set(['unwanted', 'command'])
 
 export function* listResolutions({ settings, engine }: ShownAccount): Generator<string> {
@@ -42,7 +42,7 @@ export function* listResolutions({ settings, engine }: ShownAccount): Generator<
   }
 }
 
-/** Fills without a known order, and lots without a strategy that block an exit. */
+/** Fills without a known order, and lots without a strategy, which block an exit. */
 export function* listUnexplained(account: ShownAccount): Generator<string> {
   for (const instrument of account.settings.instruments.values())
     yield* explainLack(account, instrument)
@@ -54,7 +54,6 @@ function* explainLack(
 ): Generator<string> {
   const orderIds = unownedOf(book, symbol)
   if (orderIds.length > 0) {
-    // The batch in flight may explain them.
     if (engine.instrument(symbol)?.phase === 'placing') return
     const shown = `${orderIds.slice(0, ORDERS_SHOWN_MAX).join(', ')}${orderIds.length > ORDERS_SHOWN_MAX ? ' …' : ''}`
     yield `${symbol}: fills of no known order (${shown}): nothing that opens is placed until it is known what became of the order that may have made them; if none has, they are foreign`

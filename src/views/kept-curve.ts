@@ -1,13 +1,13 @@
-import type { KeptCurveView } from '../control/detail-views.ts'
+import type { KeptCurveView, KeptPlotView } from '../control/detail-views.ts'
 import {
   ACCOUNT_SERIES,
   type AccountPoint,
   type CurvePoint,
   type CurveQuery,
   toAccountPoint,
+  parsePlotSeries,
 } from '../journal/curves.ts'
 
-/** Each span has its lowest and highest point. */
 const SPANS_MAX = 600
 
 interface CurveSource {
@@ -45,4 +45,36 @@ function thinOut(points: readonly AccountPoint[]): readonly AccountPoint[] {
 
 function figureOf({ equity, net }: AccountPoint): number {
   return Number(equity ?? net)
+}
+
+const POINTS_MAX = 1500
+
+interface PlotSource {
+  curve(query: CurveQuery): Iterable<CurvePoint>
+  curveNames(): readonly string[]
+}
+
+export function viewKeptPlots(
+  source: PlotSource,
+  symbol: string,
+  since: number | undefined,
+): KeptPlotView[] {
+  return source.curveNames().flatMap((series) => {
+    const named = parsePlotSeries(series)
+    if (named?.symbol !== symbol) return []
+    const all = [...source.curve({ series })]
+    // Only changes are kept, so the point before the span still holds.
+    const first = Math.max(
+      0,
+      all.findLastIndex(({ at }) => at <= (since ?? 0)),
+    )
+    const points = all.slice(first).slice(-POINTS_MAX)
+    return [
+      {
+        strategy: named.strategy,
+        name: named.name,
+        points: points.map(({ at, value }) => ({ at, value: Number(value) })),
+      },
+    ]
+  })
 }

@@ -1,10 +1,10 @@
 import { type Money, type Uncounted, uncountedOf } from '../domain/fill-money.ts'
 import { type Decimal, decimal, ZERO } from '../lib/decimal.ts'
 
-/** Decimal strings, margin coin. */
+/** Decimal strings in the margin coin. */
 export interface MoneyFigures {
   readonly fills: number
-  /** Realised minus fees, plus funding if present. */
+  /** Realised minus fees, and funding if it is present. */
   readonly net: string
   readonly netWithUnrealised?: string
   readonly realisedProfit: string
@@ -12,18 +12,17 @@ export interface MoneyFigures {
   /** Funding belongs to an instrument, not to a strategy. */
   readonly funding?: string
   readonly unrealisedProfit?: string
-  /** Absent if all are known. */
   readonly uncounted?: Uncounted
 }
 
-interface MoneyBesideFills {
+interface MoneyOutsideFills {
   readonly funding?: Decimal | undefined
   readonly unrealised?: Decimal | undefined
 }
 
 export function toMoneyFigures(
   money: Money,
-  { funding, unrealised }: MoneyBesideFills,
+  { funding, unrealised }: MoneyOutsideFills,
 ): MoneyFigures {
   const uncounted = uncountedOf(money)
   const net = money.profit.minus(money.fees).plus(funding ?? ZERO)
@@ -41,7 +40,7 @@ export function toMoneyFigures(
 
 const DIGITS = 8
 
-/** Removes float noise: 100, not 100.00000000000006. */
+/** Removes the noise of floats: 100, not 100.00000000000006. */
 export function roundAmount(amount: number): number {
   return Number(amount.toFixed(DIGITS))
 }

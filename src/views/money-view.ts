@@ -12,7 +12,6 @@ interface UnbookedMoney {
   readonly unrealised?: Decimal | undefined
 }
 
-/** Funding belongs to the instrument, not to a strategy. */
 export function viewProfit(account: ShownAccount): AccountView['profit'] {
   const { book, settings, recent } = account
   const money = moneyOf(book)

@@ -10,7 +10,6 @@ import {
 /** Per cent, from -30 to 30. */
 const CURVE_STEP = 2
 const CURVE_POINTS = 15
-/** Only its direction counts in the search. */
 export const SEARCH_MOVE = 0.1
 
 export type WhatIfCurve = WhatIfView['curve']
@@ -63,7 +62,6 @@ export function moveAll(
   return new Map(instruments.map(({ symbol }) => [symbol, move]))
 }
 
-/** 100, not 100.00000000000006. */
 export function clean(value: number): number {
   return Number(value.toPrecision(12))
 }

@@ -15,14 +15,13 @@ import { startOfDay } from '../lib/start-of-day.ts'
 import { closePurposeOf } from '../engine/book/bookings.ts'
 
 const FILLS_MAX = 500
-/** Time zone calculations are slow. */
 const DAY_LOOKED_AT_EVERY_MS = 1000
 
 export interface ActivityFill {
   readonly fill: Fill
   readonly strategyId: string
   readonly clientOid: string
-  /** Empty: nothing closed, or no text. */
+  /** Empty if nothing was closed, or for no given reason. */
   readonly reason: string
   readonly tag: string
 }
@@ -49,7 +48,7 @@ export class RecentActivity {
   readonly #today = new Map<string, Money>()
   #fundingToday = ZERO
   #dayFrom: number
-  /** Before today, oldest first. */
+  /** Days before today, the oldest first. */
   readonly #earlier: { readonly from: number; sums: Sums }[] = []
   #lookedAt: number
 
@@ -58,7 +57,6 @@ export class RecentActivity {
     this.#lookedAt = options.now()
     this.#dayFrom = startOfDay(this.#lookedAt, options.timeZone)
     for (let days = WEEK_DAYS - 1; days > 0; days -= 1) {
-      // From noon, days of 23 or 25 hours are found too.
       const noon = this.#dayFrom + DAY_MS / 2 - days * DAY_MS
       this.#earlier.push({ from: startOfDay(noon, options.timeZone), sums: NOTHING })
     }
@@ -83,7 +81,6 @@ export class RecentActivity {
     return this.#today
   }
 
-  /** Margin coin, negative when paid. */
   get fundingToday(): Decimal {
     this.#rollDay()
     return this.#fundingToday

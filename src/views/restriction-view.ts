@@ -2,7 +2,7 @@ import { cleanLine } from '../lib/text/clean-text.ts'
 import type { RestrictionView } from '../control/views.ts'
 import { ACCOUNT, endsOf, type Restriction, type Scope } from '../domain/trading-mode.ts'
 
-/** A measurement ends these: after a release, the next reading would restrict again. */
+/** After a release, the next measurement would restrict again. */
 const MEASURED: ReadonlySet<Restriction['code']> = new Set([
   'clockUnsynchronised',
   'diskLow',
@@ -18,21 +18,20 @@ const MEASURED: ReadonlySet<Restriction['code']> = new Set([
 /** Only these wait for `risk.losses.coolDownMs`. */
 const COOLED_DOWN: readonly Restriction['code'][] = ['drawdown', 'drawdownFlatten']
 
-export interface RestrictionFrame {
-  /** Addresses this configuration in a command: ` -c live.yaml`. */
+export interface RestrictionContext {
+  /** Names this configuration in a command: ` -c live.yaml`. */
   readonly configOption: string
   readonly isToClose: (scope: Scope) => boolean
   readonly coolDownMs: number
   /**
-   * Unix ms. Before its first event the core knows no time: what holds then holds since the account
-   * was opened.
+   * Unix ms. Before its first event the core knows no time, and what holds then counts from here.
    */
   readonly openedAt?: number | undefined
 }
 
 export function viewRestriction(
   restriction: Restriction,
-  { configOption, isToClose, coolDownMs, openedAt = 0 }: RestrictionFrame,
+  { configOption, isToClose, coolDownMs, openedAt = 0 }: RestrictionContext,
 ): RestrictionView {
   const { scope, mode, code } = restriction
   const [reason, by] = [cleanLine(restriction.reason), cleanLine(restriction.by)]
@@ -49,7 +48,7 @@ function commandOf(
   { code, scope, by, isVolatile }: Restriction,
   configOption: string,
 ): string | null {
-  // A start refuses this state, so only the repair can end it.
+  // A start refuses this state, so only a repair can end it.
   if (code === 'olderState' && isVolatile !== true)
     return `intentd repair --from-exchange${configOption}`
   if (isVolatile === true || MEASURED.has(code) || (code === 'flatten' && by === 'intentd'))
@@ -62,7 +61,6 @@ function releaseCommand(scope: Scope, configOption: string): string {
   return `intentd release${configOption} ${scope === '*' ? "'*'" : scope} --reason "…"`
 }
 
-/** @param holds comes with a command, and stays */
 export function adviseHeld(
   { scope, mode }: Pick<Restriction, 'scope' | 'mode'>,
   configOption: string,

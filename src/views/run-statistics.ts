@@ -23,7 +23,7 @@ export class RunStatistics {
   readonly intents = new Map<Intent['kind'], number>()
   readonly outcomes = new Map<ItemOutcomeKind, number>()
   readonly ended = new Map<OrderState, number>()
-  /** From a ticker answer's last byte to the write of its batch. */
+  /** From the last byte of a ticker answer to the write of its batch. */
   readonly decisionLatency = new Percentiles()
   readonly universes = new Map<StrategyId, { readonly joined: number; readonly left: number }>()
   readonly #open = new Set<ClientOid>()
@@ -33,7 +33,6 @@ export class RunStatistics {
     for (const { kind } of intents) increment(this.intents, kind)
   }
 
-  /** Orders open at the start can end in this run. */
   adopt(book: Book): void {
     for (const orders of book.open.values())
       for (const clientOid of orders.keys()) this.#open.add(clientOid)
@@ -140,7 +139,7 @@ export class RunStatistics {
   }
 }
 
-/** Code-unit order is the same on every machine. */
+/** The order of code units is the same on every machine. */
 export function byName(
   [left]: readonly [string, number],
   [right]: readonly [string, number],

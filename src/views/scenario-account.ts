@@ -19,7 +19,6 @@ export type PicturedAccount = Pick<
   'settings' | 'book' | 'engine' | 'state' | 'tickers' | 'storedPrices' | 'positions'
 > & { readonly config: Pick<DaemonConfig, 'risk' | 'simulator'> }
 
-/** Later events do not change it. */
 export interface AccountPicture {
   readonly account: ScenarioAccount
   readonly prices: ReadonlyMap<string, StoredPrice>
@@ -27,7 +26,7 @@ export interface AccountPicture {
 }
 
 /**
- * @param booked equity when positions were last compared; at rest without what is held; NaN: not
+ * @param booked equity when positions were last compared; at rest without what is held; NaN if not
  * known
  */
 export function pictureAccount(shown: PicturedAccount, booked: number): AccountPicture {
@@ -74,7 +73,7 @@ export function pictureAccount(shown: PicturedAccount, booked: number): AccountP
 
 const NOTHING = { longLots: 0, shortLots: 0 }
 
-/** Limited to bid and ask, as our own figures. */
+/** The price is limited to bid and ask, as in our own figures. */
 function priceOf(
   { tickers, storedPrices }: PicturedAccount,
   symbol: string,

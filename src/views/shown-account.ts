@@ -27,7 +27,6 @@ export interface ShownAccount {
   readonly config: DaemonConfig
   readonly settings: EngineSettings
   readonly book: Book
-  /** The journal's newest record has it. */
   readonly sequence: number
   readonly engine: Engine
   readonly trusted: TrustedClock
@@ -41,7 +40,6 @@ export interface ShownAccount {
   readonly vanished?: ReadonlyMap<string, VanishedPrice>
   /** Named as in `read.failed`. */
   readonly failingReads?: readonly string[]
-  /** Readings much rarer than configured: `fills`, `positions`. */
   readonly late?: readonly string[]
   readonly positions: ReadonlyMap<string, PositionReading>
   readonly limiter: readonly EndpointStatistics[]
@@ -49,7 +47,7 @@ export interface ShownAccount {
   readonly journalTrouble: string | undefined
   readonly pace: Pick<JournalPace, 'waits' | 'batchesLate' | 'late'>
   readonly recent: RecentActivity
-  /** Absent for a journal at rest, as is the next. */
+  /** Absent, like `paused`, for a journal at rest. */
   readonly wishes?: { readonly since: (pair: string) => number | undefined }
   readonly equityBefore?: AccountView['equityBefore']
   /** Keyed by strategy, until its thread restarts. */

@@ -1,9 +1,9 @@
 import type { StaleReading } from '../engine/state/readings.ts'
 
 export interface StaleGroup {
-  /** `fills and the positions of BTCUSDT, ETHUSDT`. */
+  /** Such as `fills and the positions of BTCUSDT, ETHUSDT`. */
   readonly what: string
-  /** The age of the oldest; infinite if never read. */
+  /** The age of the oldest; infinite if one was never read. */
   readonly ageMs: number
   readonly since: string
   readonly reason: string

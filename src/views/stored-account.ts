@@ -87,7 +87,6 @@ function findStoredPrices(
     const [openAt = 0, , , , close = 0] = toRows(series).at(-1) ?? []
     note(splitPair(key)[0], close, openAt + series.intervalMs)
   }
-  // All fills are read only if the last month lacks a held instrument.
   for (const since of [now - RECENT_MS, 0]) {
     for (const row of journal.bookings('fill', { since }))
       if (row.kind === 'fill') note(row.symbol, Number(row.price), row.at)

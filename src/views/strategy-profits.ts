@@ -17,7 +17,6 @@ export type OwnResult = Pick<OwnShare, 'profit' | 'fees'>
 export interface StrategyProfit extends OwnResult {
   readonly strategyId: string
   readonly coin: string
-  /** The exchange's figures count for these. */
   readonly unexplained: readonly string[]
   readonly taken: OwnResult
 }

@@ -69,7 +69,7 @@ function moneyRows(summary: RunSummary): SummaryRow[] {
   ]
 }
 
-/** Net first: realised profit means nothing without fees. */
+/** The net comes first: realised profit means nothing without fees. */
 function describeProfit({
   net,
   realisedProfit,
@@ -172,7 +172,6 @@ function verdictRows({
   ]
 }
 
-/** A demonstration must not look like a profit. */
 function describePrices({ source, madeUp, speed, fillModel }: SimulatedPrices): string {
   const prices =
     madeUp === undefined ? source : `${source}, and made up for ${madeUp.join(' and ')}`

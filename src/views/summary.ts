@@ -22,7 +22,7 @@ import { type MoneyFigures, roundAmount, toAmount, toMoneyFigures } from './mone
 import { byName, type RunStatistics } from './run-statistics.ts'
 import { listUnattended, type UnattendedInput, type UnattendedPosition } from './unattended.ts'
 
-/** Money is in exact decimal strings. */
+/** Amounts of money are exact decimal strings. */
 export interface RunSummary {
   readonly environment: string
   /** Nothing was sent: `batches` and `ordersSent` count what would have been. */
@@ -48,7 +48,6 @@ export interface RunSummary {
   /** Absent if a held position was not read. */
   readonly unrealisedProfit?: string
   readonly equity?: Equity
-  /** With all deposits. */
   readonly capital?: string
   readonly positions: Readonly<Record<string, string>>
   readonly rateLimited: number
@@ -69,20 +68,19 @@ export interface StandingRestriction extends Restriction {
 }
 
 export interface AccountSummary extends MoneyFigures {
-  /** Base coin, by symbol and side. */
+  /** Base coin, keyed by symbol and side. */
   readonly positions: Readonly<Record<string, string>>
 }
 
 export interface SimulatedPrices {
-  /** `seed 1`, `live https://…`, or the played files. */
   readonly source: string
   readonly madeUp?: readonly string[]
-  /** Other than 1 it is a demonstration without funding. */
+  /** At any speed but 1 it is a demonstration without funding. */
   readonly speed: number
   readonly fillModel: string
 }
 
-/** In the same terms; fees in the margin coin. */
+/** The account as the exchange counts it, with fees in the margin coin. */
 export interface ExchangeLedger extends Omit<
   AccountSummary,
   'net' | 'netWithUnrealised' | 'uncounted'
@@ -96,7 +94,6 @@ export interface ExchangeLedger extends Omit<
 
 export interface ExchangeSummary extends ExchangeLedger {
   readonly agrees: boolean
-  /** A sentence each. */
   readonly differences: readonly string[]
 }
 

@@ -6,7 +6,6 @@ import type { BookedFill } from '../journal/booking.ts'
 import type { JournalReader } from '../journal/journal-reader.ts'
 import { createGrid, floatOnGrid, type Grid } from '../lib/grid.ts'
 
-/** A picture has fewer points. */
 const FILLS_MAX = 2000
 const STOPS_MAX = 10
 const MARGIN = 0.15
@@ -15,7 +14,7 @@ export interface TradeFill {
   readonly tradeId: string
   readonly orderId: string
   readonly clientOid: string
-  /** Exchange clock, Unix ms. */
+  /** Unix ms, exchange clock. */
   readonly at: number
   readonly price: number
   readonly isEntry: boolean
@@ -26,16 +25,15 @@ export interface TradeCourse {
   readonly trade: ClosedTrade
   readonly journal: JournalPlace
   readonly fills: readonly TradeFill[]
-  /** Orders carried them to the exchange as prices; several: it was another one later. */
+  /** Prices of the stops that orders carried to the exchange, one for each change. */
   readonly stops: readonly number[]
-  /** Oldest first; empty: no daemon runs, or it keeps none of that time. */
+  /** Oldest first; empty if no daemon runs, or if it keeps none of that time. */
   readonly prices: readonly { readonly at: number; readonly price: number }[]
 }
 
 interface TradeCourseOptions {
   readonly trade: ClosedTrade
   readonly positionMode: PositionMode
-  /** Absent: the book has forgotten the instrument. */
   readonly tick: string | undefined
 }
 
@@ -63,7 +61,6 @@ export function readTradeCourse(
   return { trade, fills, stops }
 }
 
-/** Records are kept for a week. */
 function readStops(
   reader: Pick<JournalReader, 'records'>,
   clientOids: ReadonlySet<string>,
@@ -78,7 +75,7 @@ function readStops(
   return [...ticks].slice(0, STOPS_MAX).map((steps) => floatOnGrid(grid, steps))
 }
 
-/** The finest candles count that reach back to the begin of the trade; else the coarsest. */
+/** Takes the finest candles that reach back to the beginning of the trade, else the coarsest. */
 export function pricesOf(
   { openedAt, closedAt }: ClosedTrade,
   candles: readonly (readonly CandleView[])[],

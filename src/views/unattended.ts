@@ -49,7 +49,6 @@ export function adviseRest(symbol: string, configOption = ''): string {
   return `\`intentd adopt ${symbol} --to ID${configOption} --reason ...\` hands it to a strategy, \`intentd flatten ${symbol}${configOption} --reason ...\` closes it with everything else there`
 }
 
-/** Unattributed and unknown orders appear in the account's position. */
 function isStrategy(holder: string): boolean {
   return holder !== '' && !holder.startsWith('~')
 }

@@ -14,7 +14,6 @@ export function viewUniverses(account: ShownAccount): readonly UniverseView[] {
   })
 }
 
-/** Their strategies trade nothing. */
 export function* listEmptyUniverses({
   settings,
   book,
@@ -30,7 +29,6 @@ export function* listEmptyUniverses({
   }
 }
 
-/** The most frequent reasons come first. */
 function wordsOfAll({ verdicts }: KeptUniverse): string {
   const all = Object.entries(verdicts)
   if (all.length === 0) return 'the exchange listed nothing'

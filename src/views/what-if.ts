@@ -63,7 +63,7 @@ export async function viewWhatIf(
   }
 }
 
-/** Prices must not wait for long work. */
+/** Long work pauses, so that prices need not wait. */
 export type Rest = () => Promise<void>
 
 async function finish<Result>(work: Generator<void, Result>, rest: Rest): Promise<Result> {
@@ -133,7 +133,6 @@ function amountOf(value: number): string | null {
   return Number.isFinite(value) ? toAmount(value).toString() : null
 }
 
-/** NaN: not known. */
 function equityBooked(shown: ShownAccount): number {
   const { engine, state } = shown
   const capital = capitalOf(shown)

@@ -23,7 +23,6 @@ export class WishTimes {
   }
 }
 
-/** Fulfilled or not. */
 export function viewWishes(
   account: Pick<ShownAccount, 'book' | 'grids' | 'wishes'>,
   id: string,

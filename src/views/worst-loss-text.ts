@@ -2,7 +2,7 @@ import type { SurvivalSettings, WorstCase } from '../domain/worst-case.ts'
 import { viewWorst } from './losses-view.ts'
 import type { ShownAccount } from './shown-account.ts'
 
-/** @param survives of the present files */
+/** @param survives the limit in the present files */
 export function describeReloaded(
   shown: ShownAccount,
   survives: SurvivalSettings | undefined,
@@ -11,7 +11,6 @@ export function describeReloaded(
   return describeWorst({ settings: { survives } }, 'by the new moves, with what is held now', worst)
 }
 
-/** @param of the moment: now, or after the order */
 export function describeWorst(
   { settings }: { readonly settings: { readonly survives?: SurvivalSettings | undefined } },
   of: string,

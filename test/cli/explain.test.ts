@@ -5,10 +5,10 @@ import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { shortenStory } from '../../src/cli/explain/explain.ts'
 import { main } from '../../src/cli/main.ts'
 import { explainKey } from '../../src/views/explain/explain-key.ts'
-import { explainOrder, type ExplainFrame } from '../../src/views/explain/explain-order.ts'
+import { explainOrder, type ExplainContext } from '../../src/views/explain/explain-order.ts'
 import type { JournalRecord } from '../../src/domain/record.ts'
 import { describeRecord, explainSymbol } from '../../src/views/explain/explain-symbol.ts'
-import { type Story } from '../../src/views/explain/explain-words.ts'
+import { type Explanation } from '../../src/views/explain/explain-words.ts'
 import { JournalReader } from '../../src/journal/journal-reader.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
 import { Projects } from '../daemon/project.ts'
@@ -23,7 +23,7 @@ afterEach(() => {
 })
 
 /** What the bench recorded, in a journal on disk, as `explain` finds it. */
-function frameOf({ records, settings }: EngineBench): ExplainFrame {
+function frameOf({ records, settings }: EngineBench): ExplainContext {
   const folder = mkdtempSync(join(tmpdir(), 'explain-'))
   const file = join(folder, 'journal.sqlite')
   const journal = openSqliteJournal({ file, identity: 'test', keepSince: () => 0 })
@@ -55,7 +55,8 @@ test('a story with a limit keeps its newest moments, fits into a bound, and says
   expect(shortenStory(story, { limit: 1000, charsMax: 1_000_000 })).toBe(story)
 })
 
-const whats = (story: Story | undefined): string[] => story?.moments.map(({ what }) => what) ?? []
+const whats = (story: Explanation | undefined): string[] =>
+  story?.moments.map(({ what }) => what) ?? []
 
 const BID = { side: 'buy', ticks: 99_990, lots: 10 } as const
 

@@ -3,7 +3,7 @@ import { type StrategyId, toStrategyId } from '../../src/domain/ids.ts'
 import type { StrategySettings } from '../../src/engine/settings.ts'
 import { PlotLog } from '../../src/daemon/reporting/account-curves.ts'
 import { type CurvePoint, parsePlotSeries, toPlotSeries } from '../../src/journal/curves.ts'
-import { viewKeptPlots } from '../../src/views/kept-plots.ts'
+import { viewKeptPlots } from '../../src/views/kept-curve.ts'
 
 const MINUTE_MS = 60_000
 const BEGIN = Date.UTC(2026, 0, 1)

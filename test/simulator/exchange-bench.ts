@@ -9,7 +9,7 @@ import {
 } from '../../src/simulator/futures/instruments/instruments.ts'
 import { decimal } from '../../src/lib/decimal.ts'
 import { balanceOf } from '../../src/simulator/margin/orders/margin-order.ts'
-import { type RowStore } from '../../src/simulator/store/row-store.ts'
+import { type RowStore } from '../../src/simulator/store/stored-rows.ts'
 import { type ServiceSettings, Exchange } from '../../src/simulator/exchange.ts'
 import { prepareMarket } from '../../src/simulator/prepare-market.ts'
 import { Wire } from '../../src/simulator/wire/handle.ts'

@@ -13,7 +13,7 @@ export interface HeartbeatOptions {
   readonly obstacle: () => string | undefined
 }
 
-/** Called while all is well: the monitor reports missing calls, whatever the cause. */
+/** Calls a monitor while all is well: the monitor reports a missing call, whatever the cause. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions
   #nextAt = 0

@@ -5,7 +5,6 @@ export interface LocalTime {
   readonly minute: number
 }
 
-/** @param timeZone IANA name */
 export function createLocalClock(timeZone: string): (at: number) => LocalTime {
   // The Swedish format is ISO 8601's.
   const format = new Intl.DateTimeFormat('sv-SE', {
@@ -28,7 +27,7 @@ export function toMinute(time: string): number {
   return hours * MINUTES_PER_HOUR + minutes
 }
 
-/** It wraps past midnight if `to` is earlier. */
+/** The span passes midnight if `to` is earlier. */
 export function isBetween(
   minute: number,
   { from, to }: { readonly from: string; readonly to: string },

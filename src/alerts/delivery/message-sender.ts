@@ -20,9 +20,12 @@ export interface QueuedMessage {
 
 export interface MessageSenderOptions<Message extends QueuedMessage> {
   readonly name: string
-  /** `dropped`: number of unreported losses before this one. Never throws. */
+  /**
+   * Never throws.
+   * @param dropped messages that were lost since the last delivered one
+   */
   readonly deliver: (message: Message, dropped: number) => Promise<WebhookOutcome>
-  /** It asks a target that refused everything whether it takes messages again. */
+  /** Writes a test message to a target that refused everything. */
   readonly writeQuestion?: (failing: FailingTarget, now: number) => Message
   readonly rate: MessageRate
   readonly hidden: HiddenTexts
@@ -36,13 +39,10 @@ export interface MessageRate {
   readonly everyMs: number
 }
 
-/** Older ones are useless. */
 const AGE_MS_MAX = 6 * 3_600_000
 const RETRY_MS = 1000
 const RETRY_MS_MAX = 300_000
-/** Between test messages to a target that refused all. */
 const ASK_MS = 300_000
-/** Limits the pause that a service demands. */
 const RETRY_AFTER_MS_MAX = 900_000
 
 const URGENT_WAIT_MS = 5000
@@ -60,11 +60,11 @@ export interface DeliveryResult {
 
 /**
  * Brings messages to one place, an alert target or a chat: one at a time, no faster than its rate,
- * again after a failure, for hours. What was dropped is logged, and the next message says it.
+ * and again after a failure, for hours. What was dropped is logged, and the next message says it.
  *
  *     waiting ──send()──► sending ──2xx──► waiting
- *                           ├──network, 408, 425, 429, 5xx──► waiting until the next attempt; too old, the message is dropped
- *                           └──any other status: the message is dropped──► waiting
+ *                            ├──network, 408, 425, 429, 5xx──► waiting until the next attempt; too old, the message is dropped
+ *                            └──any other status: the message is dropped──► waiting
  */
 export class MessageSender<Message extends QueuedMessage> {
   readonly #options: MessageSenderOptions<Message>
@@ -74,11 +74,11 @@ export class MessageSender<Message extends QueuedMessage> {
   /** Scheduled tries in a row; each lengthens the pause. */
   #failures = 0
   /**
-   * An urgent message skips our pause once, since the target may be up again, and waits {@link
-   * URGENT_WAIT_MS} of a demanded one.
+   * An urgent message skips our pause once, since the target may be up again. Of a demanded pause
+   * it waits {@link URGENT_WAIT_MS}.
    */
   #isTryDue = false
-  /** Ours, and the one that the target demands. */
+  /** Our pause, and the one that the target demands. */
   #nextAt = 0
   #leaveAloneUntil = 0
   #askedAt = 0
@@ -122,7 +122,6 @@ export class MessageSender<Message extends QueuedMessage> {
     })
   }
 
-  /** @returns the number of lost messages */
   async drain(isQuiet: boolean, isOver: () => boolean): Promise<number> {
     await this.#sending
     for (
@@ -224,10 +223,9 @@ class SendRate {
   }
 }
 
-/** Hours of trouble, some 200 KB. */
 const WAITING_MAX = 100
 
-/** Most urgent first, then oldest. */
+/** The most urgent come first, then the oldest. */
 class Outbox<Message extends QueuedMessage> {
   readonly #waiting: Message[] = []
   #dropped = 0

@@ -8,7 +8,7 @@ import type { WebhookCall } from './webhook-client.ts'
 export interface MessagePlace {
   readonly name: string
   readonly environment: string
-  /** Address an account in a command: ` -c FILE`. */
+  /** Names an account in a command: ` -c FILE`. */
   readonly optionsOf: (account: string | undefined) => string
 }
 
@@ -17,7 +17,7 @@ const TEXT_MAX = 1800
 
 const PRIORITIES = { info: '2', warning: '3', urgent: '5' } as const
 
-export function writeCall(target: AlertTarget, alert: Alert, frame: MessageFrame): WebhookCall {
+export function writeCall(target: AlertTarget, alert: Alert, frame: MessageContext): WebhookCall {
   const { place, hidden, dropped } = frame
   const clean = (text: string) => hidden.remove(text)
   const title = clean(writeTitle(alert, place))
@@ -47,7 +47,7 @@ export function writeCall(target: AlertTarget, alert: Alert, frame: MessageFrame
   }
 }
 
-export interface MessageFrame {
+export interface MessageContext {
   readonly place: MessagePlace
   readonly hidden: HiddenTexts
   readonly dropped: number
@@ -106,7 +106,7 @@ function authorize({ token }: AlertTarget): Readonly<Record<string, string>> {
   return token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` }
 }
 
-/** `<!channel>` in a foreign text would notify everyone. */
+/** `<!channel>` in a foreign text would notify every member. */
 function escapeSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -1,7 +1,7 @@
 import type { AlertSecrets } from '../../config/alert-secrets.ts'
 import { Secret } from '../../lib/secret.ts'
 
-/** An address part of this length is a token even without a digit. */
+/** A part of an address with this length is a token even without a digit. */
 const TOKEN_LENGTH_MIN = 16
 const MIXED_LENGTH_MIN = 8
 
@@ -33,7 +33,6 @@ function isKey(text: string): boolean {
   return text.length >= TOKEN_LENGTH_MIN || (text.length >= MIXED_LENGTH_MIN && /\d/.test(text))
 }
 
-/** Also as encoded in an address or a header. */
 function listForms(text: string): readonly string[] {
   return [text, encodeURIComponent(text), Buffer.from(text).toString('base64')]
 }

@@ -10,7 +10,9 @@ import {
 } from './message-sender.ts'
 import type { WebhookClient } from './webhook-client.ts'
 
-/** Telegram takes 20 messages a minute in a group, Discord 30: 3 and then 17 are 20 in any minute. */
+/**
+ * Telegram takes 20 messages a minute in a group, Discord 30: 3 and then 17 are 20 in any minute.
+ */
 const RATE: MessageRate = { burst: 3, everyMs: 3500 }
 
 interface TargetSenderOptions {
@@ -57,7 +59,7 @@ export class TargetSender {
   }
 }
 
-/** Urgent, because urgent alerts do not arrive meanwhile. */
+/** The test message is urgent, because urgent alerts do not arrive meanwhile. */
 function askAgain({ since, reason }: FailingTarget, at: number): Alert {
   return {
     event: 'alert.test',

@@ -31,10 +31,9 @@ const TIMEOUT_MS = 10_000
 /** The HTTP client's timers are a backstop behind ours. */
 const BACKSTOP_MS = 30_000
 const CONNECT_MS = 5000
-/** Services answer with less than a thousand characters. */
 const ANSWER_BYTES_MAX = 4096
 
-/** No redirects, no repetition, only the beginning of an answer. */
+/** Follows no redirect, repeats nothing, and reads only the beginning of an answer. */
 export class WebhookClient {
   readonly #timers: Timers
   readonly #timeoutMs: number
@@ -104,7 +103,6 @@ function openHttp() {
   return { agentFor, destroy, request }
 }
 
-/** The status has arrived, so later errors change nothing. */
 async function readBeginning(body: Dispatcher.ResponseData['body']): Promise<string> {
   body.on('error', () => undefined)
   const chunks: Buffer[] = []
@@ -119,7 +117,6 @@ async function readBeginning(body: Dispatcher.ResponseData['body']): Promise<str
   return Buffer.concat(chunks).subarray(0, ANSWER_BYTES_MAX).toString('utf8')
 }
 
-/** Dates are ignored. */
 function readRetryAfter(header: unknown, text: string): number | undefined {
   const inBody = /"retry_after"\s*:\s*(\d{1,7}(?:\.\d{1,9})?)/.exec(text)?.[1]
   const seconds = typeof header === 'string' && /^\d{1,7}$/.test(header) ? header : inBody
@@ -137,7 +134,7 @@ const REASONS: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'closed the connection',
 }
 
-/** Error messages contain addresses. */
+/** Messages of errors contain addresses. */
 function describeError(error: unknown): string {
   const code = codeOf(error)
   return (

@@ -4,14 +4,11 @@ import type { AlertRule } from './alert-rule.ts'
 import { ALERT_TABLE } from './alert-table.ts'
 import { BoundedMap } from './bounded-map.ts'
 import { type LogFacts, showFact } from './facts.ts'
-import { Repeats } from './repeats.ts'
 
 export interface RuleSettings {
-  /** Within this time equal alerts are counted. */
   readonly repeatMs: number
-  /** Trouble that may end by itself is an alert after this time. */
   readonly lastingMs: number
-  /** A counted event is an alert from this many within `repeatMs`. */
+  /** From so many within `repeatMs` on, a counted event is an alert. */
   readonly repeatsMin: number
 }
 
@@ -39,8 +36,8 @@ const ENDS: ReadonlyMap<LogEvent | undefined, readonly (readonly [LogEvent, Aler
   )
 
 /**
- * At once, when trouble lasts, or when it repeats; equal ones once within a time. Memory is
- * bounded.
+ * Decides which events are alerts: at once, when trouble lasts, or when it repeats. Equal alerts
+ * are passed once within a time. Memory is bounded.
  */
 export class AlertRules {
   readonly #settings: RuleSettings
@@ -81,7 +78,6 @@ export class AlertRules {
     return alerts.flatMap((alert) => this.#repeats.pass(alert, now) ?? [])
   }
 
-  /** An alert is news again if its opposite happened in between. */
   #turn(event: LogEvent, facts: LogFacts, now: number): void {
     for (const { own, other, isVolatile } of this.#turns.take(event, facts)) {
       if (!isVolatile) {
@@ -161,13 +157,13 @@ function buildAlert({ event, rule, facts, at }: RuleEvent): Alert {
   }
 }
 
-/** They reverse each other: hearing only the first of a day would mislead. */
+/** Events that reverse each other: an alert of the first alone would mislead. */
 interface Matter {
   readonly begins: readonly LogEvent[]
   readonly ends: readonly LogEvent[]
-  /** It comes first in `by` of each rule. */
+  /** The account comes first in `by` of each rule. */
   readonly by: readonly string[]
-  /** Only lasting trouble is news within a repeat's time. */
+  /** Only lasting trouble is news within `repeatMs`. */
   readonly isVolatile?: true
 }
 
@@ -196,7 +192,6 @@ const MATTERS: readonly Matter[] = [
   { begins: ['disk.low'], ends: ['disk.enough'], by: [], isVolatile: true },
 ]
 
-/** Alerts are news again after the opposite. */
 class MatterSides {
   readonly #sides = new BoundedMap<'begins' | 'ends'>(FOLLOWED_MAX)
 
@@ -213,5 +208,78 @@ class MatterSides {
       const { isVolatile = false } = matter
       return { own: keysOf(side), other: keysOf(side === 'begins' ? 'ends' : 'begins'), isVolatile }
     })
+  }
+}
+
+const KEYS_MAX = 500
+
+interface SentAlert {
+  /** Unix ms. */
+  readonly sentAt: number
+  readonly untilAt: number
+  readonly latest: Alert | undefined
+  readonly repeats: number
+}
+
+/** Passes an alert, counts equal ones within `repeatMs`, and passes those once. */
+class Repeats {
+  readonly #repeatMs: number
+  readonly #sent = new BoundedMap<SentAlert>(KEYS_MAX)
+
+  constructor(repeatMs: number) {
+    this.#repeatMs = repeatMs
+  }
+
+  pass(alert: Alert, now: number): Alert | undefined {
+    const sent = this.#sent.get(alert.key)
+    if (sent) {
+      this.#sent.set(alert.key, { ...sent, latest: alert, repeats: sent.repeats + 1 })
+      return undefined
+    }
+    this.#sent.set(alert.key, {
+      sentAt: now,
+      untilAt: now + this.#repeatMs,
+      latest: undefined,
+      repeats: 0,
+    })
+    return alert
+  }
+
+  forget(beginnings: readonly string[]): void {
+    for (const [key] of this.#listOf(beginnings)) this.#sent.delete(key)
+  }
+
+  drop(beginnings: readonly string[]): void {
+    for (const [key, sent] of this.#listOf(beginnings))
+      this.#sent.set(key, { ...sent, latest: undefined, repeats: 0 })
+  }
+
+  hasten(beginnings: readonly string[], at: number): void {
+    for (const [key, sent] of this.#listOf(beginnings))
+      this.#sent.set(key, { ...sent, untilAt: Math.min(sent.sentAt + this.#repeatMs, at) })
+  }
+
+  #listOf(beginnings: readonly string[]): readonly (readonly [string, SentAlert])[] {
+    return this.#sent
+      .list(() => true)
+      .filter(([key]) => beginnings.some((beginning) => key.startsWith(beginning)))
+  }
+
+  due(now: number): readonly Alert[] {
+    return this.#sent
+      .list(({ untilAt }) => untilAt <= now)
+      .flatMap(([key, { latest, repeats }]) => {
+        if (latest === undefined) {
+          this.#sent.delete(key)
+          return []
+        }
+        this.#sent.set(key, {
+          sentAt: now,
+          untilAt: now + this.#repeatMs,
+          latest: undefined,
+          repeats: 0,
+        })
+        return { ...latest, repeats }
+      })
   }
 }

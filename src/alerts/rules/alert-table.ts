@@ -7,12 +7,12 @@ import { type LogFacts, showFact, showScope, toArgument } from './facts.ts'
 const SILENT = 'silent'
 const [urgent, warning, info] = ['urgent', 'warning', 'info'] as const
 const release = ({ scope }: LogFacts) => `release ${toArgument(scope)} --reason "..."`
-/** The account's settings end these; an earlier release would end nothing. */
+/** Settings of the account end these; an earlier release would end nothing. */
 const releaseUnlessMeasured = ({ scope, code }: LogFacts) =>
   ['positionMode', 'marginMode', 'leverage', 'maintenance'].includes(String(code))
     ? undefined
     : release({ scope })
-/** `limits.reached` has these, with the mode: one event is one alert. */
+/** `limits.reached` reports these with the mode: one event is one alert. */
 const LIMITS: readonly ModeReason[] = [
   'dailyLoss',
   'drawdown',
@@ -28,7 +28,7 @@ const describeMode = (code: unknown): string => {
   const reason = MODE_REASONS[code as ModeReason] as { readonly mode: TradingMode } | undefined
   return reason?.mode === 'reducing' ? 'only orders that reduce are sent' : 'trading is halted'
 }
-/** An operator knows of his own pause; others may want to know. */
+/** An operator knows of their own pause; others may want to know. */
 const urgencyOfMode = ({ code, by }: LogFacts): Urgency =>
   code === 'operator' || code === 'close' || (code === 'flatten' && by !== 'intentd')
     ? 'info'
@@ -50,7 +50,7 @@ const check = () => 'check'
 /** Unlike `check`, `doctor` tests the keys at the exchange. */
 const doctor = () => 'doctor'
 
-/** `silent`: covered by another alert, corrected by itself, or no trouble. */
+/** `silent` events are covered by another alert, are corrected by themselves, or are no trouble. */
 export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> = {
   'account.fresh': SILENT,
   'account.held': SILENT,
@@ -854,7 +854,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: [],
     title: ({ reason }) => `the supervisor cannot be notified: ${showFact(reason)}`,
   },
-  // `trades` of a target makes messages of them.
+  // A target's `trades` turns these into messages.
   'trade.closed': SILENT,
   'trade.unread': SILENT,
   'trading.halted': {

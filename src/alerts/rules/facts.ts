@@ -1,6 +1,5 @@
 export type LogFacts = Readonly<Record<string, unknown>>
 
-/** Texts of an exchange or a strategy can have any length. */
 const FACT_MAX = 300
 
 export function showFact(fact: unknown): string {

@@ -5,7 +5,7 @@ import { showDuration } from '../../lib/text/show-duration.ts'
 import type { Alert } from '../alert.ts'
 import { type LogFacts, showFact } from './facts.ts'
 
-/** A ladder's fills come several at once, and share a message. */
+/** A ladder has several fills at once, which share a message. */
 const GATHERED_MS = 10_000
 const LINES_MAX = 10
 
@@ -24,7 +24,6 @@ interface CountedLines {
 }
 
 export class TradeMessages {
-  /** The key of an only account is empty. */
   readonly #gathered = new Map<string, GatheredTrades>()
 
   hear(event: LogEvent, facts: LogFacts, now: number): void {
@@ -40,7 +39,6 @@ export class TradeMessages {
     gathered.made.set(coin, (gathered.made.get(coin) ?? ZERO).plus(net))
   }
 
-  /** @param now infinity: all */
   due(now: number, equityOf: (account: string | undefined) => string | undefined): Alert[] {
     return [...this.#gathered].flatMap(([key, gathered]) => {
       if (now - gathered.since < GATHERED_MS) return []

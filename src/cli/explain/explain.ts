@@ -9,10 +9,10 @@ import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { explainKey } from '../../views/explain/explain-key.ts'
-import { explainOrder, type ExplainFrame } from '../../views/explain/explain-order.ts'
+import { explainOrder, type ExplainContext } from '../../views/explain/explain-order.ts'
 import { explainSymbol } from '../../views/explain/explain-symbol.ts'
 import { newestJournal } from '../process/newest-journal.ts'
-import { clockTime, type Story } from '../../views/explain/explain-words.ts'
+import { clockTime, type Explanation } from '../../views/explain/explain-words.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import { parseCount, parseInstant } from '../process/options.ts'
 import type { ConfigOptions, DaemonConfig } from '../../config/load-config.ts'
@@ -87,10 +87,10 @@ function explain(subject: string, options: ExplainOptions): number {
 }
 
 function storiesOf(
-  frame: ExplainFrame,
+  frame: ExplainContext,
   subject: string,
   since: number | undefined,
-): readonly Story[] {
+): readonly Explanation[] {
   if (frame.instruments.has(subject)) return [explainLately(frame, subject, since)]
   const order = explainOrder(frame, subject)
   const found = order === undefined ? explainKey(frame, subject) : [order]
@@ -117,10 +117,10 @@ const MOMENT_CHARS = 100
 
 /** The verdict says how many are left out. */
 export function shortenStory(
-  story: Story,
+  story: Explanation,
   { limit, charsMax }: { readonly limit: number; readonly charsMax: number },
-): Story {
-  const newest: Story['moments'][number][] = []
+): Explanation {
+  const newest: Explanation['moments'][number][] = []
   let chars = 0
   for (const moment of story.moments.toReversed()) {
     chars += JSON.stringify(moment.text).length + moment.what.length + MOMENT_CHARS
@@ -135,10 +135,14 @@ export function shortenStory(
 
 const SYMBOL = /^[A-Z0-9]{2,30}(_[A-Z0-9]{1,12})?$/
 
-function explainLately(frame: ExplainFrame, symbol: string, since: number | undefined): Story {
+function explainLately(
+  frame: ExplainContext,
+  symbol: string,
+  since: number | undefined,
+): Explanation {
   if (since !== undefined) return explainSymbol(frame, symbol, since)
   const now = systemClock.now()
-  let story: Story | undefined
+  let story: Explanation | undefined
   for (const spanMs of SINCE_MS) {
     story = explainSymbol(frame, symbol, now - spanMs)
     if (story.moments.length === 0) continue
@@ -166,7 +170,7 @@ function nothingOf(
   )
 }
 
-function formatStory({ title, moments, verdict }: Story): string {
+function formatStory({ title, moments, verdict }: Explanation): string {
   const width = Math.max(0, ...moments.map(({ what }) => what.length))
   let day = ''
   const lines = moments.flatMap(({ at, what, text }) => {

@@ -13,8 +13,7 @@ import { describeReloaded } from '../../views/worst-loss-text.ts'
 import { toSurvivalSettings } from '../../assembly/settings/engine-settings.ts'
 import type { Daemon } from '../../daemon/daemon.ts'
 import type { AccountSetup } from '../../assembly/account/open-account.ts'
-import { accountLogger } from '../../logging/account-logger.ts'
-import type { DaemonLogger } from '../../logging/logger.ts'
+import { accountLogger, type DaemonLogger } from '../../logging/logger.ts'
 import {
   readRunningConfig,
   type RunningConfig,

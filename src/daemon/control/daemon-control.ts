@@ -65,7 +65,11 @@ import { viewEquity } from '../../views/losses-view.ts'
 import { Metrics } from './metrics.ts'
 import { planAccountOrder, planHandOrder, planReload } from './order-plans.ts'
 import { viewProfit } from '../../views/money-view.ts'
-import { adviseHeld, type RestrictionFrame, viewRestriction } from '../../views/restriction-view.ts'
+import {
+  adviseHeld,
+  type RestrictionContext,
+  viewRestriction,
+} from '../../views/restriction-view.ts'
 import { type Rest, viewWhatIf } from '../../views/what-if.ts'
 
 export interface DaemonControlOptions {
@@ -476,7 +480,7 @@ function toHandCommand(
   }
 }
 
-interface OrderFrame extends RestrictionFrame {
+interface OrderFrame extends RestrictionContext {
   readonly isKilled: boolean
 }
 

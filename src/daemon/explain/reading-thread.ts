@@ -8,10 +8,9 @@ import { JournalReader } from '../../journal/journal-reader.ts'
 import { toInstruments } from '../../assembly/settings/engine-settings.ts'
 import { listBacktests } from './backtest-list.ts'
 import { explainKey } from '../../views/explain/explain-key.ts'
-import { explainOrder, type ExplainFrame } from '../../views/explain/explain-order.ts'
+import { explainOrder, type ExplainContext } from '../../views/explain/explain-order.ts'
 import { TradeHistory } from '../../views/closed-trades.ts'
-import { viewKeptCurve } from '../../views/kept-curve.ts'
-import { viewKeptPlots } from '../../views/kept-plots.ts'
+import { viewKeptCurve, viewKeptPlots } from '../../views/kept-curve.ts'
 import type { ReadingReply, ReadingRequest, ReadingData, Reading } from './readings.ts'
 import type { JournalQuery, JournalRowView } from '../../control/detail-views.ts'
 import type { JournalRecord } from '../../domain/record.ts'
@@ -41,7 +40,7 @@ function answer(data: ReadingData, reading: Reading): unknown {
     if (reading.kind === 'curve') return viewKeptCurve(reader, reading.since)
     if (reading.kind === 'plots') return viewKeptPlots(reader, reading.symbol, reading.since)
     const { account, instruments } = data.config
-    const frame: ExplainFrame = {
+    const frame: ExplainContext = {
       reader,
       instruments: new Map([
         ...readGrids(dirname(data.journal)),
@@ -59,7 +58,7 @@ function answer(data: ReadingData, reading: Reading): unknown {
   }
 }
 
-function searchJournal(frame: ExplainFrame, query: JournalQuery): readonly JournalRowView[] {
+function searchJournal(frame: ExplainContext, query: JournalQuery): readonly JournalRowView[] {
   const { containing, strategy, kind, before, limit } = query
   const text = strategy === undefined ? containing : JSON.stringify(strategy)
   const rows: JournalRowView[] = []

@@ -106,7 +106,7 @@ function isNeverCopied(
   if (mark.kind !== 'moved' || mark.to !== serverName(place)) return false
   if (state === undefined || (state.isBlank && state.movedTo === undefined)) return true
   const found = verifyJournal({ file, identity }, { evenMoved: true })
-  return found?.meta.first === state.meta.first && state.movedTo === fileName
+  return found?.meta.firstLink === state.meta.firstLink && state.movedTo === fileName
 }
 
 function judgeFile(options: CopyOptions, mark: MarkReading, state: ServerState): 'copy' | 'done' {
@@ -132,7 +132,7 @@ function judgeFile(options: CopyOptions, mark: MarkReading, state: ServerState):
       throw copyTaken(file, 'a journal that may be the current one')
     case 'moved': {
       const found = verifyJournal({ file, identity }, { evenMoved: true })
-      if (found?.meta.first !== state.meta.first)
+      if (found?.meta.firstLink !== state.meta.firstLink)
         throw copyTaken(file, 'a journal of another beginning')
       if (mark.mark.sequence > state.last.sequence) throw copyBehind(file, mark.mark, state.last)
       return 'copy'
@@ -216,7 +216,7 @@ async function fetchFile(
 async function readExpected(
   connection: PostgresConnection,
   name: string,
-  { first, layout }: ServerMeta,
+  { firstLink, layout }: ServerMeta,
 ): Promise<ExpectedCopy & { readonly packUpTo: number }> {
   const schema = quoteName(name)
   const [row = {}] = await connection.query(
@@ -224,7 +224,7 @@ async function readExpected(
       FROM ${schema}.lease`,
   )
   return {
-    last: { sequence: Number(row['last_sequence']), link: String(row['last_link']) || first },
+    last: { sequence: Number(row['last_sequence']), link: String(row['last_link']) || firstLink },
     counted: await countServer(connection, name, layout),
     packUpTo: Number(row['checkpointed'] ?? 0),
   }

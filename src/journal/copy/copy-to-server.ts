@@ -131,7 +131,8 @@ function judgeServer(
     if (state.freeInMs > 0) throw leaseHeld(place, state.holder, state.freeInMs)
     return 'replace'
   }
-  if (state.meta.first !== meta.first) throw copyTaken(where, 'a journal of another beginning')
+  if (state.meta.firstLink !== meta.firstLink)
+    throw copyTaken(where, 'a journal of another beginning')
   const isMoved = mark.kind === 'moved'
   if (state.movedTo === undefined) {
     if (!isMoved) throw copyTaken(where, 'this journal, as it goes on there')
@@ -153,8 +154,8 @@ async function clearServer(
   const schema = quoteName(name)
   for (const table of [...JOURNAL_TABLES.map((one) => one.name), 'feed', 'followers'])
     await connection.query(`DELETE FROM ${schema}.${table}`)
-  for (const key of ['salt', 'first'] as const)
-    await connection.query(`UPDATE ${schema}.meta SET value = $2 WHERE name = $1`, [key, meta[key]])
+  for (const [key, value] of Object.entries({ salt: meta.salt, first: meta.firstLink }))
+    await connection.query(`UPDATE ${schema}.meta SET value = $2 WHERE name = $1`, [key, value])
   await connection.query(`DELETE FROM ${schema}.meta WHERE name = $1`, [WRITER])
   if (meta.writer)
     await connection.query(`INSERT INTO ${schema}.meta VALUES ($1, $2)`, [

@@ -41,7 +41,7 @@ export async function lockServerJournal(
     [taker.place],
   )
   const link = String(row['last_link'])
-  const last = { sequence: Number(row['last_sequence']), link: link === '' ? meta.first : link }
+  const last = { sequence: Number(row['last_sequence']), link: link === '' ? meta.firstLink : link }
   return {
     meta,
     last,

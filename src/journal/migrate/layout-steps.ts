@@ -85,9 +85,9 @@ export function stepsFrom(layout: number): readonly LayoutStep[] {
  * Earlier books named fills by trade alone. An archived fill keeps that name, which the book
  * accepts for any order.
  */
-function nameFillsByOrder(database: DatabaseSync, { first }: JournalMeta): void {
+function nameFillsByOrder(database: DatabaseSync, { firstLink }: JournalMeta): void {
   const orders = database.prepare('SELECT orderId FROM fills WHERE tradeId = ?')
-  const book = renameRows(database, first, 'trades', (tradeId) => {
+  const book = renameRows(database, firstLink, 'trades', (tradeId) => {
     const orderId = orders.get(tradeId)?.['orderId']
     return orderId === undefined ? tradeId : fillKey({ tradeId, orderId: String(orderId) })
   })

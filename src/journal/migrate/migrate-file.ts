@@ -152,7 +152,7 @@ function findDifference(
   file: string,
 ): string | undefined {
   const meta = readMeta(database, file)
-  if (meta.first !== verified.meta.first) return 'it is another journal'
+  if (meta.firstLink !== verified.meta.firstLink) return 'it is another journal'
   const { last } = verified.prefix
   return findCopyFlaw({ database, meta }, { last, counted })?.found
 }

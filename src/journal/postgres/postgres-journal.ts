@@ -226,7 +226,7 @@ class PostgresJournal implements OpenedJournal {
   *curve(query: CurveQuery): Generator<CurvePoint> {
     const { replica, meta, file } = this.#options
     try {
-      yield* readCurve(replica.database, meta.first, query)
+      yield* readCurve(replica.database, meta.firstLink, query)
     } catch (error) {
       throw translateJournalError(error, file)
     }
@@ -364,7 +364,7 @@ export interface OpenPostgresOptions extends TableSettings {
   readonly following?: FollowSettings | undefined
 }
 
-export interface OpenedPostgres extends ServerDurability {
+export interface OpenedPostgresJournal extends ServerDurability {
   readonly journal: OpenedJournal
   readonly isEmpty: boolean
   readonly commitMs: number
@@ -375,7 +375,9 @@ export interface OpenedPostgres extends ServerDurability {
  * @throws Failure JOURNAL_UNREACHABLE, JOURNAL_LEASE_HELD, JOURNAL_FOREIGN, STATE_OF_OTHER_KEYS,
  * JOURNAL_MOVED, JOURNAL_CORRUPT, JOURNAL_SERVER_OLD
  */
-export async function openPostgresJournal(options: OpenPostgresOptions): Promise<OpenedPostgres> {
+export async function openPostgresJournal(
+  options: OpenPostgresOptions,
+): Promise<OpenedPostgresJournal> {
   const { place, terms } = options
   const connection = new PostgresConnection(place, terms.lastingMs)
   try {
@@ -389,7 +391,7 @@ export async function openPostgresJournal(options: OpenPostgresOptions): Promise
 async function openWithLease(
   connection: PostgresConnection,
   options: OpenPostgresOptions,
-): Promise<OpenedPostgres> {
+): Promise<OpenedPostgresJournal> {
   const { place, file, following } = options
   const openReplica = async () => {
     await assertServerVersion(connection, place)

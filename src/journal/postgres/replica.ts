@@ -19,7 +19,6 @@ import { readVerifiedPrefix, type VerifiedPrefix } from '../verified-prefix.ts'
 import { applyChanges, putRows, type TableChanges } from './table-changes.ts'
 import { type PostgresConnection, type PostgresPlace, serverName } from './connection.ts'
 import { corruptOnServer, tailLostOnServer } from './postgres-failures.ts'
-
 import { JOURNAL_TABLES, quoteName } from './server-schema.ts'
 
 /** Bounds what is read at once: a checkpoint's changes are a megabyte or two. */
@@ -160,7 +159,7 @@ export class Replica {
     )
     const seal =
       checkpoint && this.#database.prepare('SELECT seal FROM checkpoints').get()?.['seal']
-    return last.link === (row['last_link'] || meta.first) && (seal ?? null) === row['seal']
+    return last.link === (row['last_link'] || meta.firstLink) && (seal ?? null) === row['seal']
   }
 }
 
@@ -217,9 +216,9 @@ function assertNotAhead(place: PostgresPlace, head: number, feedPlace: number): 
 /** -1 if it is no replica of this journal. */
 function readFeedPlace(database: DatabaseSync, meta: JournalMeta, file: string): number {
   if (hasNoTables(database)) return -1
-  const { first } = readMeta(database, file)
+  const { firstLink } = readMeta(database, file)
   const place = database.prepare("SELECT value FROM meta WHERE name = 'feed'").get()?.['value']
-  return first === meta.first && place !== undefined ? Number(place) : -1
+  return firstLink === meta.firstLink && place !== undefined ? Number(place) : -1
 }
 
 /** Reads the server in one transaction, into a file that then replaces the old one. */

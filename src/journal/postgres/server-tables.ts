@@ -73,12 +73,12 @@ export async function makeServerTables(
 ): Promise<void> {
   await connection.query(schemaSql(schema))
   await ensureKillOrder(connection, schema)
-  const { identity, salt, first, writer } = meta
+  const { identity, salt, firstLink, writer } = meta
   const rows = Object.entries({
     layout: String(LAYOUT),
     identity,
     salt,
-    first,
+    first: firstLink,
     ...(writer && { [WRITER]: JSON.stringify(writer) }),
   })
   for (const [name, value] of rows)
@@ -107,7 +107,13 @@ export async function readServerMeta(
   const layout = toLayout(read('layout'))
   if (layout !== LAYOUT && !(evenOlder && layout < LAYOUT)) throw layoutOther(place, read('layout'))
   const writer = parseWriter(values.get(WRITER))
-  return { identity: read('identity'), salt: read('salt'), first: read('first'), layout, writer }
+  return {
+    identity: read('identity'),
+    salt: read('salt'),
+    firstLink: read('first'),
+    layout,
+    writer,
+  }
 }
 
 function assertOwner(

@@ -15,7 +15,7 @@ export interface StoredBook {
 }
 
 /** @throws RangeError for a damaged row */
-export function readStoredBook(database: DatabaseSync, first: string): StoredBook {
+export function readStoredBook(database: DatabaseSync, firstLink: string): StoredBook {
   const rows: StoredBookRow[] = []
   let sum = 0n
   const stored = database.prepare(
@@ -26,7 +26,7 @@ export function readStoredBook(database: DatabaseSync, first: string): StoredBoo
       position: Number(position),
       row: { name: String(name), key: String(key), value: String(value) },
     }
-    const made = digestOf(first, placed)
+    const made = digestOf(firstLink, placed)
     if (made !== digest) {
       throw new RangeError(`row ${placed.position} of the checkpoint is not as it was written`)
     }
@@ -40,14 +40,14 @@ export function readStoredBook(database: DatabaseSync, first: string): StoredBoo
  * Rows lie in the order of their addition, so that young rows, which change often, lie together.
  */
 export class BookTable {
-  readonly #first: string
+  readonly #firstLink: string
   readonly #positions = new Map<string, Map<string, number>>()
   readonly #statements: Readonly<Record<'digest' | 'insert' | 'update' | 'delete', StatementSync>>
   #lastPosition = 0
   #sum: RowsSum
 
-  constructor(database: DatabaseSync, first: string, found: StoredBook | undefined) {
-    this.#first = first
+  constructor(database: DatabaseSync, firstLink: string, found: StoredBook | undefined) {
+    this.#firstLink = firstLink
     this.#sum = found?.sum ?? NO_ROWS
     for (const { row, position } of found?.rows ?? []) this.#place(row, position)
     this.#statements = {
@@ -79,7 +79,7 @@ export class BookTable {
 
   #insert(row: BookRow): void {
     const position = this.#lastPosition + 1
-    const digest = digestOf(this.#first, { position, row })
+    const digest = digestOf(this.#firstLink, { position, row })
     this.#statements.insert.run(position, row.name, row.key, row.value, digest)
     this.#sum = addDigest(this.#sum, digest)
     this.#place(row, position)
@@ -87,7 +87,7 @@ export class BookTable {
 
   #update(placed: StoredBookRow): void {
     const { position, row } = placed
-    const digest = digestOf(this.#first, placed)
+    const digest = digestOf(this.#firstLink, placed)
     const without = takeDigest(this.#sum, this.#readDigest(position))
     this.#statements.update.run(row.value, digest, position)
     this.#sum = addDigest(without, digest)
@@ -118,19 +118,19 @@ export class BookTable {
  */
 export function renameRows(
   database: DatabaseSync,
-  first: string,
+  firstLink: string,
   name: string,
   toKey: (key: string) => string,
 ): RowsSum {
   const update = database.prepare('UPDATE book SET key = ?, digest = ? WHERE position = ?')
-  const found = readStoredBook(database, first)
+  const found = readStoredBook(database, firstLink)
   let { sum } = found
   for (const placed of found.rows) {
     const { position, row } = placed
     if (row.name !== name) continue
     const key = toKey(row.key)
-    const digest = digestOf(first, { position, row: { ...row, key } })
-    sum = addDigest(takeDigest(sum, digestOf(first, placed)), digest)
+    const digest = digestOf(firstLink, { position, row: { ...row, key } })
+    sum = addDigest(takeDigest(sum, digestOf(firstLink, placed)), digest)
     update.run(key, digest, position)
   }
   return sum
@@ -146,9 +146,13 @@ function digestIn(row: ReturnType<StatementSync['get']>, position: number): stri
  * A start reads all rows, and this digest takes half the time of a link. No name contains the blank
  * that separates.
  */
-function digestOf(first: string, { position, row: { name, key, value } }: StoredBookRow): string {
-  return hash('sha256', `${first} ${position} ${name} ${key.length} ${key}${value}`, 'hex').slice(
-    0,
-    32,
-  )
+function digestOf(
+  firstLink: string,
+  { position, row: { name, key, value } }: StoredBookRow,
+): string {
+  return hash(
+    'sha256',
+    `${firstLink} ${position} ${name} ${key.length} ${key}${value}`,
+    'hex',
+  ).slice(0, 32)
 }

@@ -75,12 +75,12 @@ export function totalToText(sum: RowsSum): string {
 /** Yields undamaged rows, however many others are damaged. */
 export function* salvageBookings(
   database: DatabaseSync,
-  first: string,
+  firstLink: string,
   kind: BookedKind,
 ): Generator<BookedRow> {
   for (const row of database.prepare(`SELECT * FROM ${TABLES[kind].name}`).iterate()) {
     const stored = toRow(kind, row)
-    if (digestOf(first, stored) === row['digest']) yield stored
+    if (digestOf(firstLink, stored) === row['digest']) yield stored
   }
 }
 
@@ -90,7 +90,7 @@ export function* salvageBookings(
  */
 export function* readBookings(
   database: DatabaseSync,
-  first: string,
+  firstLink: string,
   {
     kind,
     since = 0,
@@ -105,7 +105,7 @@ export function* readBookings(
   const query = `SELECT * FROM ${name} WHERE at >= ? AND at < ? ORDER BY at, ${key.join(', ')}`
   for (const row of database.prepare(query).iterate(since, until)) {
     const stored = toRow(kind, row)
-    if (digestOf(first, stored) !== row['digest']) throw notAsWritten(kind, dayOf(stored.at))
+    if (digestOf(firstLink, stored) !== row['digest']) throw notAsWritten(kind, dayOf(stored.at))
     if (count) count.sum = addDigest(count.sum, String(row['digest']))
     yield stored
   }
@@ -115,13 +115,13 @@ export interface RowsCount {
   sum: RowsSum
 }
 
-export function areBookingsWhole(database: DatabaseSync, first: string): boolean {
+export function areBookingsWhole(database: DatabaseSync, firstLink: string): boolean {
   const { days } = readDays(database)
   const found = new Map<string, RowsSum>()
   for (const kind of BOOKED_KINDS) {
-    for (const row of salvageBookings(database, first, kind)) {
+    for (const row of salvageBookings(database, firstLink, kind)) {
       const day = nameOfDay(kind, dayOf(row.at))
-      found.set(day, addDigest(found.get(day) ?? NO_ROWS, digestOf(first, row)))
+      found.set(day, addDigest(found.get(day) ?? NO_ROWS, digestOf(firstLink, row)))
     }
   }
   return [...new Set([...days.keys(), ...found.keys()])].every((day) =>
@@ -137,7 +137,7 @@ export function areBookingsWhole(database: DatabaseSync, first: string): boolean
  */
 export class BookingTable {
   readonly #database: DatabaseSync
-  readonly #first: string
+  readonly #firstLink: string
   readonly #days: Map<string, RowsSum>
   readonly #putDay: StatementSync
   readonly #dropDay: StatementSync
@@ -146,9 +146,9 @@ export class BookingTable {
   >
   #sum: RowsSum
 
-  constructor(database: DatabaseSync, first: string, found: BookedDays) {
+  constructor(database: DatabaseSync, firstLink: string, found: BookedDays) {
     this.#database = database
-    this.#first = first
+    this.#firstLink = firstLink
     this.#days = new Map(found.days)
     this.#sum = found.sum
     this.#putDay = database.prepare(
@@ -242,7 +242,7 @@ export class BookingTable {
     const { put } = this.#statements[row.kind]
     const found = this.#find(row.kind, keyOf(row))
     if (found) this.#count(found, takeDigest)
-    put.run(...valuesOf(row), digestOf(this.#first, row))
+    put.run(...valuesOf(row), digestOf(this.#firstLink, row))
     this.#count(row, addDigest)
   }
 
@@ -253,13 +253,13 @@ export class BookingTable {
 
   #prove(kind: BookedKind, row: BookingRow): BookedRow {
     const stored = toRow(kind, row)
-    if (digestOf(this.#first, stored) === row['digest']) return stored
+    if (digestOf(this.#firstLink, stored) === row['digest']) return stored
     throw notAsWritten(kind, dayOf(stored.at))
   }
 
   #count(row: BookedRow, change: (sum: RowsSum, digest: string) => RowsSum): void {
     const day = dayOf(row.at)
-    const digest = digestOf(this.#first, row)
+    const digest = digestOf(this.#firstLink, row)
     this.#setDay(row.kind, day, change(this.#days.get(nameOfDay(row.kind, day)) ?? NO_ROWS, digest))
     this.#sum = change(this.#sum, digest)
   }
@@ -302,13 +302,13 @@ function keyOf(booking: Booking): readonly string[] {
   return booking.kind === 'funding' ? [booking.id] : [booking.tradeId, booking.orderId]
 }
 
-function digestOf(first: string, row: BookedRow): string {
+function digestOf(firstLink: string, row: BookedRow): string {
   let covered = valuesOf(row)
   for (const added of TABLES[row.kind].added) {
     if (covered.slice(-added).some((value) => value !== '')) break
     covered = covered.slice(0, -added)
   }
-  return hash('sha256', `${first} ${row.kind} ${JSON.stringify(covered)}`, 'hex').slice(0, 32)
+  return hash('sha256', `${firstLink} ${row.kind} ${JSON.stringify(covered)}`, 'hex').slice(0, 32)
 }
 
 function dayOf(at: number): number {

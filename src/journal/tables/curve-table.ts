@@ -28,7 +28,7 @@ export type StoredPoint = CurvePoint & { readonly step: number }
  */
 export function* readCurve(
   database: DatabaseSync,
-  first: string,
+  firstLink: string,
   { series, since = 0, until = Number.MAX_SAFE_INTEGER, everyMs = 1 }: CurveQuery,
 ): Generator<CurvePoint> {
   const rows = database
@@ -37,23 +37,23 @@ export function* readCurve(
     )
     .iterate(series, since, until, everyMs)
   for (const row of rows) {
-    const { step: _, ...point } = prove(first, row)
+    const { step: _, ...point } = prove(firstLink, row)
     yield point
   }
 }
 
 /** That none is missing is not known. */
-export function areCurvesWhole(database: DatabaseSync, first: string): boolean {
+export function areCurvesWhole(database: DatabaseSync, firstLink: string): boolean {
   for (const row of database.prepare('SELECT * FROM curves').iterate())
-    if (row['digest'] !== digestOf(first, toPoint(row))) return false
+    if (row['digest'] !== digestOf(firstLink, toPoint(row))) return false
   return true
 }
 
 /** Yields undamaged points, however many others are damaged. */
-export function* salvageCurves(database: DatabaseSync, first: string): Generator<StoredPoint> {
+export function* salvageCurves(database: DatabaseSync, firstLink: string): Generator<StoredPoint> {
   for (const row of database.prepare('SELECT * FROM curves').iterate()) {
     const point = toPoint(row)
-    if (row['digest'] === digestOf(first, point)) yield point
+    if (row['digest'] === digestOf(firstLink, point)) yield point
   }
 }
 
@@ -67,15 +67,15 @@ export function* salvageCurves(database: DatabaseSync, first: string): Generator
  * transaction.
  */
 export class CurveTable {
-  readonly #first: string
+  readonly #firstLink: string
   readonly #series: Set<string>
   readonly #live = new Set<string>()
   readonly #statements: Readonly<
     Record<'put' | 'oldest' | 'newest' | 'read' | 'drop' | 'forget', StatementSync>
   >
 
-  constructor(database: DatabaseSync, first: string) {
-    this.#first = first
+  constructor(database: DatabaseSync, firstLink: string) {
+    this.#firstLink = firstLink
     this.#series = new Set(listSeries(database))
     this.#statements = {
       put: database.prepare(
@@ -143,7 +143,7 @@ export class CurveTable {
 
   #put(point: StoredPoint): void {
     const { series, step, at, value } = point
-    this.#statements.put.run(series, step, at, value, digestOf(this.#first, point))
+    this.#statements.put.run(series, step, at, value, digestOf(this.#firstLink, point))
   }
 
   /** A curve that used up the turn comes last in the next one. */
@@ -222,16 +222,16 @@ function toPoint(row: CurveRow): StoredPoint {
   }
 }
 
-function prove(first: string, row: CurveRow): StoredPoint {
+function prove(firstLink: string, row: CurveRow): StoredPoint {
   const point = toPoint(row)
-  if (row['digest'] === digestOf(first, point)) return point
+  if (row['digest'] === digestOf(firstLink, point)) return point
   throw new RangeError(
     `a point of the curve ${point.series} of ${new Date(point.at).toISOString()} is not as it was written`,
   )
 }
 
-function digestOf(first: string, { series, step, at, value }: StoredPoint): string {
-  const text = `${first} curve ${JSON.stringify([series, step, at, value])}`
+function digestOf(firstLink: string, { series, step, at, value }: StoredPoint): string {
+  const text = `${firstLink} curve ${JSON.stringify([series, step, at, value])}`
   return hash('sha256', text, 'hex').slice(0, 32)
 }
 

@@ -32,14 +32,14 @@ export function readBuckets(database: DatabaseSync): BucketSums {
 }
 
 /** Yields undamaged keys, however many others are damaged: a used key stays used. */
-export function* salvageKeys(database: DatabaseSync, first: string): Generator<UsedKey> {
-  for (const { stored } of readProved(database, first)) yield toUsedKey(stored)
+export function* salvageKeys(database: DatabaseSync, firstLink: string): Generator<UsedKey> {
+  for (const { stored } of readProved(database, firstLink)) yield toUsedKey(stored)
 }
 
-export function areKeysWhole(database: DatabaseSync, first: string): boolean {
+export function areKeysWhole(database: DatabaseSync, firstLink: string): boolean {
   const { buckets } = readBuckets(database)
   const found = new Map<number, RowsSum>()
-  for (const { stored, digest } of readProved(database, first)) {
+  for (const { stored, digest } of readProved(database, firstLink)) {
     found.set(stored.bucket, addDigest(found.get(stored.bucket) ?? NO_ROWS, digest))
   }
   const numbers = new Set([...buckets.keys(), ...found.keys()])
@@ -48,7 +48,7 @@ export function areKeysWhole(database: DatabaseSync, first: string): boolean {
 
 function* readProved(
   database: DatabaseSync,
-  first: string,
+  firstLink: string,
 ): Generator<{ readonly stored: StoredKey; readonly digest: string }> {
   for (const row of database.prepare('SELECT bucket, name, at, digest FROM used_keys').iterate()) {
     const stored = {
@@ -56,7 +56,7 @@ function* readProved(
       name: String(row['name']),
       at: Number(row['at']),
     }
-    const digest = digestOf(first, stored)
+    const digest = digestOf(firstLink, stored)
     if (digest === row['digest']) yield { stored, digest }
   }
 }
@@ -76,7 +76,7 @@ interface StoredKey {
  * there: keys lie in buckets by digest, each with a sum, and a look-up checks a whole bucket.
  */
 export class KeyTable {
-  readonly #first: string
+  readonly #firstLink: string
   readonly #buckets: Map<number, RowsSum>
   readonly #recent = new MemoryKeys()
   readonly #statements: Readonly<
@@ -84,8 +84,8 @@ export class KeyTable {
   >
   #sum: RowsSum
 
-  constructor(database: DatabaseSync, first: string, found: BucketSums) {
-    this.#first = first
+  constructor(database: DatabaseSync, firstLink: string, found: BucketSums) {
+    this.#firstLink = firstLink
     this.#buckets = new Map(found.buckets)
     this.#sum = found.sum
     this.#statements = {
@@ -117,7 +117,7 @@ export class KeyTable {
     const recent = this.#recent.find(key)
     if (recent) return recent
     const name = nameOf(key)
-    const bucket = bucketOf(this.#first, name)
+    const bucket = bucketOf(this.#firstLink, name)
     if (this.#bucket(bucket).rows === 0) {
       this.#assertEmpty(bucket)
       return undefined
@@ -146,7 +146,7 @@ export class KeyTable {
   /** The bucket is not read: a look-up will find damage in it. */
   #save(used: UsedKey, before: number): void {
     const name = nameOf(used)
-    const bucket = bucketOf(this.#first, name)
+    const bucket = bucketOf(this.#firstLink, name)
     for (const old of this.#statements.old.all(bucket, before)) {
       this.#remove({ bucket, name: String(old['name']), at: Number(old['at']) })
     }
@@ -156,7 +156,7 @@ export class KeyTable {
 
   #insert(stored: StoredKey): void {
     const { bucket, name, at } = stored
-    const digest = digestOf(this.#first, stored)
+    const digest = digestOf(this.#firstLink, stored)
     this.#statements.insert.run(bucket, name, at, digest)
     this.#sum = addDigest(this.#sum, digest)
     this.#putBucket(bucket, addDigest(this.#bucket(bucket), digest))
@@ -164,7 +164,7 @@ export class KeyTable {
 
   #remove(stored: StoredKey): void {
     const { bucket, name } = stored
-    const digest = digestOf(this.#first, stored)
+    const digest = digestOf(this.#firstLink, stored)
     this.#statements.delete.run(bucket, name)
     this.#sum = takeDigest(this.#sum, digest)
     this.#putBucket(bucket, takeDigest(this.#bucket(bucket), digest))
@@ -187,7 +187,9 @@ export class KeyTable {
   #assertEmpty(bucket: number): void {
     const isProved = this.#statements.read
       .all(bucket)
-      .some(({ name, at, digest }) => digestOf(this.#first, toStored(bucket, name, at)) === digest)
+      .some(
+        ({ name, at, digest }) => digestOf(this.#firstLink, toStored(bucket, name, at)) === digest,
+      )
     if (isProved) throw new RangeError(`bucket ${bucket} of the used keys is not as it was written`)
   }
 
@@ -195,7 +197,7 @@ export class KeyTable {
     const rows = this.#statements.read.all(bucket)
     const keys = rows.map(({ name, at }) => toStored(bucket, name, at))
     const sum = keys.reduce(
-      (total, stored) => addDigest(total, digestOf(this.#first, stored)),
+      (total, stored) => addDigest(total, digestOf(this.#firstLink, stored)),
       NO_ROWS,
     )
     if (isSame(sum, this.#buckets.get(bucket))) return keys
@@ -207,12 +209,12 @@ function toStored(bucket: number, name: unknown, at: unknown): StoredKey {
   return { bucket, name: String(name), at: Number(at) }
 }
 
-function bucketOf(first: string, name: string): number {
-  return Number.parseInt(hash('sha256', `${first} ${name}`, 'hex').slice(0, 8), 16) % BUCKETS
+function bucketOf(firstLink: string, name: string): number {
+  return Number.parseInt(hash('sha256', `${firstLink} ${name}`, 'hex').slice(0, 8), 16) % BUCKETS
 }
 
-function digestOf(first: string, { bucket, name, at }: StoredKey): string {
-  return hash('sha256', `${first} ${bucket} ${at} ${name}`, 'hex').slice(0, 32)
+function digestOf(firstLink: string, { bucket, name, at }: StoredKey): string {
+  return hash('sha256', `${firstLink} ${bucket} ${at} ${name}`, 'hex').slice(0, 32)
 }
 
 function isSame(one: RowsSum = NO_ROWS, other: RowsSum = NO_ROWS): boolean {

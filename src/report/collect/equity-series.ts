@@ -13,17 +13,14 @@ const STEPS_MS = [
   ...[1, 2, 4, 8, 16].map((count) => count * DAY_MS),
 ]
 
-/** A line on a screen has no more points. */
 const BUCKETS_MAX = 1500
 
 export interface TimeBuckets {
-  /** A whole multiple of the step. */
   readonly startAt: number
   readonly stepMs: number
   readonly count: number
 }
 
-/** @param givenMs default: the shortest possible */
 export function cutIntoBuckets(fromAt: number, toAt: number, givenMs?: number): TimeBuckets {
   const stepMs =
     givenMs ??
@@ -48,7 +45,7 @@ export interface EquityColumns {
   readonly high: readonly number[]
   /** A share below the last peak. */
   readonly drawdown: readonly number[]
-  /** Both over the equity; net is long less short. */
+  /** Shares of the equity; net is long less short. */
   readonly gross: readonly number[]
   readonly net: readonly number[]
 }
@@ -79,7 +76,6 @@ interface RunSpan {
   readonly endAt: number
 }
 
-/** 1 January 1970 was a Thursday. */
 const FIRST_WEEKDAY = 4
 
 /** Buckets keep extremes, and drawdowns follow every quote, so no extreme is lost. */
@@ -194,11 +190,9 @@ function zeros(length: number): number[] {
 export interface Drawdown {
   readonly peakAt: number
   readonly troughAt: number
-  /** Undefined: not before the end. */
   readonly recoveredAt: number | undefined
   /** A share of the peak: 0.1 is 10 %. */
   readonly depth: number
-  /** Margin coin. */
   readonly amount: number
 }
 
@@ -222,7 +216,6 @@ export class DrawdownTracker {
     this.#lastAt = at
   }
 
-  /** @returns how far the equity is below the last peak, as a share */
   take(at: number, equity: number): number {
     if (this.#trough < this.#peak) this.#underMs += at - this.#lastAt
     this.#lastAt = at
@@ -247,7 +240,6 @@ export class DrawdownTracker {
     ])
   }
 
-  /** Below the last peak. */
   underWater(): { readonly totalMs: number; readonly longestMs: number } {
     const currentMs = this.#trough < this.#peak ? this.#lastAt - this.#peakAt : 0
     return { totalMs: this.#underMs, longestMs: Math.max(this.#longestMs, currentMs) }
@@ -336,7 +328,6 @@ export class PriceSeries {
     this.#last = price
   }
 
-  /** @param size base coin */
   trade(
     at: number,
     direction: 'buy' | 'sell',
@@ -374,10 +365,9 @@ export class PriceSeries {
   }
 }
 
-/** Columns of one instrument; further plots are left out of its charts. */
+/** Bounds the plots of one instrument; charts leave out further ones. */
 const COLUMNS_MAX = 16
 
-/** The last value of a bucket for each plot. */
 export class PlotColumns {
   readonly #buckets: TimeBuckets
   readonly #columns = new Map<string, Map<string, number[]>>()
@@ -394,7 +384,7 @@ export class PlotColumns {
     }
   }
 
-  /** A value holds until the next. Undefined: nothing was plotted. */
+  /** A value holds until the next. Undefined if nothing was plotted. */
   facts(): Record<string, Record<string, readonly number[]>> | undefined {
     if (this.#columns.size === 0) return undefined
     return Object.fromEntries(

@@ -14,7 +14,7 @@ export interface RoundTrip {
   readonly closedAt: number | undefined
   readonly peakLots: number
   readonly fills: number
-  /** Means, quote coin. */
+  /** Means, in quote coin. */
   readonly openPrice: number
   readonly closePrice: number
   /** Exact only for a closed position in a linear contract. */
@@ -28,7 +28,7 @@ interface OpenPosition {
   lots: number
   peakLots: number
   fills: number
-  /** Ticks times lots; all but `cost` are whole. */
+  /** Ticks times lots; all numbers but `cost` are whole. */
   cost: number
   opened: { lots: number; tickLots: number }
   closed: { lots: number; tickLots: number }
@@ -39,7 +39,6 @@ interface OpenPosition {
 /** A coin-margined profit is a quotient. */
 const MONEY_DECIMALS = 12
 
-/** Counts by average cost. */
 export class PositionBook {
   readonly #key: Pick<RoundTrip, 'strategyId' | 'instrument' | 'slot'>
   readonly #onClosed: (trip: RoundTrip) => void
@@ -59,7 +58,7 @@ export class PositionBook {
     return this.#open === undefined ? 0 : this.#open.lots * (this.#open.entry === 'buy' ? 1 : -1)
   }
 
-  /** @returns the profit before fees, margin coin: 0 if the fill closes nothing */
+  /** @returns the profit before fees in margin coin, 0 if the fill closes nothing */
   take({
     direction,
     ticks,
@@ -83,7 +82,7 @@ export class PositionBook {
     return realised
   }
 
-  /** Margin coin, before fees; price in quote coin. */
+  /** Margin coin, before fees; the price is in quote coin. */
   unrealised(price: number): number {
     const open = this.#open
     if (open === undefined || open.lots === 0) return 0

@@ -9,7 +9,6 @@ import {
 } from '../../domain/closed-trade.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 
-/** The file has all. */
 const SHOWN_MAX = 200
 
 const TAGS_MAX = 100
@@ -18,7 +17,7 @@ export interface TradesReport {
   readonly count: number
   readonly last: readonly ClosedTrade[]
   readonly reasons: readonly TradeSums[]
-  /** Absent: no tags, or an older report. */
+  /** Absent in older reports, and if no order had a tag. */
   readonly tags?: readonly TagSums[]
 }
 

@@ -3,11 +3,10 @@ import { escapeHtml } from './html.ts'
 
 const WIDTH = 1000
 const HEIGHT = 560
-/** A phone shows it at a third of its width. */
+/** A phone shows the picture at a third of its width. */
 const PLOT = { left: 20, right: 840, top: 70, bottom: 500 }
-/** A share of the plot's height. */
 const MARGIN = 0.05
-/** A centred label would be cut nearer to the edge; a share of the width. */
+/** A share of the width; nearer to the edge a centred label would be cut. */
 const EDGE = 0.05
 const COLOURS = { paper: '#ffffff', ink: '#1c2330', faint: '#66707f', grid: '#dfe3e8' }
 
@@ -28,7 +27,6 @@ export interface PictureLevel {
   readonly colour: string
   readonly text: string
   readonly isAtRight?: boolean
-  /** The word; else it stands above the line. */
   readonly isBelow?: boolean
 }
 
@@ -44,10 +42,9 @@ export interface PictureOptions extends Pick<
 /** Half the width of a mark, which a rim sets off from the line. */
 const MARK = 13
 const RIM = 3
-/** Around words that stand upon the line. */
 const HALO = 8
 
-/** Chats take pictures and no pages. */
+/** A picture, because chats take no pages. */
 export function renderPicture(options: PictureOptions): string {
   const { title, lines, count, unit, startAt, stepMs, marks = [], levels = [] } = options
   const beside = [...marks, ...levels].map(({ value }) => value)

@@ -2,12 +2,12 @@ import { escapeHtml } from './html.ts'
 
 export interface ChartSeries {
   readonly name: string
-  /** A custom property of the page's style: `--blue`. */
+  /** A custom property of the page's style, such as `--blue`. */
   readonly colour: string
   readonly kind: 'line' | 'area' | 'band' | 'dots'
   readonly values: readonly (number | null)[]
   readonly upper?: readonly (number | null)[]
-  /** The page's script shows values under the pointer from this path in the report. */
+  /** Place of the values in the report, which the page's script shows under the pointer. */
   readonly path?: string
 }
 
@@ -25,7 +25,6 @@ export interface ChartOptions {
 
 const WIDTH = 1000
 const HEIGHT = 100
-/** A share of the height. */
 const MARGIN = 0.05
 const Y_TICKS = 4
 const X_TICKS = 7
@@ -57,7 +56,10 @@ export interface Scale {
   readonly high: number
 }
 
-/** It is stretched to the page's width; labels beside it are text, which keeps its size. */
+/**
+ * Only the lines are stretched to the page's width; labels beside them are text, which keeps its
+ * size.
+ */
 export function renderChart(options: ChartOptions): string {
   const { title, series, heightPx, unit, group, startAt, stepMs, count } = options
   const scale = scaleOf(series)
@@ -104,7 +106,7 @@ export function scaleOf(series: readonly Pick<ChartSeries, 'values' | 'upper' | 
   return { low, high }
 }
 
-/** From the top, in per cent of the height. */
+/** Per cent of the height, from the top. */
 export function y(value: number, { low, high }: Scale): number {
   const share = (value - low) / (high - low)
   return Number((HEIGHT * (1 - MARGIN - share * (1 - 2 * MARGIN))).toFixed(2))

@@ -9,7 +9,6 @@ export interface NamedRun extends ComparedRun {
   readonly coin: string
 }
 
-/** Equities share a chart only over the same time. */
 export function renderComparisonPage(named: readonly NamedRun[]): string {
   const runs = named.map(({ run }) => run)
   const names = named.map(({ name }) => name)

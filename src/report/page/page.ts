@@ -119,7 +119,7 @@ for (const chart of charts) {
 }
 `
 
-/** It needs no network, and its script only for the pointer. */
+/** The page needs no network, and a script only for the pointer. */
 export function renderPage(
   report: BacktestReport,
   recipe: Readonly<Record<string, unknown>>,

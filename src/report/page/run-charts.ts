@@ -152,7 +152,6 @@ function toPlotSeries(run: RunReport, index: number, symbol: string): readonly C
   }))
 }
 
-/** One scale then serves both. */
 function isPriceLike(values: ChartSeries['values'], { low, high }: PriceColumns): boolean {
   const known = (column: ChartSeries['values']): number[] =>
     column.filter((value) => value !== null && !Number.isNaN(value)).map(Number)
@@ -187,7 +186,6 @@ function renderExposure(run: RunReport, index: number): string {
   })
 }
 
-/** Enough for two backtests under three fill models each. */
 const COLOURS = ['--blue', '--orange', '--teal', '--violet', '--magenta', '--olive']
 
 export function renderEquities(

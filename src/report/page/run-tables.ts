@@ -381,7 +381,6 @@ function renderMoves(curve: MoveCurve, decimals: number): string {
   return renderTable(['every price', ...LINES.map((line) => NAMES[line])], rows)
 }
 
-/** Empty where none were folded. */
 export function renderTrades({ trades }: RunReport): string {
   if (trades === undefined) return ''
   const { count, last, reasons, tags = [] } = trades

@@ -86,7 +86,7 @@ export function listMadeUpSymbols(coverage: readonly PriceOrigin[]): string[] {
     .map(({ symbol }) => symbol)
 }
 
-/** To be read before any figure; empty for real prices. */
+/** Must be read before any figure; empty for real prices. */
 export function describeMadeUp(coverage: readonly PriceOrigin[]): readonly string[] {
   const madeUp = listMadeUpSymbols(coverage)
   if (madeUp.length === 0) return []

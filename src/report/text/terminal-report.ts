@@ -43,7 +43,7 @@ const SHOWN_RATIOS: ReadonlySet<string> = new Set([
   'nearest to liquidation',
 ])
 
-/** At most 80 columns. */
+/** Lines have at most 80 columns. */
 export function describeReport(report: BacktestReport): readonly string[] {
   const { runs, coin, name } = report
   const [first] = runs
@@ -182,7 +182,6 @@ function describeFigures(runs: readonly RunReport[]): readonly string[] {
   ]
 }
 
-/** The width is fixed, so that runs over the same time align. */
 function sparkline(values: readonly (number | null)[], width = SPARK_WIDTH): string {
   const known = values.flatMap((value) => (isKnown(value) ? [value] : []))
   const [first] = known
@@ -201,7 +200,6 @@ function isKnown(value: number | null): value is number {
   return value !== null && Number.isFinite(value)
 }
 
-/** The strategies' table has 79 characters in all. */
 const CELL_WIDTH = 10
 
 function describeStrategies(
@@ -259,7 +257,6 @@ function wrap(text: string): readonly string[] {
   return [...lines, line]
 }
 
-/** Other codes are clear by themselves. */
 const HINTS: Readonly<Partial<Record<DenialCode, string>>> = {
   PRICE_PRECISION: 'market.ticksBelow(price) and ticksAbove give whole ticks',
   SIZE_PRECISION: 'market.lots(size) gives whole lots',
@@ -276,7 +273,7 @@ const HINTS: Readonly<Partial<Record<DenialCode, string>>> = {
 
 const CODES_SHOWN = 3
 
-/** A strategy's code causes these, so even few must be corrected. */
+/** A strategy's code causes these, so that even few must be corrected. */
 const FAULTS: ReadonlySet<string> = new Set<DenialCode>([
   ...(['INTENT_MALFORMED', 'INTENTS_TOO_MANY', 'INSTRUMENT_NOT_BOUND', 'KEY_MISSING'] as const),
   ...(['PRICE_PRECISION', 'SIZE_PRECISION', 'PLACES_TOO_MANY'] as const),
@@ -295,7 +292,7 @@ export function describeDenials(
   })
 }
 
-/** For runs in which every price is too old before the next is read (docs/backtest.md). */
+/** A hint for runs in which every price is too old before the next is read (docs/backtest.md). */
 function describeLooks(looks: PriceLooks | undefined): string | undefined {
   if (looks === undefined || looks.everyMs <= looks.dataAgeMaxMs) return undefined
   const { everyMs, dataAgeMaxMs } = looks

@@ -1,7 +1,7 @@
-import { decimal, type Decimal, decimalOfInteger, ZERO } from '../../lib/decimal.ts'
+import { decimal, type Decimal, decimalOfInteger, ZERO, sumDecimals } from '../../lib/decimal.ts'
 import { createRandom, type Random } from '../../lib/random.ts'
 import type { WireRequestOf, WireResponseOf } from '../../protocol/endpoints.ts'
-import type { CoreState } from '../futures/core-state.ts'
+import { type CoreState, accountOf, coinOf, symbolOf } from '../futures/core-state.ts'
 import { deliveryStatus } from '../futures/instruments/delivery-status.ts'
 import type { ServicePorts } from '../services/service-ports.ts'
 import type { AccountRef } from '../shared/account.ts'
@@ -9,7 +9,6 @@ import type { Handlers } from '../shared/handlers.ts'
 import { refusals } from '../shared/refusals.ts'
 import { accept, type RefusedReply, type Reply } from '../shared/reply.ts'
 import { negated } from '../wallet/rounding.ts'
-import { futuresResults, type FuturesResults } from './futures-results.ts'
 import {
   closeDays,
   createTrader,
@@ -20,6 +19,7 @@ import {
   type TraderDay,
   TRADERS,
 } from './trader.ts'
+import { unrealised } from '../futures/positions/position.ts'
 
 /** Copy trading as the trader sees it: followers are only a number. */
 export interface CopyState {
@@ -222,4 +222,34 @@ function percent(part: Decimal, whole: Decimal, decimals: number): string {
 function dollars(amount: Decimal): string {
   const rounded = amount.round(PERCENT_DECIMALS)
   return rounded.lt(ZERO) ? `-$${negated(rounded).toString()}` : `$${rounded.toString()}`
+}
+
+const COIN = 'USDT'
+
+type FuturesResults = Readonly<ReturnType<typeof futuresResults>>
+
+function futuresResults(state: CoreState, uid: string, afterTrade: number) {
+  const account = accountOf(state, uid)
+  const { balance, realisedProfit, fees, funding, insurance } = coinOf(account, COIN)
+  const open = [...account.positions.values()].flatMap((position) => {
+    const { instrument, markTicks } = symbolOf(state, position.symbol)
+    return instrument.marginCoin === COIN ? [unrealised(instrument, position, markTicks)] : []
+  })
+  let gains = 0
+  let losses = 0
+  let lastTrade = afterTrade
+  for (let index = account.fills.length - 1; index >= 0; index--) {
+    const fill = account.fills[index]
+    if (fill === undefined || fill.sequence <= afterTrade) break
+    lastTrade = Math.max(lastTrade, fill.sequence)
+    if (fill.profit.gt(ZERO)) gains++
+    else if (fill.profit.lt(ZERO)) losses++
+  }
+  return {
+    profit: realisedProfit.minus(fees).plus(funding).plus(insurance),
+    equity: balance.plus(sumDecimals(open)),
+    gains,
+    losses,
+    lastTrade,
+  }
 }

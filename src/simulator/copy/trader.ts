@@ -27,7 +27,7 @@ export interface Trader {
   losses: number
   followersEver: number
   followersNow: number
-  /** What the futures account had earned when the last day closed, in USDT. */
+  /** USDT that the futures account had earned when the last day closed. */
   profitTaken: Decimal
   tradeTaken: number
   settings: ReadonlyMap<string, SymbolSetting>

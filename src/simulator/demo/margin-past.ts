@@ -4,11 +4,11 @@ import { judgeDebtors } from '../margin/debts/liquidation.ts'
 import { passTime, startClock } from '../margin/debts/pass-time.ts'
 import { coinIn, type MarginPair, type MarginState } from '../margin/margin-state.ts'
 import { balanceOf, type LoanType, type OrderSource } from '../margin/orders/margin-order.ts'
-import { type ExchangeMarginMode } from '../shared/account.ts'
+import type { ExchangeMarginMode } from '../shared/account.ts'
 import { placeOrder } from '../margin/orders/place-order.ts'
 import { EMPTY_QUOTE } from '../market/market.ts'
 import { fillOrder, isOpen } from '../matching/order-lifecycle.ts'
-import { cancelPairOrder, pairOf, venueOf } from '../services/pair-service.ts'
+import { cancelPairOrder, pairOf, matchingOf } from '../services/pair-service.ts'
 import { decimalOfFloat, negated } from '../wallet/rounding.ts'
 
 /**
@@ -232,5 +232,5 @@ function placeRow(
   if (status !== 'partial_fill') return
   const pair = pairOf(state, symbol)
   const lots = pair.lots(found.size.times('0.4'))
-  fillOrder(venueOf(state, pair), found, { lots, ticks: found.priceTicks, scope: 'maker' })
+  fillOrder(matchingOf(state, pair), found, { lots, ticks: found.priceTicks, scope: 'maker' })
 }

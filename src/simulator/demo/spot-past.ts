@@ -3,7 +3,7 @@ import { openOrder } from '../spot/place-spot-order.ts'
 import { cancelOrder, finishOrder, fillOrder, isOpen } from '../matching/order-lifecycle.ts'
 import { insertOrder, sideOf } from '../matching/order-book.ts'
 import { costOf, paidCoin, remainingOf } from '../services/pair-order.ts'
-import { venueOf } from '../services/pair-service.ts'
+import { matchingOf } from '../services/pair-service.ts'
 import type { SpotOrder, SpotTerms } from '../spot/spot-order.ts'
 import type { SpotPair, SpotState } from '../spot/spot-state.ts'
 import { spotBalance } from '../wallet/coin-money.ts'
@@ -83,13 +83,13 @@ function writeOrder(state: SpotState, past: PastOrder, terms: SpotTerms): void {
   const hasOldFees = at < state.ports.startAt - OLD_FEES_MS
   const order = openOrder(state, terms, { at, hasOldFees, reference })
   if (isStanding(kind) && terms.trigger !== undefined) return
-  const venueAt = (now: number) => venueOf(state, pair, { now })
-  venueAt(at).stopWaiting(order)
+  const matchingAt = (now: number) => matchingOf(state, pair, { now })
+  matchingAt(at).stopWaiting(order)
   order.status = 'live'
   if (isStanding(kind)) insertOrder(sideOf(pair, order), order)
   fillShare(state, order, past)
-  if (kind.cancelled !== undefined) cancelOrder(venueAt(at + 60_000), order, kind.cancelled)
-  else if (kind.filled === '1' && isOpen(order)) finishOrder(venueAt(order.updatedAt), order)
+  if (kind.cancelled !== undefined) cancelOrder(matchingAt(at + 60_000), order, kind.cancelled)
+  else if (kind.filled === '1' && isOpen(order)) finishOrder(matchingAt(order.updatedAt), order)
 }
 
 function fillShare(
@@ -102,7 +102,7 @@ function fillShare(
   const whole = order.isQuoteSized ? remainingOf(order).div(price) : remainingOf(order)
   const base = roundDown(whole.times(kind.filled), pair.rules.sizeDecimals)
   if (!base.gt(ZERO)) return
-  fillOrder(venueOf(state, pair, { now: at + 500 }), order, {
+  fillOrder(matchingOf(state, pair, { now: at + 500 }), order, {
     lots: pair.lots(base),
     ticks: pair.ticks(price),
     scope: isMarket ? 'taker' : 'maker',

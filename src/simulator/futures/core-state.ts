@@ -20,7 +20,7 @@ import {
 import { createDisplayedMarket } from '../matching/displayed-market.ts'
 import { fillModel, type MatchingRules } from '../matching/fill-model.ts'
 import { createBookSide, type OrderBook } from '../matching/order-book.ts'
-import type { Venue } from '../matching/venue.ts'
+import type { OrderMatching } from '../matching/order-matching.ts'
 import type { FuturesOrder, PositionSide } from './orders/order.ts'
 import type { PlanOrder } from './plans/plan-order.ts'
 import { positionKey, type Position } from './positions/position.ts'
@@ -105,7 +105,7 @@ export interface SymbolState extends OrderBook<FuturesOrder> {
   readonly references: RecordedReferences | undefined
   readonly positions: Position[]
   readonly planOrders: PlanOrder[]
-  venue: Venue<FuturesOrder> | undefined
+  matching: OrderMatching<FuturesOrder> | undefined
   readonly followers: (() => void)[]
 }
 
@@ -151,7 +151,7 @@ export function createSymbolState(
     sells: createBookSide(false),
     positions: [],
     planOrders: [],
-    venue: undefined,
+    matching: undefined,
     followers: [],
   }
 }
@@ -183,18 +183,18 @@ export function applyChoices(account: ExchangeAccount, choices: AccountChoices):
 }
 
 /** @throws RangeError before the exchange is open */
-export function venueOf({ venue, instrument }: SymbolState): Venue<FuturesOrder> {
-  if (venue === undefined) throw new RangeError(`${instrument.symbol} is not open`)
-  return venue
+export function matchingOf({ matching, instrument }: SymbolState): OrderMatching<FuturesOrder> {
+  if (matching === undefined) throw new RangeError(`${instrument.symbol} is not open`)
+  return matching
 }
 
-export interface CoreStateParts extends Pick<CoreState, 'settings' | 'rows' | 'seed'> {
+export interface CoreStateOptions extends Pick<CoreState, 'settings' | 'rows' | 'seed'> {
   readonly symbols: readonly SymbolState[]
   readonly accounts: readonly ExchangeAccountSetup[]
   readonly speed: number
 }
 
-export function createCoreState(parts: CoreStateParts): CoreState {
+export function createCoreState(parts: CoreStateOptions): CoreState {
   const { settings, symbols, accounts, rows, seed, speed } = parts
   return {
     settings,

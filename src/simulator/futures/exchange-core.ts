@@ -10,8 +10,7 @@ import {
   type HandlerRequest,
   type ReplyOf,
 } from '../shared/handlers.ts'
-import type { RowStore } from '../store/row-store.ts'
-import { StoredRows } from '../store/stored-rows.ts'
+import { type RowStore, StoredRows } from '../store/stored-rows.ts'
 import { ledgerStatement, type LedgerStatement } from './accounts/ledger-view.ts'
 import { bookSum, type BookSum } from './accounts/ledger.ts'
 import {
@@ -33,12 +32,12 @@ import {
   NO_COUNTS,
   recordedAt,
   type SymbolState,
-  venueOf,
+  matchingOf,
 } from './core-state.ts'
 import { futuresHandlers } from './futures-handlers.ts'
 import { isTrading, settleContract, settlementAt } from './instruments/delivery.ts'
 import { type ListedContract, toMarketInstrument } from './instruments/instruments.ts'
-import { createFuturesVenue, enterMatching } from './orders/futures-venue.ts'
+import { createFuturesMatching, enterMatching } from './orders/futures-matching.ts'
 import { pruneWindow } from './orders/idempotency.ts'
 import { triggerPlanOrders } from './plans/plan-orders.ts'
 import { nextFundingAfter, settleFunding } from './positions/funding.ts'
@@ -239,7 +238,8 @@ export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
     seed: options.seed,
     speed: market.speed,
   })
-  for (const symbol of state.symbols.values()) symbol.venue = createFuturesVenue(state, symbol)
+  for (const symbol of state.symbols.values())
+    symbol.matching = createFuturesMatching(state, symbol)
   openLived(state)
   if (checkpoint !== undefined) {
     restoreState(state, rows)
@@ -251,7 +251,7 @@ export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
   return new ExchangeCore(state, market)
 }
 
-interface SymbolParts {
+interface OpenSymbolOptions {
   readonly market: Market
   readonly settings: CoreSettings
   readonly seed: string | number
@@ -260,7 +260,7 @@ interface SymbolParts {
 
 function openSymbol(
   instrument: ListedContract,
-  { market, settings, seed, checkpoint }: SymbolParts,
+  { market, settings, seed, checkpoint }: OpenSymbolOptions,
 ) {
   const listedAt = instrument.delivery?.listedAt ?? 0
   const statistics = new DayStatistics({
@@ -337,7 +337,7 @@ function playStep(state: CoreState, step: MarketStep): void {
   applyQuote(state, symbol, step)
   if (!isTrading(symbol, at)) return
   if (symbol.positions.length > 0 || symbol.planOrders.length > 0) refreshMark(state, symbol, at)
-  matchResting(venueOf(symbol))
+  matchResting(matchingOf(symbol))
   if (symbol.positions.length > 0) {
     fireExits(state, symbol)
     liquidateAtMark(state, symbol)

@@ -1,6 +1,6 @@
 import { matchResting } from '../matching/match-orders.ts'
 import { isOpen } from '../matching/order-lifecycle.ts'
-import { openPairs, venueOf } from '../services/pair-service.ts'
+import { openPairs, matchingOf } from '../services/pair-service.ts'
 import type { ServicePorts } from '../services/service-ports.ts'
 import { Histories } from '../shared/histories.ts'
 import type { Handlers } from '../shared/handlers.ts'
@@ -10,8 +10,9 @@ import { assessBalance, riskRatio } from './debts/balance-risk.ts'
 import { liquidationPage } from './debts/liquidation-page.ts'
 import { judgeDebtors } from './debts/liquidation.ts'
 import { passTime } from './debts/pass-time.ts'
-import { defaultMarginSettings, type MarginSettings } from './margin-settings.ts'
 import {
+  defaultMarginSettings,
+  type MarginSettings,
   ACCRUAL,
   DEBTORS,
   HOUR_MS,
@@ -29,8 +30,8 @@ import {
   type LiquidationRecord,
   type MarginAccountOrder,
 } from './orders/margin-order.ts'
-import { type ExchangeMarginMode } from '../shared/account.ts'
-import { close, receive } from './orders/margin-venue.ts'
+import type { ExchangeMarginMode } from '../shared/account.ts'
+import { close, receive } from './orders/margin-matching.ts'
 import { openOrdersPage, toWireOrder } from './orders/open-orders-page.ts'
 
 export function openMargin(
@@ -86,12 +87,12 @@ export const marginHandlers = {
 } satisfies Handlers<MarginState>
 
 function followPair(state: MarginState, pair: MarginPair): void {
-  const venue = venueOf(state, pair)
+  const matching = matchingOf(state, pair)
   pair.follow((at) => {
     if (!pair.hasOrders && state.debtors.size === 0) return
     passTime(state, at)
     pair.refresh()
-    matchResting(venue)
+    matchResting(matching)
     judgeDebtors(state, pair)
   })
 }

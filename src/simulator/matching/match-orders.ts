@@ -10,10 +10,10 @@ import {
 } from './displayed-market.ts'
 import { insertOrder, type OrderBook, sideOf } from './order-book.ts'
 import { cancelOrder, endMarketOrder, fillOrder, isOpen } from './order-lifecycle.ts'
-import type { Venue } from './venue.ts'
+import type { OrderMatching } from './order-matching.ts'
 
 /**
- * Accounts never trade with each other, and orders of one account do so only if the venue allows it
+ * Accounts never trade with each other, and orders of one account do so only if `meetsOwn` allows it
  * ({@link preventSelfTrade}).
  *
  * An order that reaches the other side walks its levels, each as deep as the best one. The rest of
@@ -31,36 +31,39 @@ import type { Venue } from './venue.ts'
 
 const FORCED_LEVELS_MAX = 10_000
 
-export function enterMarket<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
-  const { book } = venue
+export function enterMarket<Order extends BookOrder>(
+  matching: OrderMatching<Order>,
+  order: Order,
+): void {
+  const { book } = matching
   const { market } = book
-  venue.stopWaiting(order)
+  matching.stopWaiting(order)
   order.status = 'live'
-  venue.putOrder(order)
-  const cutTicks = preventSelfTrade(venue, order)
+  matching.putOrder(order)
+  const cutTicks = preventSelfTrade(matching, order)
   if (!isOpen(order)) return
-  if (order.force === 'post_only' && ownOrdersMet(venue, order).length > 0)
-    return cancelOrder(venue, order, 'post_only')
+  if (order.force === 'post_only' && ownOrdersMet(matching, order).length > 0)
+    return cancelOrder(matching, order, 'post_only')
   // Only the market's size is known in advance, so fok trades only with it.
-  if (order.force !== 'fok') meetOwnOrders(venue, order)
+  if (order.force !== 'fok') meetOwnOrders(matching, order)
   if (!isOpen(order)) return
   if (order.orderType === 'market') {
-    takeLevels(venue, order, cutTicks)
-    if (isOpen(order)) endMarketOrder(venue, order)
+    takeLevels(matching, order, cutTicks)
+    if (isOpen(order)) endMarketOrder(matching, order)
     return
   }
   const reaches = reachesMarket(market, order)
-  if (reaches && order.force === 'post_only') return cancelOrder(venue, order, 'post_only')
-  if (reaches && (order.force !== 'fok' || canFillWhole(venue, order))) {
-    takeLevels(venue, order, cutTicks)
+  if (reaches && order.force === 'post_only') return cancelOrder(matching, order, 'post_only')
+  if (reaches && (order.force !== 'fok' || canFillWhole(matching, order))) {
+    takeLevels(matching, order, cutTicks)
   }
   if (!isOpen(order)) return
-  if (order.force === 'ioc' || order.force === 'fok') return cancelOrder(venue, order, 'force')
-  if (cutTicks !== undefined) return cancelOrder(venue, order, 'self_trade')
+  if (order.force === 'ioc' || order.force === 'fok') return cancelOrder(matching, order, 'force')
+  if (cutTicks !== undefined) return cancelOrder(matching, order, 'self_trade')
   order.takingAt = reaches ? market.at : 0
-  order.queueLots = reaches ? 0 : queueBefore(venue.book, order)
+  order.queueLots = reaches ? 0 : queueBefore(matching.book, order)
   insertOrder(sideOf(book, order), order)
-  venue.putOrder(order)
+  matching.putOrder(order)
 }
 
 function reachesBook({ market, buys, sells }: OrderBook<BookOrder>): boolean {
@@ -69,17 +72,17 @@ function reachesBook({ market, buys, sells }: OrderBook<BookOrder>): boolean {
   return sells.bestTicks > 0 && sells.bestTicks <= Math.max(askTicks, highTicks)
 }
 
-export function matchResting<Order extends BookOrder>(venue: Venue<Order>): void {
-  if (!reachesBook(venue.book)) return
-  const { market, buys, sells } = venue.book
+export function matchResting<Order extends BookOrder>(matching: OrderMatching<Order>): void {
+  if (!reachesBook(matching.book)) return
+  const { market, buys, sells } = matching.book
   const hasTraded = market.tradedLots > 0
   const lowest = hasTraded ? Math.min(market.lowTicks, market.askTicks) : market.askTicks
   const highest = hasTraded ? Math.max(market.highTicks, market.bidTicks) : market.bidTicks
-  const hasQueues = venue.model.touch === 'queue'
+  const hasQueues = matching.model.touch === 'queue'
   const buysFrom = hasQueues ? Math.min(lowest, market.bidTicks) : lowest
   const sellsFrom = hasQueues ? Math.max(highest, market.askTicks) : highest
-  for (const order of reached(buys.orders, buysFrom)) meetQuote(venue, order)
-  for (const order of reached(sells.orders, sellsFrom)) meetQuote(venue, order)
+  for (const order of reached(buys.orders, buysFrom)) meetQuote(matching, order)
+  for (const order of reached(sells.orders, sellsFrom)) meetQuote(matching, order)
 }
 
 function reached<Order extends BookOrder>(
@@ -93,29 +96,29 @@ function reached<Order extends BookOrder>(
 }
 
 function takeLevels<Order extends BookOrder>(
-  venue: Venue<Order>,
+  matching: OrderMatching<Order>,
   order: Order,
   cutTicks?: number,
 ): void {
-  const { market } = venue.book
+  const { market } = matching.book
   const { direction } = order
   if (market.at === 0 || (direction === 'buy' ? market.askLots : market.bidLots) <= 0) return
-  const isForced = venue.isForced(order)
-  const levels = isForced ? firstLevel(market, direction) + FORCED_LEVELS_MAX : venue.levelsMax
+  const isForced = matching.isForced(order)
+  const levels = isForced ? firstLevel(market, direction) + FORCED_LEVELS_MAX : matching.levelsMax
   for (let level = firstLevel(market, direction); level < levels && isOpen(order); level++) {
     const ticks = levelTicksAt(market, direction, level)
     if (isBeyond(order, ticks, cutTicks)) return
-    const allowed = isForced ? Number.POSITIVE_INFINITY : allowedLots(market, venue.model)
+    const allowed = isForced ? Number.POSITIVE_INFINITY : allowedLots(market, matching.model)
     const price = noBetter(order, ticks)
-    const wanted = Math.min(venue.wantedLots(order, price), allowed)
+    const wanted = Math.min(matching.wantedLots(order, price), allowed)
     if (wanted <= 0) return
     const isLast = isForced && (level === levels - 1 || ticks === 1)
     const lots = isLast ? wanted : Math.min(wanted, depthUpTo(market, direction, level))
     if (lots <= 0) continue
-    const traded = fillOrder(venue, order, { lots, ticks: price, scope: 'taker' })
+    const traded = fillOrder(matching, order, { lots, ticks: price, scope: 'taker' })
     takeDepth(market, direction, traded)
     countTaken(market, traded)
-    venue.putMarket()
+    matching.putMarket()
   }
 }
 
@@ -135,38 +138,41 @@ function noBetter({ direction, priceTicks, triggerTicks }: BookOrder, ticks: num
   return Math.max(ticks, priceTicks === 0 ? triggerTicks : Math.min(triggerTicks, priceTicks))
 }
 
-function canFillWhole<Order extends BookOrder>(venue: Venue<Order>, order: Order): boolean {
-  const { market } = venue.book
+function canFillWhole<Order extends BookOrder>(
+  matching: OrderMatching<Order>,
+  order: Order,
+): boolean {
+  const { market } = matching.book
   const { direction, priceTicks } = order
   const within = Math.abs(priceTicks - levelTicksAt(market, direction, 0)) / market.levelTicks
-  const last = Math.min(venue.levelsMax - 1, Math.floor(within))
-  const there = Math.min(depthUpTo(market, direction, last), allowedLots(market, venue.model))
-  return there >= venue.wantedLots(order, priceTicks)
+  const last = Math.min(matching.levelsMax - 1, Math.floor(within))
+  const there = Math.min(depthUpTo(market, direction, last), allowedLots(market, matching.model))
+  return there >= matching.wantedLots(order, priceTicks)
 }
 
-function meetQuote<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
+function meetQuote<Order extends BookOrder>(matching: OrderMatching<Order>, order: Order): void {
   if (!isOpen(order)) return
-  const { market } = venue.book
+  const { market } = matching.book
   if (
     reachesMarket(market, order) &&
     order.takingAt !== 0 &&
     order.takingAt === market.previousAt
   ) {
     order.takingAt = market.at
-    venue.putOrder(order)
-    return takeLevels(venue, order)
+    matching.putOrder(order)
+    return takeLevels(matching, order)
   }
-  const met = lotsMet(venue, order)
+  const met = lotsMet(matching, order)
   if (met.lots <= 0) return
-  const traded = fillOrder(venue, order, {
-    lots: Math.min(met.lots, venue.wantedLots(order, order.priceTicks)),
+  const traded = fillOrder(matching, order, {
+    lots: Math.min(met.lots, matching.wantedLots(order, order.priceTicks)),
     ticks: order.priceTicks,
     scope: 'maker',
   })
   if (met.by === 'quote') takeDepth(market, order.direction, traded)
   if (met.by === 'trade') market.taken.tradedLots += traded
   countTaken(market, traded)
-  venue.putMarket()
+  matching.putMarket()
 }
 
 interface QuoteMatch {
@@ -174,9 +180,12 @@ interface QuoteMatch {
   readonly lots: number
 }
 
-function lotsMet<Order extends BookOrder>(venue: Venue<Order>, order: Order): QuoteMatch {
-  const { market } = venue.book
-  const { model } = venue
+function lotsMet<Order extends BookOrder>(
+  matching: OrderMatching<Order>,
+  order: Order,
+): QuoteMatch {
+  const { market } = matching.book
+  const { model } = matching
   const { direction, priceTicks } = order
   const isBuy = direction === 'buy'
   const hasTraded = market.tradedLots > 0
@@ -190,23 +199,26 @@ function lotsMet<Order extends BookOrder>(venue: Venue<Order>, order: Order): Qu
   if (reachesMarket(market, order)) {
     return { by: 'quote', lots: Math.min(allowed, depthUpTo(market, direction, 0)) }
   }
-  return { by: 'trade', lots: Math.min(allowed, lotsTradedAt(venue, order)) }
+  return { by: 'trade', lots: Math.min(allowed, lotsTradedAt(matching, order)) }
 }
 
-function lotsTradedAt<Order extends BookOrder>(venue: Venue<Order>, order: Order): number {
-  const { market } = venue.book
-  const { touch, touchShare } = venue.model
+function lotsTradedAt<Order extends BookOrder>(
+  matching: OrderMatching<Order>,
+  order: Order,
+): number {
+  const { market } = matching.book
+  const { touch, touchShare } = matching.model
   const left = market.lastTicks === order.priceTicks ? market.tradedLots : 0
   if (touch === 'front') return left - market.taken.tradedLots
   if (order.queueLots === QUEUE_UNKNOWN) {
-    order.queueLots = queueBefore(venue.book, order)
-    venue.putOrder(order)
+    order.queueLots = queueBefore(matching.book, order)
+    matching.putOrder(order)
   }
   if (left <= 0) return 0
   const before = Math.max(0, order.queueLots)
   if (before > 0) {
     order.queueLots = Math.max(0, before - left)
-    venue.putOrder(order)
+    matching.putOrder(order)
   }
   return Math.floor((left - before) * touchShare) - market.taken.tradedLots
 }
@@ -231,11 +243,11 @@ function queueBefore<Order extends BookOrder>(
  * @returns the price in ticks from which on the order must neither trade nor rest
  */
 function preventSelfTrade<Order extends BookOrder>(
-  venue: Venue<Order>,
+  matching: OrderMatching<Order>,
   order: Order,
 ): number | undefined {
   if (order.stpMode === 'none') return undefined
-  const { market, buys, sells } = venue.book
+  const { market, buys, sells } = matching.book
   const isBuy = order.direction === 'buy'
   const meets = (isBuy ? sells : buys).orders.filter(
     (other) => other.uid === order.uid && wouldMeet(order, other.priceTicks),
@@ -243,35 +255,38 @@ function preventSelfTrade<Order extends BookOrder>(
   const nearest = meets[0]?.priceTicks
   if (nearest === undefined) return undefined
   if (order.stpMode !== 'cancel_taker') {
-    for (const other of meets) cancelOrder(venue, other, 'self_trade')
+    for (const other of meets) cancelOrder(matching, other, 'self_trade')
   }
   if (order.stpMode === 'cancel_maker') return undefined
   const best = isBuy ? market.askTicks : market.bidTicks
   if (market.at === 0 || (isBuy ? nearest <= best : nearest >= best))
-    cancelOrder(venue, order, 'self_trade')
+    cancelOrder(matching, order, 'self_trade')
   return nearest
 }
 
 /**
  * The account's own resting orders come first where they are at least as good as the market's best.
  */
-function meetOwnOrders<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
-  for (const own of ownOrdersMet(venue, order)) {
+function meetOwnOrders<Order extends BookOrder>(
+  matching: OrderMatching<Order>,
+  order: Order,
+): void {
+  for (const own of ownOrdersMet(matching, order)) {
     const { priceTicks: ticks } = own
-    const lots = Math.min(venue.wantedLots(own, ticks), venue.wantedLots(order, ticks))
-    const traded = fillOrder(venue, own, { lots, ticks, scope: 'maker' })
+    const lots = Math.min(matching.wantedLots(own, ticks), matching.wantedLots(order, ticks))
+    const traded = fillOrder(matching, own, { lots, ticks, scope: 'maker' })
     if (traded > 0 && isOpen(order))
-      fillOrder(venue, order, { lots: traded, ticks, scope: 'taker', isTwin: true })
+      fillOrder(matching, order, { lots: traded, ticks, scope: 'taker', isTwin: true })
     if (!isOpen(order)) return
   }
 }
 
 function ownOrdersMet<Order extends BookOrder>(
-  venue: Venue<Order>,
+  matching: OrderMatching<Order>,
   order: Order,
 ): readonly Order[] {
-  const { market, buys, sells } = venue.book
-  if (venue.meetsOwn !== true || order.stpMode !== 'none' || venue.isForced(order)) return []
+  const { market, buys, sells } = matching.book
+  if (matching.meetsOwn !== true || order.stpMode !== 'none' || matching.isForced(order)) return []
   const isBuy = order.direction === 'buy'
   const best = market.at === 0 ? undefined : isBuy ? market.askTicks : market.bidTicks
   return (isBuy ? sells : buys).orders.filter(({ uid, priceTicks }) => {

@@ -1,6 +1,6 @@
 import { QUEUE_UNKNOWN, type BookOrder, type CancelReason, type Trade } from './book-order.ts'
 import { removeOrder, sideOf } from './order-book.ts'
-import type { Venue } from './venue.ts'
+import type { OrderMatching } from './order-matching.ts'
 
 /** Only this file changes an order's status. */
 
@@ -20,49 +20,55 @@ export function isOpen({ status }: Pick<BookOrder, 'status'>): boolean {
 }
 
 export function fillOrder<Order extends BookOrder>(
-  venue: Venue<Order>,
+  matching: OrderMatching<Order>,
   order: Order,
   trade: Trade,
 ): number {
-  const lots = venue.settle(order, trade)
+  const lots = matching.settle(order, trade)
   if (lots > 0) {
     order.status = 'partially_filled'
-    order.updatedAt = venue.now
-    if (venue.isFilled(order)) finishOrder(venue, order)
-    else venue.putOrder(order)
+    order.updatedAt = matching.now
+    if (matching.isFilled(order)) finishOrder(matching, order)
+    else matching.putOrder(order)
   }
-  if (venue.isPointless(order)) cancelOrder(venue, order, 'position_gone')
+  if (matching.isPointless(order)) cancelOrder(matching, order, 'position_gone')
   return lots
 }
 
-export function endMarketOrder<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
-  if (venue.isSpent(order)) finishOrder(venue, order)
-  else cancelOrder(venue, order, 'no_liquidity')
+export function endMarketOrder<Order extends BookOrder>(
+  matching: OrderMatching<Order>,
+  order: Order,
+): void {
+  if (matching.isSpent(order)) finishOrder(matching, order)
+  else cancelOrder(matching, order, 'no_liquidity')
 }
 
-export function finishOrder<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
-  endOrder(venue, order, 'filled')
+export function finishOrder<Order extends BookOrder>(
+  matching: OrderMatching<Order>,
+  order: Order,
+): void {
+  endOrder(matching, order, 'filled')
 }
 
 export function cancelOrder<Order extends BookOrder>(
-  venue: Venue<Order>,
+  matching: OrderMatching<Order>,
   order: Order,
   reason: CancelReason,
 ): void {
   if (!isOpen(order)) return
   order.cancelReason = reason
-  endOrder(venue, order, 'cancelled')
+  endOrder(matching, order, 'cancelled')
 }
 
 function endOrder<Order extends BookOrder>(
-  venue: Venue<Order>,
+  matching: OrderMatching<Order>,
   order: Order,
   status: 'filled' | 'cancelled',
 ): void {
-  if (order.status === 'pending') venue.stopWaiting(order)
-  else removeOrder(sideOf(venue.book, order), order)
+  if (order.status === 'pending') matching.stopWaiting(order)
+  else removeOrder(sideOf(matching.book, order), order)
   order.status = status
-  order.updatedAt = venue.now
-  venue.close(order)
-  venue.putOrder(order)
+  order.updatedAt = matching.now
+  matching.close(order)
+  matching.putOrder(order)
 }

@@ -2,7 +2,7 @@ import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import type { CancelReason, Trade } from '../matching/book-order.ts'
 import { insertOrder, sideOf } from '../matching/order-book.ts'
 import { cancelOrder, isOpen, pendingSince } from '../matching/order-lifecycle.ts'
-import type { Venue } from '../matching/venue.ts'
+import type { OrderMatching } from '../matching/order-matching.ts'
 import { Histories } from '../shared/histories.ts'
 import { type HistoryQuery, type HistoryRules, readHistory } from '../shared/history-page.ts'
 import { known } from '../shared/known.ts'
@@ -143,15 +143,15 @@ export function cancelPairOrder<Order extends PairOrder, Rules extends CoinPair>
   order: Order,
   reason: CancelReason,
 ): void {
-  cancelOrder(venueOf(trading, pairOf(trading, order.symbol)), order, reason)
+  cancelOrder(matchingOf(trading, pairOf(trading, order.symbol)), order, reason)
 }
 
 /** @param clock differs from the exchange's to write a past */
-export function venueOf<Order extends PairOrder>(
+export function matchingOf<Order extends PairOrder>(
   { ports, orders, rules }: Omit<PairTrading<Order, CoinPair>, 'pairs'>,
   pair: PairMarket<Order>,
   clock = rules.clock,
-): Venue<Order> {
+): OrderMatching<Order> {
   const { isForced } = rules
   const { wallet } = ports
   const balanceIn = (order: Order, coin: string): CoinRef => {

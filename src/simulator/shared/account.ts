@@ -38,7 +38,7 @@ export interface GatewayClient {
   readonly isWhitelisted: boolean
 }
 
-/** What an account has chosen survives a restart. */
+/** The choices survive a restart. */
 export interface AccountChoices {
   readonly positionMode?: WirePositionMode
   readonly leverageBySymbol?: Readonly<Record<string, number>>

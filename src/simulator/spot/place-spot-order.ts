@@ -22,11 +22,11 @@ import {
   isClientOidTaken,
   openOrdersOf,
   pairOf,
-  venueOf,
+  matchingOf,
 } from '../services/pair-service.ts'
 import { NO_FEES, type SpotOrder, type SpotTerms } from './spot-order.ts'
 import { refusals } from '../shared/refusals.ts'
-import { isTriggered } from './spot-venue.ts'
+import { isTriggered } from './spot-matching.ts'
 import type { SpotPair, SpotState } from './spot-state.ts'
 
 export const placeRequest = z.looseObject({
@@ -64,7 +64,7 @@ export function placeSpotOrder(
   if ('code' in terms) return terms
   const { now } = state.ports.clock
   const order = openOrder(state, terms, { at: now, hasOldFees: false, reference: pair.lastPrice() })
-  if (isTriggered(order, pair)) enterMarket(venueOf(state, pair), order)
+  if (isTriggered(order, pair)) enterMarket(matchingOf(state, pair), order)
   return accept(referenceTo(order))
 }
 

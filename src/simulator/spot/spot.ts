@@ -10,11 +10,15 @@ import { spotHistory, spotOrderInfo, spotSymbolRows } from './spot-queries.ts'
 import { spotBalance } from '../wallet/coin-money.ts'
 import { textsOf } from '../wallet/rounding.ts'
 import { refusals } from '../shared/refusals.ts'
-import { defaultSpotSettings, type SpotSettings } from './spot-settings.ts'
+import {
+  defaultSpotSettings,
+  type SpotSettings,
+  type SpotState,
+  type WithdrawalRecord,
+} from './spot-state.ts'
 import type { SpotOrder } from './spot-order.ts'
-import type { SpotState, WithdrawalRecord } from './spot-state.ts'
 import { readSpotSymbol, type SpotSymbol } from './spot-symbol.ts'
-import { chargeFee, followPair } from './spot-venue.ts'
+import { chargeFee, followPair } from './spot-matching.ts'
 import { withdraw } from './withdrawals.ts'
 
 /** Books the opening balances, so it is called before services that spend them. */

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { rollBack } from '../../lib/roll-back.ts'
-import type { RowStore, StoredRow } from './row-store.ts'
+import type { RowStore, StoredRow } from './stored-rows.ts'
 
 /**
  * Commits are not synchronised: a power cut costs the last moments, which play money can bear. The

@@ -1,6 +1,20 @@
 import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
-import type { RowStore, StoredRow } from './row-store.ts'
+
+export interface StoredRow {
+  readonly table: string
+  readonly id: string
+  /** Must be read at once; undefined if the row was removed. */
+  readonly json: string | undefined
+  /** Must be read at once, and never changed. */
+  readonly entity?: unknown
+}
+
+/** Synchronous: what was saved survives a restart. */
+export interface RowStore {
+  load(): readonly StoredRow[] | undefined
+  save(changes: readonly StoredRow[]): void
+}
 
 const STORE_VERSION = 6
 /** Version 0.1.0 differs only in the state of markets that are not seeded. */

@@ -56,14 +56,23 @@ function kindOf({ method, retry, auth = 'schemeA', scope = 'uid', calls: usual =
   })
 }
 
-type EndpointRow<Shape extends z.ZodRawShape, Response extends z.ZodType> = Endpoint<
+type UndocumentedEndpoint<Shape extends z.ZodRawShape, Response extends z.ZodType> = Endpoint<
   string,
   z.ZodObject<Shape>,
   Response
 >
 
 export function fromTable<State, Shape extends z.ZodRawShape, Response extends z.ZodType>(
-  { method, path, auth, limit, retry, section, request, response }: EndpointRow<Shape, Response>,
+  {
+    method,
+    path,
+    auth,
+    limit,
+    retry,
+    section,
+    request,
+    response,
+  }: UndocumentedEndpoint<Shape, Response>,
   answer: UndocumentedRow<State, z.ZodObject<Shape>, Response>['answer'],
 ): UndocumentedRow<State, z.ZodObject<Shape, z.core.$loose>, Response> {
   return {

@@ -31,7 +31,7 @@ export interface WireOptions {
   readonly onEvent?: (event: WireEvent) => void
 }
 
-interface TakenRequest {
+interface ServedRequest {
   readonly request: ReceivedRequest
   readonly endpoint: NamedEndpoint | undefined
   readonly now: number
@@ -86,7 +86,7 @@ export class Wire {
   }
 
   /** After a defect the client does not know the outcome. */
-  #answerSafely(taken: TakenRequest): Reply<unknown> {
+  #answerSafely(taken: ServedRequest): Reply<unknown> {
     try {
       return this.#answer(taken)
     } catch (error) {
@@ -96,7 +96,7 @@ export class Wire {
     }
   }
 
-  #answer(taken: TakenRequest): Reply<unknown> {
+  #answer(taken: ServedRequest): Reply<unknown> {
     const { request, endpoint, now } = taken
     const { exchange, settings } = this.#options
     if (Object.keys(request.headers).length > HEADERS_MAX) return wireRefusals.headersTooMany
@@ -123,7 +123,7 @@ export class Wire {
 
   #authenticate(
     auth: 'schemeA' | 'schemeB',
-    { request, now }: TakenRequest,
+    { request, now }: ServedRequest,
   ): Reply<ExchangeAccountSetup> {
     const { exchange, settings } = this.#options
     if (auth === 'schemeB')
@@ -135,7 +135,7 @@ export class Wire {
     return authenticate(request, { accountByKey, toleranceMs: settings.timestampToleranceMs, now })
   }
 
-  #take({ name, auth, limit }: NamedEndpoint, taken: TakenRequest): boolean {
+  #take({ name, auth, limit }: NamedEndpoint, taken: ServedRequest): boolean {
     const { account, request, now } = taken
     const { granted, remaining } = this.#limits.take(
       {
@@ -150,7 +150,7 @@ export class Wire {
     return granted
   }
 
-  #respond(outcome: Reply<unknown>, { endpoint, now, remaining }: TakenRequest): WireResponse {
+  #respond(outcome: Reply<unknown>, { endpoint, now, remaining }: ServedRequest): WireResponse {
     const { businessErrorStatus } = this.#options.settings
     const headers: Record<string, string> = { 'content-type': 'application/json;charset=UTF-8' }
     if (remaining !== undefined) headers['x-mbx-used-remain-limit'] = String(remaining)
@@ -183,7 +183,7 @@ export class Wire {
     return Buffer.concat([Buffer.from(head), json, CLOSING_BRACE])
   }
 
-  #countRefusal({ code, message }: RefusedReply, { endpoint, account }: TakenRequest): void {
+  #countRefusal({ code, message }: RefusedReply, { endpoint, account }: ServedRequest): void {
     this.#refusals.set(code, (this.#refusals.get(code) ?? 0) + 1)
     const [name, uid] = [endpoint?.name, account?.uid]
     this.#options.onEvent({ kind: 'requestRefused', endpoint: name, uid, code, message })

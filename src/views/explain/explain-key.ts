@@ -1,14 +1,14 @@
 import type { NumberedRecord } from '../../journal/journal-reader.ts'
-import { explainOrder, type ExplainFrame } from './explain-order.ts'
+import { explainOrder, type ExplainContext } from './explain-order.ts'
 import {
   type Moment,
-  type Story,
+  type Explanation,
   wordsOfDecision,
   wordsOfDenial,
   wordsOfFill,
 } from './explain-words.ts'
 
-export function explainKey(frame: ExplainFrame, key: string): readonly Story[] {
+export function explainKey(frame: ExplainContext, key: string): readonly Explanation[] {
   const quoted = JSON.stringify(key)
   const records = [...frame.reader.records({ containing: `"key":${quoted}` })]
   const clientOids = records.flatMap(({ record }) =>
@@ -24,7 +24,7 @@ export function explainKey(frame: ExplainFrame, key: string): readonly Story[] {
   return stories.length > 0 ? stories : explainFills(frame, key)
 }
 
-function explainFills(frame: ExplainFrame, id: string): readonly Story[] {
+function explainFills(frame: ExplainContext, id: string): readonly Explanation[] {
   const quoted = JSON.stringify(id)
   const numbered = new Map(
     [`"tradeId":${quoted}`, `"orderId":${quoted}`]
@@ -49,10 +49,10 @@ function explainFills(frame: ExplainFrame, id: string): readonly Story[] {
 }
 
 function explainWish(
-  frame: ExplainFrame,
+  frame: ExplainContext,
   records: readonly NumberedRecord[],
   { key, hasOrder }: { readonly key: string; readonly hasOrder: boolean },
-): Story | undefined {
+): Explanation | undefined {
   const moments = records.flatMap((numbered) => describeWish(frame, numbered, key))
   if (moments.length === 0 || (hasOrder && moments.every(({ what }) => what === 'decided')))
     return undefined
@@ -66,7 +66,7 @@ function explainWish(
 }
 
 function describeWish(
-  frame: ExplainFrame,
+  frame: ExplainContext,
   { sequence, record }: NumberedRecord,
   key: string,
 ): readonly Moment[] {

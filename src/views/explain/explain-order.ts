@@ -12,7 +12,7 @@ import {
   type StepsBySymbol,
   type Moment,
   sizeOf,
-  type Story,
+  type Explanation,
   wordsOfDecision,
   wordsOfWithdrawal,
   wordsOfFill,
@@ -22,13 +22,13 @@ import {
   wordsOfTerms,
 } from './explain-words.ts'
 
-export interface ExplainFrame {
+export interface ExplainContext {
   readonly reader: JournalReader
   readonly instruments: StepsBySymbol
   readonly positionMode: PositionMode
 }
 
-export function explainOrder(frame: ExplainFrame, clientOid: string): Story | undefined {
+export function explainOrder(frame: ExplainContext, clientOid: string): Explanation | undefined {
   const own = [...frame.reader.records({ containing: clientOid })]
   const terms = findTerms(own, clientOid)
   if (terms === undefined) return undefined
@@ -78,7 +78,7 @@ function answeredItems(
 }
 
 function decisionBefore(
-  { reader }: ExplainFrame,
+  { reader }: ExplainContext,
   terms: OrderTerms,
   first: NumberedRecord | undefined,
 ): readonly NumberedRecord[] {
@@ -109,7 +109,7 @@ function asksFor(record: DecisionRecord, terms: OrderTerms): boolean {
 }
 
 function around(
-  { reader }: ExplainFrame,
+  { reader }: ExplainContext,
   own: readonly NumberedRecord[],
   { symbol, strategyId }: OrderTerms,
 ): readonly NumberedRecord[] {
@@ -132,7 +132,7 @@ function inOrder(records: readonly NumberedRecord[]): readonly NumberedRecord[] 
 }
 
 function foldOrder(
-  { positionMode }: ExplainFrame,
+  { positionMode }: ExplainContext,
   records: readonly NumberedRecord[],
   clientOid: ClientOid,
 ): Order | undefined {
@@ -144,7 +144,7 @@ function foldOrder(
 export type Entries = readonly (readonly [what: string, text: string])[]
 
 function describeRecord(
-  { instruments }: ExplainFrame,
+  { instruments }: ExplainContext,
   record: JournalRecord,
   terms: OrderTerms,
   orderId: OrderId | undefined,
@@ -247,7 +247,7 @@ const VERDICTS: Readonly<Record<Order['state'], string>> = {
 }
 
 function verdictOf(
-  { instruments }: ExplainFrame,
+  { instruments }: ExplainContext,
   terms: OrderTerms,
   order: Order | undefined,
 ): string {

@@ -5,12 +5,12 @@ import { floatOnGrid } from '../../lib/grid.ts'
 import { wordsOfUniverse } from '../universe-words.ts'
 import { countLevels } from '../../engine/book/apply-record.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import { type Entries, type ExplainFrame, describeAround } from './explain-order.ts'
+import { type Entries, type ExplainContext, describeAround } from './explain-order.ts'
 import {
   type StepsBySymbol,
   type Moment,
   sizeOf,
-  type Story,
+  type Explanation,
   wordsOfAnswer,
   wordsOfDecision,
   wordsOfDenial,
@@ -21,7 +21,7 @@ import {
 } from './explain-words.ts'
 
 /** @param since Unix ms, our clock */
-export function explainSymbol(frame: ExplainFrame, symbol: string, since: number): Story {
+export function explainSymbol(frame: ExplainContext, symbol: string, since: number): Explanation {
   const batches = new Set<number>()
   const moments: Moment[] = []
   for (const { sequence, record } of frame.reader.records({ since })) {
@@ -40,10 +40,9 @@ export function explainSymbol(frame: ExplainFrame, symbol: string, since: number
   }
 }
 
-/** Some seconds of reading at most. */
 const DECISIONS_READ_MAX = 100_000
 
-function listWishes({ reader, instruments }: ExplainFrame, symbol: string): readonly string[] {
+function listWishes({ reader, instruments }: ExplainContext, symbol: string): readonly string[] {
   const wishes = new Map<string, string>()
   let looked = 0
   const query = { newestFirst: true, kinds: ['decision'], containing: `"${symbol}"` } as const

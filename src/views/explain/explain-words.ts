@@ -29,13 +29,13 @@ export interface Moment {
   readonly text: string
 }
 
-export interface Story {
+export interface Explanation {
   readonly title: string
   readonly moments: readonly Moment[]
   readonly verdict: string
 }
 
-/** Otherwise ticks and lots are shown. */
+/** Instruments that are missing are shown in ticks and lots. */
 export type StepsBySymbol = ReadonlyMap<string, InstrumentSteps>
 
 function priceOf(instruments: StepsBySymbol, symbol: string, ticks: number | undefined): string {
@@ -205,7 +205,6 @@ const KIND_WORDS: Readonly<Record<Exclude<FillKind, 'trade'>, string>> = {
   system: 'closed by the exchange as',
 }
 
-/** Unknown amounts are named. */
 function wordsOfMoney(fill: Fill): string {
   const { profit, fee, otherFees, isProfitOurs } = fill
   const ours = isProfitOurs ? ' by our own count' : ''

@@ -4,7 +4,6 @@ import type { Instrument } from '../../domain/instrument.ts'
 import { showOnGrid } from '../../lib/grid.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 
-/** Two ladders can then be compared. */
 export function toWords(intents: readonly Intent[], instrument: Instrument): readonly string[] {
   return intents.flatMap((intent) => intentWords(intent, instrument))
 }

@@ -48,7 +48,7 @@ interface Ends {
 
 /**
  * The rows of the span must lead from what the account noted at its beginning to what it noted at
- * its end. The caller adds checks and conversions, which need the exchange.
+ * its end. The caller adds checks and conversions, for which the exchange must be read.
  * @throws Failure JOURNAL_CORRUPT
  */
 export function buildStatement(reader: StatementSource, request: StatementRequest): Statement {
@@ -111,7 +111,6 @@ export function buildStatement(reader: StatementSource, request: StatementReques
   }
 }
 
-/** A span that is not over ends where the account was last noted. */
 function findEnds(reader: StatementSource, { since, until, now }: StatementRequest): Ends {
   let [opening, closing, last]: (AccountMark | undefined)[] = []
   for (const point of reader.curve({ series: MARK_SERIES })) {
@@ -202,7 +201,7 @@ function depositsIn({ deposits }: Book, since: number, until: number): readonly 
     .toSorted((one, other) => one.movedAt - other.movedAt)
 }
 
-/** A correction belongs to what it takes back. */
+/** A correction has the sign of what it takes back. */
 export function isWithdrawal({ amount, corrects }: Deposit): boolean {
   return amount.startsWith('-') === (corrects === undefined)
 }
@@ -241,7 +240,7 @@ const OF_CAPITAL: ReadonlySet<StatementLine['name']> = new Set([
   'capitalChange',
 ])
 
-/** Without a capital at both ends, what was made is compared all the same. */
+/** Without a capital at both ends, profit is compared all the same. */
 function differenceOf(
   { opening, closing }: Balances,
   lines: readonly StatementLine[],
@@ -301,7 +300,6 @@ function remarkOnEnds(
 
 const WRITES = 'It does so as it has started, and then as each hour begins.'
 
-/** In the first hour of a run, or where the daemon did not run on. */
 function describeMissingEnd(
   opening: AccountMark,
   isOver: boolean,

@@ -24,7 +24,6 @@ export interface ComparedExchange {
 export interface CompareRequest {
   readonly exchange: ComparedExchange
   readonly instruments: ReadonlyMap<string, Instrument>
-  /** It may know more after the exchange was read. */
   readonly readBook: () => Book
   readonly now: number
 }
@@ -34,7 +33,7 @@ const DAY_MS = 86_400_000
 const READABLE_MS = 89 * DAY_MS
 /** The ten calls a second that the document allows read 10,000 conversions in ten seconds. */
 const CONVERT_PAGES_MAX = 100
-/** The figure of a copied trader is of now. */
+/** The exchange states a copied trader's figure only for the present. */
 const NOW_MS = 15 * 60_000
 
 /** No endpoint of the document shows these. */
@@ -103,7 +102,6 @@ async function compareFills(
     : { what: 'fills', state: 'differs', found: `${found.join(', ')}${span}` }
 }
 
-/** An amount that one of the two does not know is no difference. */
 function isOther(booked: BookedFill, shown: Fill | undefined): boolean {
   if (shown === undefined) return false
   const ours = toFillMoney(booked)
@@ -219,7 +217,7 @@ async function readConversions(
   }
 }
 
-/** Only a copied trader is shown the account's worth. */
+/** The exchange shows the account's worth only to a copied trader. */
 async function compareEquity(
   { closing }: Statement,
   { exchange, now }: CompareRequest,

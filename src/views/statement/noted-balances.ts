@@ -4,39 +4,38 @@ import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { netOf } from './statement-sums.ts'
 
 /**
- * Clocks differ and fills are read late, so a mark may count fills dated a little later, and lack
- * some dated earlier.
+ * Clocks differ and fills are read late, so a mark may count fills that are dated a little later,
+ * and lack some that are dated earlier.
  */
 export const AROUND_MS = 120_000
 
-/** Fills, and payments, beyond those that a mark would count by their time. */
+/** Rows that a mark may count beyond those which their times give it. */
 const STEPS_MAX = 40
 
 export interface SpanEnd {
   readonly mark: AccountMark
   readonly at: number
-  /** Up to {@link AROUND_MS} on both sides, oldest first. */
   readonly rows: readonly BookedRow[]
 }
 
-export interface NotedMade {
+export interface NotedProfit {
   readonly opening: Decimal
   readonly closing: Decimal
 }
 
 interface Prefix {
-  /** As much as the mark counts beyond the end of the span; it may count less. */
+  /** Amount that the mark counts beyond the end of the span; negative if it counts less. */
   readonly sum: Decimal
-  /** How far that is from what their times say. */
+  /** How far the sum is from what the times of the rows say. */
   readonly distance: number
 }
 
 /**
- * A mark is noted moments after a period began, when the first fills of it may be counted already.
- * Those rows count with which the period made what its rows say; without such, the rows before the
+ * A mark is noted moments after a period began, and may count its first fills already. Those rows
+ * are chosen with which the period made what its rows say; if there are none, the rows before the
  * mark.
  */
-export function findMade(opening: SpanEnd, closing: SpanEnd, made: Decimal): NotedMade {
+export function findMade(opening: SpanEnd, closing: SpanEnd, made: Decimal): NotedProfit {
   const [begin, end] = [decimal(opening.mark.made), decimal(closing.mark.made)]
   const expected = end.minus(begin).minus(made)
   const atEnd = new Map<string, Prefix>()
@@ -45,7 +44,7 @@ export function findMade(opening: SpanEnd, closing: SpanEnd, made: Decimal): Not
     const known = atEnd.get(key)
     if (known === undefined || known.distance > prefix.distance) atEnd.set(key, prefix)
   }
-  let best: (NotedMade & { readonly distance: number }) | undefined
+  let best: (NotedProfit & { readonly distance: number }) | undefined
   for (const before of listPrefixes(opening)) {
     const after = atEnd.get(expected.plus(before.sum).toString())
     if (after === undefined) continue

@@ -11,10 +11,8 @@ import { decimal, ZERO } from '../../lib/decimal.ts'
 import { isWithdrawal, showInstant } from './build-statement.ts'
 import { type StatementFees, LINE_NAMES, type Statement, type StatementRow } from './statement.ts'
 
-/** The CSV and JSON files have all. */
 const TRADES_MAX = 5000
 
-/** A printer gets black on white. */
 const STYLE = `
 :root { color-scheme: light; --card: #fff; --text: #16191d; --soft: #5a626c; --edge: #cfd3d8; --good: #17693f; --bad: #a3261a }
 * { box-sizing: border-box }
@@ -33,7 +31,7 @@ td:not(.text) { white-space: nowrap } .good { color: var(--good) } .bad { color:
 @media screen { ${SCROLL_STYLE} .scroll td.text:first-child { white-space: nowrap } }
 `
 
-/** It fetches nothing and has no scripts. */
+/** The page fetches nothing and has no scripts. */
 export function renderStatement(statement: Statement): string {
   const { account, environment, timeZone, since, until, madeAt, coin, journal } = statement
   const title = `Statement of ${account}`

@@ -65,7 +65,6 @@ function toRow(name: string, { money, funding }: StatementSum): StatementRow {
 /** No strategy owns funding, nor closes of others' lots. */
 const OF_ACCOUNT = '(account)'
 
-/** The rows add up to `all`. */
 export function toStrategyRows(
   profits: readonly StrategyProfit[],
   fillsOf: ReadonlyMap<string, number>,

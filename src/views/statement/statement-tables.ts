@@ -24,7 +24,7 @@ type TableLine = Partial<Record<(typeof COLUMNS)[number], string | number>> & {
   readonly section: string
 }
 
-/** `amount` is the result of each line, times are UTC. */
+/** `amount` is the result of each line; times are UTC. */
 export function toStatementCsv(statement: Statement): string {
   return toCsv(
     COLUMNS,

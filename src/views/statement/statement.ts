@@ -4,15 +4,14 @@ import type { Deposit } from '../../domain/deposit.ts'
 import type { BookedRow } from '../../journal/booking.ts'
 
 /**
- * Amounts are exact decimals in the margin coin, unless a field names another coin; null: not
- * known.
+ * Amounts are exact decimals in the margin coin unless a field names another coin; null: not known.
  */
 export interface Statement {
   readonly account: string
   readonly environment: string
   readonly coin: string
   readonly timeZone: string
-  /** Unix ms; `until` is excluded. Shorter than requested if that is not over. */
+  /** Unix ms; `until` is excluded, and earlier than requested if that time is not over. */
   readonly since: number
   readonly until: number
   readonly madeAt: number
@@ -21,7 +20,7 @@ export interface Statement {
   readonly closing: StatementBalance | null
   /** If they do not add up, `difference` says by how much. */
   readonly lines: readonly StatementLine[]
-  /** Null: opening or closing is not known. */
+  /** Null if opening or closing is not known. */
   readonly difference: string | null
   readonly fees: readonly StatementFees[]
   readonly days: readonly StatementRow[]
@@ -59,14 +58,13 @@ export type LineName = keyof typeof LINE_NAMES
 
 export interface StatementLine {
   readonly name: LineName
-  /** With its sign: what is paid is negative. */
+  /** Negative when paid. */
   readonly amount: string
 }
 
 export interface StatementFees {
   readonly coin: string
   readonly paid: string
-  /** Margin coin; included in the fees. */
   readonly worth: string
   readonly uncounted: string
 }
@@ -81,7 +79,7 @@ export interface StatementRow {
   readonly net: string
 }
 
-/** The exchange lists these, into its own coin. */
+/** A conversion into the exchange's own coin, as the exchange lists it. */
 export interface CoinConversion {
   readonly id: string
   /** Unix ms, exchange clock. */

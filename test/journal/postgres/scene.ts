@@ -6,7 +6,7 @@ import type { BookedFill } from '../../../src/journal/booking.ts'
 import type { Journal, OpenedJournal } from '../../../src/journal/journal.ts'
 import type { PostgresPlace } from '../../../src/journal/postgres/connection.ts'
 import {
-  type OpenedPostgres,
+  type OpenedPostgresJournal,
   openPostgresJournal,
   type OpenPostgresOptions,
 } from '../../../src/journal/postgres/postgres-journal.ts'
@@ -68,7 +68,7 @@ export class Machine {
     return join(this.folder, 'replica.sqlite')
   }
 
-  open(more: Partial<OpenPostgresOptions> = {}): Promise<OpenedPostgres> {
+  open(more: Partial<OpenPostgresOptions> = {}): Promise<OpenedPostgresJournal> {
     return openPostgresJournal({
       place: this.#place,
       identity: 'live 1',

@@ -10,7 +10,7 @@ import {
 } from '../../../src/simulator/futures/instruments/instruments.ts'
 import { SeededMarket } from '../../../src/simulator/market/seeded/seeded-market.ts'
 import { NOBODY } from '../../../src/simulator/shared/handlers.ts'
-import type { RowStore, StoredRow } from '../../../src/simulator/store/row-store.ts'
+import type { RowStore, StoredRow } from '../../../src/simulator/store/stored-rows.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

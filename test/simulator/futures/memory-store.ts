@@ -1,5 +1,8 @@
-import { type RowStore, type StoredRow } from '../../../src/simulator/store/row-store.ts'
-import { StoredRows } from '../../../src/simulator/store/stored-rows.ts'
+import {
+  type RowStore,
+  type StoredRow,
+  StoredRows,
+} from '../../../src/simulator/store/stored-rows.ts'
 
 /** Keeps what was saved as long as the object lives. */
 export function createMemoryStore(saved: readonly StoredRow[] = []): RowStore {

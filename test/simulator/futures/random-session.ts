@@ -15,7 +15,7 @@ import {
   type ListedContract,
 } from '../../../src/simulator/futures/instruments/instruments.ts'
 import { type CoreSettings } from '../../../src/simulator/futures/settings.ts'
-import { type RowStore } from '../../../src/simulator/store/row-store.ts'
+import { type RowStore } from '../../../src/simulator/store/stored-rows.ts'
 import { parseRecording } from '../../../src/prices/parse-recording.ts'
 import { RecordedMarket } from '../../../src/simulator/market/recorded/recorded-market.ts'
 import { SeededMarket } from '../../../src/simulator/market/seeded/seeded-market.ts'

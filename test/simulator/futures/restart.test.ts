@@ -9,7 +9,7 @@ import { type ExchangeCore } from '../../../src/simulator/futures/exchange-core.
 import { type CoreSettings } from '../../../src/simulator/futures/settings.ts'
 import { IS_WHOLE, shareOf } from '../../support/share.ts'
 import { SqliteStore } from '../../../src/simulator/store/sqlite-store.ts'
-import { type RowStore } from '../../../src/simulator/store/row-store.ts'
+import { type RowStore } from '../../../src/simulator/store/stored-rows.ts'
 import { createMemoryStore } from './memory-store.ts'
 import { buildSession, openSession, sessionAccounts, SESSION_START_AT } from './random-session.ts'
 

@@ -9,16 +9,22 @@ import { writeMarginPast } from '../../../src/simulator/demo/margin-past.ts'
 import { borrowRefusal, lend, payBack } from '../../../src/simulator/margin/debts/loans.ts'
 import { marginHandlers, marginLedger, openMargin } from '../../../src/simulator/margin/margin.ts'
 import { passTime } from '../../../src/simulator/margin/debts/pass-time.ts'
-import { type MarginSettings } from '../../../src/simulator/margin/margin-settings.ts'
+import {
+  type MarginSettings,
+  refreshBooks,
+  type MarginState,
+} from '../../../src/simulator/margin/margin-state.ts'
 import { balanceOf } from '../../../src/simulator/margin/orders/margin-order.ts'
-import { refreshBooks, type MarginState } from '../../../src/simulator/margin/margin-state.ts'
 import {
   placeNow,
   type PlaceMarginOrderRequest,
 } from '../../../src/simulator/margin/orders/place-order.ts'
-import { type RowStore, type StoredRow } from '../../../src/simulator/store/row-store.ts'
+import {
+  type RowStore,
+  type StoredRow,
+  StoredRows,
+} from '../../../src/simulator/store/stored-rows.ts'
 import { PairsTaken } from '../../../src/simulator/services/pairs-taken.ts'
-import { StoredRows } from '../../../src/simulator/store/stored-rows.ts'
 import { createOrderSequence } from '../../../src/simulator/shared/order-sequence.ts'
 import { Wallet } from '../../../src/simulator/wallet/wallet.ts'
 import { createMemoryStore } from '../futures/memory-store.ts'

@@ -1,6 +1,6 @@
 import { placeSpotOrder } from '../../../src/simulator/spot/place-spot-order.ts'
 import { cancelSpotOrder, openSpot, spotHandlers } from '../../../src/simulator/spot/spot.ts'
-import { type SpotSettings } from '../../../src/simulator/spot/spot-settings.ts'
+import { type SpotSettings } from '../../../src/simulator/spot/spot-state.ts'
 import { type Wallet } from '../../../src/simulator/wallet/wallet.ts'
 import { type QuoteText } from '../wallet/hand-market.ts'
 import {

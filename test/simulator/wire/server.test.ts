@@ -2,7 +2,11 @@ import { connect } from 'node:net'
 import { Agent, getGlobalDispatcher, request as send, setGlobalDispatcher } from 'undici'
 import { afterEach, expect, test } from 'vitest'
 import { BATCH_ORDERS_MAX } from '../../../src/protocol/futures/batch-place-order.ts'
-import { type RunningServer, startServer } from '../../../src/simulator/wire/server.ts'
+import {
+  type RunningServer,
+  startServer,
+  startTicking,
+} from '../../../src/simulator/wire/server.ts'
 import { FaultPlan, noFaults } from '../../../src/simulator/wire/faults.ts'
 import { Wire } from '../../../src/simulator/wire/handle.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
@@ -166,14 +170,36 @@ test('an answer comes after the delay that is set', async () => {
   expect(systemClock.monotonic() - startedAt).toBeGreaterThanOrEqual(55)
 })
 
-test('the market is played on the grid of the clock while nobody asks', async () => {
-  const { core } = await start({ stepMs: 20, clock: systemClock })
+test('the market is played on the grid of the clock, however late a wake-up is', () => {
+  let now = 1003
+  let wakeUp = () => {}
+  const waits: number[] = []
+  const played: number[] = []
+  const stop = startTicking({
+    clock: { ...systemClock, now: () => now },
+    timers: {
+      ...systemTimers,
+      after(ms, run) {
+        waits.push(ms)
+        wakeUp = run
+        return () => {
+          wakeUp = () => {}
+        }
+      },
+    },
+    stepMs: 20,
+    tick: (at) => played.push(at),
+  })
 
-  await expect.poll(() => core.advances.length).toBeGreaterThan(5)
+  for (const lateMs of [0, 7, 45]) {
+    now += (waits.at(-1) ?? 0) + lateMs
+    wakeUp()
+  }
+  stop()
+  wakeUp()
 
-  // A wake-up is late by what the machine needs, never early by more than the timer's rounding.
-  const late = core.advances.map((at) => at % 20)
-  expect(late.filter((ms) => ms <= 10).length).toBeGreaterThan(late.length / 2)
+  expect(played).toEqual([1020, 1047, 1105])
+  expect(waits).toEqual([17, 20, 13, 15])
 })
 
 test('a market that breaks is reported once, and requests are still answered', async () => {

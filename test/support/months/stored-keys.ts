@@ -11,15 +11,15 @@ const KEYS_AHEAD = 8
 /** The journal's table of used keys, in memory: stored at checkpoints, the rest from records. */
 export class StoredKeys {
   readonly #database = new DatabaseSync(':memory:')
-  readonly #first: string
+  readonly #firstLink: string
   readonly #now: () => number
   #table: KeyTable
 
   /** @param now Unix ms, our clock */
   constructor(now: () => number) {
     this.#now = now
-    this.#first = makeTables(this.#database, createMeta('world', 'salt')).first
-    this.#table = new KeyTable(this.#database, this.#first, NO_KEYS)
+    this.#firstLink = makeTables(this.#database, createMeta('world', 'salt')).firstLink
+    this.#table = new KeyTable(this.#database, this.#firstLink, NO_KEYS)
   }
 
   add(record: JournalRecord): void {
@@ -46,7 +46,7 @@ export class StoredKeys {
 
   /** Like a start: stored keys, and the records after the checkpoint. */
   reopen(records: readonly JournalRecord[]): void {
-    this.#table = new KeyTable(this.#database, this.#first, readBuckets(this.#database))
+    this.#table = new KeyTable(this.#database, this.#firstLink, readBuckets(this.#database))
     for (const record of records) this.#table.add(record)
   }
 

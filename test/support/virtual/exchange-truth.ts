@@ -1,5 +1,5 @@
 import { orderIdText, tradeIdText } from '../../../src/simulator/futures/orders/order.ts'
-import { type RowStore, type StoredRow } from '../../../src/simulator/store/row-store.ts'
+import { type RowStore, type StoredRow } from '../../../src/simulator/store/stored-rows.ts'
 
 export interface TrueOrder {
   readonly sequence: number

@@ -3,7 +3,7 @@ import { drawLatency } from '../../shared/latency.ts'
 import {
   accountOf,
   symbolOf,
-  venueOf,
+  matchingOf,
   type ExchangeAccount,
   type CoreState,
 } from '../core-state.ts'
@@ -40,7 +40,7 @@ function entryLatency({ settings, seed, clock }: CoreState, { uid }: FuturesOrde
 }
 
 export function cancelOrder(state: CoreState, order: FuturesOrder, reason: CancelReason): void {
-  lifecycle.cancelOrder(venueOf(symbolOf(state, order.symbol)), order, reason)
+  lifecycle.cancelOrder(matchingOf(symbolOf(state, order.symbol)), order, reason)
 }
 
 export function cancelClosingOrders(

@@ -3,13 +3,13 @@ import type {
   BatchPlaceItem,
   BatchPlaceRequest,
 } from '../../../protocol/futures/batch-place-order.ts'
-import { type AccountRef, type ExchangeMarginMode } from '../../shared/account.ts'
+import type { AccountRef, ExchangeMarginMode } from '../../shared/account.ts'
 import { accept, eachOf, type OrderReference, type Reply } from '../../shared/reply.ts'
 import { accountOf, type ExchangeAccount, type CoreState, type SymbolState } from '../core-state.ts'
 import { listedSymbol, namedSymbol } from '../instruments/asked-symbols.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { ACCOUNTS } from '../stored-entities.ts'
-import { enterMatching } from './futures-venue.ts'
+import { enterMatching } from './futures-matching.ts'
 import { findEarlierOrder, rememberOrder } from './idempotency.ts'
 import { admitOrder } from './order-admission.ts'
 import { createOrder } from './order-lifecycle.ts'

@@ -246,13 +246,16 @@ function legsOf({ positions }: ExchangeAccount, position: Position): readonly Po
  * Between these prices, in quote coin, a position stays in its maintenance tiers. Spans are
  * ascending.
  */
-interface TierSpan {
+interface MaintenanceSpan {
   readonly from: number
   readonly to: number
   readonly within: number
 }
 
-function tierSpans({ instrument }: SymbolState, legs: readonly Position[]): readonly TierSpan[] {
+function tierSpans(
+  { instrument }: SymbolState,
+  legs: readonly Position[],
+): readonly MaintenanceSpan[] {
   const ends = instrument.maintenanceTiers.flatMap(({ notionalMax }) =>
     legs.map(({ lots }) => notionalMax / (lots * instrument.lotFloat)),
   )
@@ -296,7 +299,7 @@ function liquidationLine(
   return { slope, rest }
 }
 
-type LiquidationSpan = TierSpan & { readonly line: LiquidationLine }
+type LiquidationSpan = MaintenanceSpan & { readonly line: LiquidationLine }
 
 function crossingOf({ slope, rest }: LiquidationLine): Decimal | undefined {
   if (slope.eq(ZERO) || rest.eq(ZERO) || slope.gt(ZERO) === rest.gt(ZERO)) return undefined

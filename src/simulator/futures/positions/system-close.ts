@@ -1,6 +1,6 @@
 import { fillOrder } from '../../matching/order-lifecycle.ts'
-import { symbolOf, venueOf, type CoreState } from '../core-state.ts'
-import { enterMatching } from '../orders/futures-venue.ts'
+import { symbolOf, matchingOf, type CoreState } from '../core-state.ts'
+import { enterMatching } from '../orders/futures-matching.ts'
 import { createOrder } from '../orders/order-lifecycle.ts'
 import { UNSAID, type FuturesOrder } from '../orders/order.ts'
 import type { Position } from './position.ts'
@@ -26,8 +26,8 @@ export function settlePosition(
   { ticks, tradeSide }: { readonly ticks: number; readonly tradeSide: string },
 ): void {
   const order = createClosingOrder(state, position, { tradeSide })
-  const venue = venueOf(symbolOf(state, position.symbol))
-  fillOrder(venue, order, { lots: position.lots, ticks, scope: 'taker' })
+  const matching = matchingOf(symbolOf(state, position.symbol))
+  fillOrder(matching, order, { lots: position.lots, ticks, scope: 'taker' })
 }
 
 function createClosingOrder(

@@ -3,8 +3,7 @@ import { accept, type RefusedReply, type Reply } from '../../shared/reply.ts'
 import { ninetyDays, readHistory, type HistoryRules } from '../../shared/history-page.ts'
 import type { LiquidationRecord, ModeOwner, OrderRecord } from '../orders/margin-order.ts'
 import { refusals } from '../../shared/refusals.ts'
-import type { MarginSettings } from '../margin-settings.ts'
-import { recordsKey, type MarginState } from '../margin-state.ts'
+import { type MarginSettings, recordsKey, type MarginState } from '../margin-state.ts'
 import { averagePrice } from '../orders/open-orders-page.ts'
 
 export type LiquidationQuery = WireRequestOf<'isolatedLiquidationOrders'>

@@ -3,7 +3,7 @@ import type { BalanceRef } from '../../wallet/coin-money.ts'
 import { larger, roundDown, roundUp, smaller } from '../../wallet/rounding.ts'
 import { modeOf, type MarginAccountOrder, type Purpose } from './margin-order.ts'
 import { debtOf, moneyOf, pairsOf, type MarginPair, type MarginState } from '../margin-state.ts'
-import { enterMarginOrder } from './margin-venue.ts'
+import { enterMarginOrder } from './margin-matching.ts'
 import { shareAfterFee } from '../../wallet/fees.ts'
 
 type ForcedPurpose = Exclude<Purpose, 'trade'>

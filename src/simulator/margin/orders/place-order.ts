@@ -10,7 +10,7 @@ import { borrowRefusal, lend } from '../debts/loans.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { moneyOf, refreshBooks, type MarginPair, type MarginState } from '../margin-state.ts'
 import { balanceOf, borrows, LOAN_TYPES, type ModeOwner, type OrderSource } from './margin-order.ts'
-import { enterMarginOrder } from './margin-venue.ts'
+import { enterMarginOrder } from './margin-matching.ts'
 
 /** Undocumented. A market buy has `quoteSize`, other orders `baseSize`. */
 export const placeMarginFields = {

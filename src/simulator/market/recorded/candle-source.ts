@@ -182,7 +182,7 @@ interface CandleParts {
   readonly path: Float64Array
   readonly lows: Float64Array
   readonly highs: Float64Array
-  /** Of two points at one instant, the first is an unseen extreme. */
+  /** The first of two points at one instant is an unseen extreme. */
   readonly times: Float64Array
   readonly before: number
   readonly signBefore: number

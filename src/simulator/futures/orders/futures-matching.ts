@@ -1,11 +1,14 @@
 import { enterMarket } from '../../matching/match-orders.ts'
-import type { Venue } from '../../matching/venue.ts'
-import { accountOf, symbolOf, venueOf, type CoreState, type SymbolState } from '../core-state.ts'
+import type { OrderMatching } from '../../matching/order-matching.ts'
+import { accountOf, symbolOf, matchingOf, type CoreState, type SymbolState } from '../core-state.ts'
 import { closableLots, fillableLots, settleTrade } from '../positions/settle-trade.ts'
 import { ACCOUNTS, ORDERS, SYMBOLS } from '../stored-entities.ts'
 import { mayOpen, type FuturesOrder } from './order.ts'
 
-export function createFuturesVenue(state: CoreState, symbol: SymbolState): Venue<FuturesOrder> {
+export function createFuturesMatching(
+  state: CoreState,
+  symbol: SymbolState,
+): OrderMatching<FuturesOrder> {
   const { clock, rows, matching, arrivals, settings } = state
   return {
     ...matching,
@@ -39,5 +42,5 @@ export function createFuturesVenue(state: CoreState, symbol: SymbolState): Venue
 }
 
 export function enterMatching(state: CoreState, order: FuturesOrder): void {
-  enterMarket(venueOf(symbolOf(state, order.symbol)), order)
+  enterMarket(matchingOf(symbolOf(state, order.symbol)), order)
 }

@@ -1,7 +1,13 @@
 import { ZERO, type Decimal } from '../../../lib/decimal.ts'
 import { enterMarket } from '../../matching/match-orders.ts'
 import { paidCoin } from '../../services/pair-order.ts'
-import { addOrder, beginOrder, pairOf, venueOf, type Receipt } from '../../services/pair-service.ts'
+import {
+  addOrder,
+  beginOrder,
+  pairOf,
+  matchingOf,
+  type Receipt,
+} from '../../services/pair-service.ts'
 import { wholeFee } from '../../wallet/fees.ts'
 import { negated, smaller } from '../../wallet/rounding.ts'
 import { payBack, returnLoan } from '../debts/loans.ts'
@@ -42,6 +48,6 @@ export function enterMarginOrder(state: MarginState, terms: NewOrder): MarginAcc
     stpMode: 'none',
     clientOid: terms.clientOid ?? begun.id,
   }
-  enterMarket(venueOf(state, pair), addOrder(state, pair, order))
+  enterMarket(matchingOf(state, pair), addOrder(state, pair, order))
   return order
 }

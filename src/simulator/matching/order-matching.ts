@@ -2,7 +2,7 @@ import type { BookOrder, Trade } from './book-order.ts'
 import type { FillModel } from './fill-model.ts'
 import type { OrderBook } from './order-book.ts'
 
-export interface Venue<Order extends BookOrder> {
+export interface OrderMatching<Order extends BookOrder> {
   readonly model: FillModel
   readonly levelsMax: number
   readonly book: OrderBook<Order>

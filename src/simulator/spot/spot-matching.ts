@@ -1,6 +1,6 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import { enterMarket, matchResting } from '../matching/match-orders.ts'
-import { pairOf, venueOf, type Receipt } from '../services/pair-service.ts'
+import { pairOf, matchingOf, type Receipt } from '../services/pair-service.ts'
 import { spotBalance, type CoinRef } from '../wallet/coin-money.ts'
 import { deductFee, tradeFee } from '../wallet/fees.ts'
 import { platformCoinPrice } from '../wallet/platform-coin.ts'
@@ -15,12 +15,12 @@ export function isTriggered({ trigger, triggerTicks }: SpotOrder, { market }: Sp
 }
 
 export function followPair(state: SpotState, pair: SpotPair): void {
-  const venue = venueOf(state, pair)
+  const matching = matchingOf(state, pair)
   pair.follow(() => {
     if (!pair.hasOrders) return
     pair.refresh()
-    matchResting(venue)
-    for (const order of pair.waiting) if (isTriggered(order, pair)) enterMarket(venue, order)
+    matchResting(matching)
+    for (const order of pair.waiting) if (isTriggered(order, pair)) enterMarket(matching, order)
   })
 }
 
