@@ -340,7 +340,7 @@ export class OverallLimit {
     const spent = this.#spentOf(allowed)
     if (window.ready < 1) return false
     if (free <= spent + (priority === PRIORITY.reducesRisk ? 0 : keptOf(allowed))) return false
-    if (priority < PRIORITY.reads || !isSpread(allowed - free, allowed - spent)) return true
+    if (priority < PRIORITY.reads || !this.#isSpreading) return true
     return clock.monotonic() >= this.#nextReadAt
   }
 
@@ -392,7 +392,7 @@ export class OverallLimit {
 
   get #isSpreading(): boolean {
     const { allowed, free } = this.#options.window
-    return isSpread(allowed - free, allowed - this.#spentOf(allowed))
+    return allowed - free > (allowed - this.#spentOf(allowed)) * UNSPREAD_SHARE
   }
 
   /** Spaces reads so that the calls left last until one leaves the window. */
@@ -411,10 +411,6 @@ export class OverallLimit {
 
 function keptOf(allowed: number): number {
   return Math.max(Math.floor(allowed * KEPT_SHARE), KEPT_MIN)
-}
-
-function isSpread(inside: number, allowed: number): boolean {
-  return inside > allowed * UNSPREAD_SHARE
 }
 
 /** 429s on two endpoints within this time mean more than one endpoint's limit. */
