@@ -49,7 +49,6 @@ export interface ExchangeClientOptions {
   readonly gatewayUrl?: string | undefined
   readonly gatewayCredentials?: GatewayCredentials | undefined
   readonly platformCoin?: string | undefined
-  /** Returns why nothing may be signed now. */
   readonly signingObjection?: (() => string | undefined) | undefined
   /** The one guarded endpoint that this client may call. The daemon unlocks none. */
   readonly unlocked?: GuardedEndpoint | undefined
@@ -82,7 +81,6 @@ export class ExchangeClient implements EndpointCaller {
   readonly #answerLimits: Parameters<typeof answerRulesOf>[1]
   readonly #inFlight = new Set<number>()
   #clockRefusals = NO_CLOCK_REFUSALS
-  /** It is the reason for missing grants. */
   #isRateLimited = false
   #calls = 0
 
@@ -274,7 +272,6 @@ export class ExchangeClient implements EndpointCaller {
         read: (wire) => this.#settle(prepared, grant, wire, read(wire)),
       })
       .catch((error: unknown) => {
-        // Only a defect arrives here.
         grant?.release()
         throw error
       })

@@ -93,7 +93,6 @@ export class Interpreter {
   readonly #waiting = new Fifo<WaitingEffect>()
   #commits = 0
   #committed = 0
-  /** Undefined while the note was not needed. */
   #hasNote: boolean | undefined
   #isNoteForgotten = false
   #hasNewRecords = true
@@ -417,7 +416,6 @@ function servesCancelAll(effect: Effect): boolean {
   return effect.endpoint === 'cancelAllOrders'
 }
 
-/** Empty places at the front are removed after this many. */
 const TAKEN_MAX = 1024
 
 /** Taking is O(1), and a queue that often becomes empty allocates nothing. */

@@ -29,7 +29,7 @@ const CLOSED = 'the run is over'
 const RESTRICTED = 'trading was restricted meanwhile'
 const KILLED = 'the kill switch is thrown'
 
-/** Sends with a grant, after a last check, and repeats nothing. */
+/** Sends with a grant, after a last check. Nothing is repeated. */
 export class OrderSender {
   readonly #options: OrderSenderOptions
   readonly #grants = new Map<GrantedEndpoint, Grant>()

@@ -185,7 +185,7 @@ export class ObserverQueue {
     if (this.#waiting.push(observe) >= WAITING_MAX) this.flush()
   }
 
-  /** Must be called before anything is read from an observer, and at the end of a run. */
+  /** It must be called before anything is read from an observer, and at the end of a run. */
   flush(): void {
     const due = this.#waiting
     if (due.length === 0) return
@@ -209,7 +209,6 @@ export interface ClientExchangeOptions {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
   /** It is reported once until a call is accepted again. */
   readonly onRefused: (answer: RefusedAnswer | UnknownAnswer) => void
-  /** In a dry run this receives what would change the account. */
   readonly onWithheld?: ((endpoint: CallableName, body: string) => void) | undefined
   readonly onBroken: (error: unknown) => void
 }

@@ -240,7 +240,6 @@ export class CommandInbox {
     this.#options = options
     this.#inbox = inboxOf(options.directory)
     this.#try(this.#inbox, () => makeDirectory(this.#inbox, 0o700))
-    // An earlier run's senders no longer wait.
     this.#try(this.#inbox, () => removeAnswers(this.#inbox, 0))
   }
 

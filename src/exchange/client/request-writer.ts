@@ -248,7 +248,7 @@ function assertHeaderValue(name: string, secret: Secret): string {
 
 export interface CallOptions {
   readonly grant?: Grant | undefined
-  /** It counts without a grant. Default: that of a read. */
+  /** Default: that of a read. */
   readonly priority?: Priority | undefined
   readonly clockAheadMs?: number | undefined
   /**

@@ -297,7 +297,6 @@ const BUCKETS_MS = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000] as c
 class LimiterStatistics {
   readonly #limit: Pick<EndpointStatistics, 'endpoint' | 'calls' | 'perMs'>
   readonly #counts = { granted: 0, made: 0, turnedAway: 0, rateLimited: 0 }
-  /** Undefined for most endpoints, which are never called. */
   #waits: Percentiles | undefined
   readonly #recentAt: number[] = []
   #windowMax = 0

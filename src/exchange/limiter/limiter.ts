@@ -124,7 +124,6 @@ export class Limiter implements GrantSource {
     return [...this.#queues.values()].map((queue) => queue.statistics(now))
   }
 
-  /** The address's parts go on for its other limiters. */
   async stop(): Promise<void> {
     const { overall, served } = this.#address
     for (const queue of this.#own) served.delete(queue)
