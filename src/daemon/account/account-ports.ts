@@ -250,21 +250,15 @@ export class ClientExchange implements ExchangePort {
   readFills(sinceAt: number, onAnswer: OnAnswer<FillsReading>): void {
     const { client, settings } = this.#options
     const { productType, positionMode, instruments } = settings
-    this.#read(
-      () => client.readFills({ productType, positionMode, instruments, sinceAt }),
-      onAnswer,
-    )
+    this.#read(client.readFills({ productType, positionMode, instruments, sinceAt }), onAnswer)
   }
 
   readPosition(symbol: string, onAnswer: OnAnswer<PositionReading>): void {
     const { client } = this.#options
-    this.#read(
-      () => client.readPosition({ instrument: this.#instrument(symbol) }),
-      (answer) => {
-        if (answer.kind === 'accepted') this.positions.set(symbol, answer.data)
-        onAnswer(answer)
-      },
-    )
+    this.#read(client.readPosition({ instrument: this.#instrument(symbol) }), (answer) => {
+      if (answer.kind === 'accepted') this.positions.set(symbol, answer.data)
+      onAnswer(answer)
+    })
   }
 
   listExits(symbol: string, onAnswer: OnAnswer<ListedExits>): void {
@@ -282,8 +276,8 @@ export class ClientExchange implements ExchangePort {
     return instrument
   }
 
-  #read<Data>(call: () => Promise<Answer<Data>>, then: OnAnswer<Data>): void {
-    this.#await(call(), (answer) => {
+  #read<Data>(call: Promise<Answer<Data>>, then: OnAnswer<Data>): void {
+    this.#await(call, (answer) => {
       if (refusesKeys(answer) || isForbidden(answer)) this.#noteRefusal(answer)
       this.#noteAccepted(answer)
       then(answer)
