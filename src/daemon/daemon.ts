@@ -1,7 +1,7 @@
 import type { Engine } from '../engine/engine.ts'
 import type { StopPolicy } from '../engine/event.ts'
 import type { Account } from './account/account.ts'
-import type { AccountOff } from '../views/shown-account.ts'
+import type { UnopenedAccount } from '../views/shown-account.ts'
 import type { EmbeddedExchange } from './embedded/embedded-exchange.ts'
 import type { OpenedControl } from './control/open-control.ts'
 import type { MarketData } from './market-data/market-data.ts'
@@ -20,7 +20,7 @@ export interface DaemonOptions {
   readonly embedded: Pick<EmbeddedExchange, 'resume' | 'stop'> | undefined
   readonly controls?: readonly OpenedControl[]
   readonly watchdog?: Pick<Watchdog, 'start' | 'stop'>
-  readonly off?: readonly AccountOff[]
+  readonly off?: readonly UnopenedAccount[]
   readonly tradeLogs?: readonly Pick<ClosedTradeLog, 'finish'>[]
 }
 
@@ -39,7 +39,7 @@ export class Daemon {
   readonly #market: MarketData
   readonly #embedded: DaemonOptions['embedded']
   readonly #controls: readonly OpenedControl[]
-  readonly #off: readonly AccountOff[]
+  readonly #off: readonly UnopenedAccount[]
   readonly #watchdog: DaemonOptions['watchdog']
   readonly #tradeLogs: NonNullable<DaemonOptions['tradeLogs']>
   readonly #quiet: Promise<void>

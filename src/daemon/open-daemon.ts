@@ -3,12 +3,12 @@ import { type ProductMarket, type Product, MarketData } from './market-data/mark
 import { resolve } from 'node:path'
 import type { DaemonConfig } from '../config/load-config.ts'
 import { listServersInClear } from '../config/clear-text.ts'
-import { formatPath } from '../config/yaml/setting-path.ts'
+import { formatPath } from '../config/yaml/problem.ts'
 import { TrustedClock } from '../exchange/clock/exchange-clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/failure.ts'
 import type { Account } from './account/account.ts'
-import type { AccountOff } from '../views/shown-account.ts'
+import type { UnopenedAccount } from '../views/shown-account.ts'
 import { createCalls, type ExchangeCalls } from '../assembly/account/exchange-calls.ts'
 import {
   countUnlimited,
@@ -75,7 +75,7 @@ interface DaemonParts extends OpenAccounts {
 interface OpenAccounts {
   readonly main: DaemonAccount
   readonly all: readonly DaemonAccount[]
-  readonly off: readonly AccountOff[]
+  readonly off: readonly UnopenedAccount[]
 }
 
 /**
@@ -143,7 +143,7 @@ async function listOpenings(
 
 async function openAccounts(openings: readonly OpeningAccount[]): Promise<OpenAccounts> {
   const all: DaemonAccount[] = []
-  const off: AccountOff[] = []
+  const off: UnopenedAccount[] = []
   // Accounts are opened one after the other, but standbys wait at the same time.
   const attempts = openings.map((opening) =>
     opening.standby ? settle(openAccount(opening)) : undefined,

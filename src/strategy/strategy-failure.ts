@@ -33,6 +33,7 @@ export const STRATEGY_FAILURES = {
   STRATEGY_MEMORY: 'the strategy keeps more memory than thread.heapMb allows',
   STRATEGY_THREAD: 'the strategy cannot be run in a thread of its own',
   STRATEGY_IMPURE: 'the strategy imports something that its thread does not have',
+  STRATEGY_DRAFT: 'the code of a draft is loaded only where the guard runs',
   STRATEGY_NAME_UNKNOWN: 'the strategy asked for something that is not there',
   INSTRUMENT_NOT_BOUND: 'the strategy file does not list the instrument',
   SIZE_OFF_GRID: 'the size is not a whole number of lots',

@@ -12,7 +12,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { Restriction } from '../../domain/trading-mode.ts'
-import type { PeakRelease } from '../../engine/lifecycle/release-drawdown.ts'
+import type { PeakRelease } from '../../engine/lifecycle/release.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { messageOf } from '../../lib/failure.ts'

@@ -16,7 +16,7 @@ export interface TraderDay {
   readonly profit: Decimal
 }
 
-/** Bounded: {@link DAYS_KEPT} days, one setting for each listed symbol. */
+/** Bounded by {@link DAYS_KEPT} days and one setting for each listed symbol. */
 export interface Trader {
   readonly uid: string
   today: number
@@ -27,7 +27,7 @@ export interface Trader {
   losses: number
   followersEver: number
   followersNow: number
-  /** USDT: what the futures account had earned when the last day closed. */
+  /** What the futures account had earned when the last day closed, in USDT. */
   profitTaken: Decimal
   tradeTaken: number
   settings: ReadonlyMap<string, SymbolSetting>

@@ -109,11 +109,18 @@ export const GLOBALS: ReadonlySet<string> = new Set([
   'crypto',
 ])
 
+let isWhole = false
+
+export function isThreadGuarded(): boolean {
+  return isWhole
+}
+
 /**
  * All known escapes are closed, but threads share memory: unreviewed code should not run beside
  * keys. Code that needs the removed globals must take them before.
  */
 export function guardThread(): void {
+  isWhole = true
   runAsStrategy('guard', () => undefined)
   loadCompilers()
   // The hook below then judges the resolved address.
