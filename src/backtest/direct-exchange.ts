@@ -2,6 +2,7 @@ import type { ContractRules } from '../domain/contract-rules.ts'
 import { DELIVERY_STATES, TICKER_COLUMNS, type TickerTable } from '../domain/ticker-table.ts'
 import type { ReadPosition } from '../exchange/readers/position-reader.ts'
 import type { ResponseOf } from '../protocol/endpoints.ts'
+import type { WireTicker } from '../protocol/futures/tickers.ts'
 import { batchPlaceOrder } from '../protocol/futures/batch-place-order.ts'
 import { cancelAllOrders } from '../protocol/futures/cancel-all-orders.ts'
 import { modifyTpslOrder } from '../protocol/beyond/modify-tpsl-order.ts'
@@ -41,7 +42,6 @@ export interface FillsQuery {
 }
 
 type FillsPage = ResponseOf<'orderFills'>
-type WireTicker = ResponseOf<'tickers'>[number]
 
 /** Without a wire: bodies in, replies out. */
 export interface SimulatedExchange {

@@ -7,7 +7,7 @@ import type { Book } from '../engine/book/book.ts'
 import type { RunFill } from '../report/run-facts.ts'
 import type { FillOrigin, RunOrder } from '../report/run-collector.ts'
 
-interface OpenOrder {
+interface LoggedOrder {
   readonly terms: OrderTerms
   readonly sentAt: number
   readonly middle: number
@@ -43,7 +43,7 @@ export class OrderLog {
   /** Keyed by the exchange's code, with its words. */
   readonly rejections = new Map<string, { readonly message: string; count: number }>()
   readonly #options: OrderLogOptions
-  readonly #open = new Map<ClientOid, OpenOrder>()
+  readonly #open = new Map<ClientOid, LoggedOrder>()
 
   constructor(options: OrderLogOptions) {
     this.#options = options

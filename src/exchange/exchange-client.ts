@@ -37,7 +37,7 @@ import {
 } from './client/request-writer.ts'
 import type { AnswerOrigin, ExchangeClock } from './clock/exchange-clock.ts'
 import { type FillsReadingQuery, readFills } from './readers/fills-reader.ts'
-import { type Grant, type GrantSource, PRIORITY, type Priority } from './limiter/grant.ts'
+import { type Grant, type GrantSource, PRIORITY, type CallPriority } from './limiter/grant.ts'
 import { Transport, type WireAnswer, type WireOutcome } from './client/transport.ts'
 import { listExits } from './readers/exits-reader.ts'
 import { readPosition } from './readers/position-reader.ts'
@@ -321,7 +321,7 @@ interface GrantRequest {
   readonly limiter: Pick<GrantSource, 'request'>
   readonly timers: Timers
   readonly endpoint: CallableName
-  readonly priority: Priority
+  readonly priority: CallPriority
   readonly timeoutMs: number
 }
 

@@ -5,7 +5,7 @@ import { killOf } from '../engine/book/book.ts'
 import type { Effect, OutgoingBatch, OutgoingCall, Priority } from '../engine/effect.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { EngineEvent, GrantedEndpoint } from '../engine/event.ts'
-import type { Grant, Priority as LimiterPriority } from '../exchange/limiter/grant.ts'
+import type { Grant, CallPriority } from '../exchange/limiter/grant.ts'
 import type { Ports } from './ports.ts'
 
 export interface OrderSenderOptions {
@@ -16,7 +16,7 @@ export interface OrderSenderOptions {
 }
 
 /** Calls that reduce risk go first (LIM2). */
-export const LIMITER_PRIORITY: Readonly<Record<Priority, LimiterPriority>> = { reduce: 0, add: 1 }
+export const LIMITER_PRIORITY: Readonly<Record<Priority, CallPriority>> = { reduce: 0, add: 1 }
 
 export interface BatchCause {
   /** Unix ms of the step that recorded the batch. */

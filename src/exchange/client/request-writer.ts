@@ -22,7 +22,7 @@ import {
 } from '../../protocol/signing.ts'
 import { toWireRequest, writeRequest, type WrittenRequest } from '../../protocol/write-request.ts'
 import type { ExchangeClock } from '../clock/exchange-clock.ts'
-import type { Grant, Priority } from '../limiter/grant.ts'
+import type { Grant, CallPriority } from '../limiter/grant.ts'
 
 interface RequestWriterOptions {
   readonly signer: Signer | undefined
@@ -249,7 +249,7 @@ function assertHeaderValue(name: string, secret: Secret): string {
 export interface CallOptions {
   readonly grant?: Grant | undefined
   /** Default: that of a read. */
-  readonly priority?: Priority | undefined
+  readonly priority?: CallPriority | undefined
   readonly clockAheadMs?: number | undefined
   /**
    * It is called after all waits, in the turn in which the first byte is written. A returned reason
