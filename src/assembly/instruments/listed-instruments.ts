@@ -2,7 +2,7 @@ import { usualFundingMinutes } from '../../config/funding-minutes.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { InstrumentSettings } from '../../config/schema/exchange-schema.ts'
 import type { ContractRules } from '../../domain/contract-rules.ts'
-import { everyHours } from '../../domain/instrument.ts'
+import { everyHours, type ProductType } from '../../domain/instrument.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
 import { createGrid, stepBelow } from '../../lib/grid.ts'
@@ -19,8 +19,6 @@ export interface ListedContracts {
   /** Minutes after midnight UTC. Default: 00, 08 and 16 o'clock. */
   readonly fundingMinutes?: readonly number[]
 }
-
-type ProductType = ListedContract['productType']
 
 export function contractsOf({
   account,

@@ -75,7 +75,7 @@ export interface CommandAnswer {
   /** Until then a release ends nothing (`risk.losses.coolDownMs`). */
   readonly coolsDownUntil?: number | undefined
   readonly peak?: PeakRelease
-  /** By instrument, what a strategy would order again: the release was refused because of it. */
+  /** Strategies would order these again, so the release was refused. The key is the instrument. */
   readonly orderedAgain?: Readonly<Record<string, string>>
   readonly isTooOld?: true
   /** The account's writer; a standby read the command, and obeys nothing. */
