@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { systemClock } from '../src/lib/clock.ts'
 import { systemTimers } from '../src/lib/timers.ts'
 import { openIsolatedRunner } from '../src/strategy/isolation/isolated-runner.ts'
-import { createStrategyRunner } from '../src/strategy/strategy-runner.ts'
+import { StrategyRunner } from '../src/strategy/strategy-runner.ts'
 import { HEADER_LENGTH, ROW_LENGTH } from '../src/strategy/isolation/thread-messages.ts'
 import grid from '../strategies/grid.ts'
 import { HandOver } from './hand-over.ts'
@@ -21,7 +21,7 @@ const instruments = Array.from({ length: 10 }, (_, index) =>
 )
 const params = { spacingBps: 5, levels: 8, size: '0.02', recentreAfterLevels: 8 }
 const options = { strategyId: 'grid', params, instruments, clock: systemClock }
-const inline = createStrategyRunner({ ...options, strategy: grid })
+const inline = new StrategyRunner({ ...options, strategy: grid })
 const isolated = await openIsolatedRunner({
   ...options,
   timers: systemTimers,

@@ -39,7 +39,7 @@ import { Limiter, type LimiterOptions } from '../exchange/limiter/limiter.ts'
 import { Interpreter } from '../interpreter/interpreter.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Strategy } from '../strategy/define-strategy.ts'
-import { createStrategyRunner, type StrategyRunner } from '../strategy/strategy-runner.ts'
+import { StrategyRunner } from '../strategy/strategy-runner.ts'
 import { VirtualCalls, type VirtualCallsOptions } from './virtual-calls.ts'
 import type { TokenPool, TokenPoolOptions } from '../exchange/limiter/call-window.ts'
 import type { JournalRecord, StrategyKey, UsedKey } from '../domain/record.ts'
@@ -371,7 +371,7 @@ export class VirtualAccount {
         const stateText = book.strategyStates.get(strategyId)
         return [
           strategyId,
-          createStrategyRunner({ strategyId, strategy, params, instruments, stateText, clock }),
+          new StrategyRunner({ strategyId, strategy, params, instruments, stateText, clock }),
         ]
       }),
     )

@@ -1,11 +1,11 @@
 import type { ContractRules } from '../domain/contract-rules.ts'
 import {
   type MarketAggregates,
+  MarketWatch,
   TICKER_COLUMNS,
   type TickerColumn,
   TickerTable,
 } from '../domain/ticker-table.ts'
-import { MarketWatch } from '../market/market-watch.ts'
 import { indexFrom } from '../prices/recording.ts'
 import type { UniverseRecording, UniverseSpan } from '../recording/universe/universe-recording.ts'
 

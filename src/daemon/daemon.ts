@@ -128,7 +128,6 @@ export class Daemon {
     return this.accounts.flatMap(({ health }) => health.digest())
   }
 
-  /** @param name undefined: the only account */
   equityOf(name: string | undefined): string | undefined {
     const account = this.accounts.find(
       ({ shown }) => (name ?? shown.config.name) === shown.config.name,

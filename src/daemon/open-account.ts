@@ -262,7 +262,6 @@ async function openAccountJournal(
   const differs = standby?.differs() ?? []
   const abandoned = journal.lease?.isAbandoned === true
   if (abandoned) retreatNote(directory, logger).leave()
-  // A reload takes over from itself.
   if (whom !== undefined && !isHolder(whom, describeHolder(config.name, clock.now())))
     logger.log(abandoned ? 'warn' : 'info', 'standby.tookOver', {
       ...(whom && { from: whom }),
@@ -314,7 +313,6 @@ function settingsOf(
   return { ...configured, onRestart: 'cancel', hasRetreated: true }
 }
 
-/** Members are traded by the rules that the exchange states at this start. */
 function withStatedRules(
   settings: EngineSettings,
   { universes }: Book,

@@ -109,7 +109,6 @@ export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaem
   }
 }
 
-/** All strategies must load before anything is opened. */
 async function listOpenings(
   options: OpenDaemonOptions,
   trusted: TrustedClock,
@@ -373,7 +372,6 @@ export interface OpenSharedLimitsOptions {
   readonly logger: Pick<DaemonLogger, 'log' | 'hide'>
 }
 
-/** The Redis client is loaded only where limits are shared. */
 export async function openSharedLimits(
   options: OpenSharedLimitsOptions,
 ): Promise<SharedLimits | undefined> {

@@ -23,7 +23,6 @@ import {
 } from '../protocol/endpoints.ts'
 import { answerBytesMaxOf, answerRulesOf, readAnswer, readExactly } from './client/answer-reader.ts'
 import {
-  awaitGrant,
   type CallOptions,
   type SigningKeys,
   type EndpointCaller,
@@ -38,7 +37,7 @@ import {
 } from './client/request-writer.ts'
 import type { AnswerOrigin, ExchangeClock } from './clock/exchange-clock.ts'
 import { type FillsReadingQuery, readFills } from './readers/fills-reader.ts'
-import { type Grant, type GrantSource, PRIORITY } from './limiter/grant.ts'
+import { type Grant, type GrantSource, PRIORITY, type CallPriority } from './limiter/grant.ts'
 import { Transport, type WireAnswer, type WireOutcome } from './client/transport.ts'
 import { listExits } from './readers/exits-reader.ts'
 import { readPosition } from './readers/position-reader.ts'
@@ -50,7 +49,6 @@ export interface ExchangeClientOptions {
   readonly gatewayUrl?: string | undefined
   readonly gatewayCredentials?: GatewayCredentials | undefined
   readonly platformCoin?: string | undefined
-  /** Returns why nothing may be signed now. */
   readonly signingObjection?: (() => string | undefined) | undefined
   /** The one guarded endpoint that this client may call. The daemon unlocks none. */
   readonly unlocked?: GuardedEndpoint | undefined
@@ -83,7 +81,6 @@ export class ExchangeClient implements EndpointCaller {
   readonly #answerLimits: Parameters<typeof answerRulesOf>[1]
   readonly #inFlight = new Set<number>()
   #clockRefusals = NO_CLOCK_REFUSALS
-  /** It is the reason for missing grants. */
   #isRateLimited = false
   #calls = 0
 
@@ -212,12 +209,16 @@ export class ExchangeClient implements EndpointCaller {
     })
   }
 
+  /** With a grant and an idle connection, the request is written in this turn. */
   #sendOnce<Data>(
     prepared: PreparedRequest,
     options: CallOptions,
     read: Reader<Data>,
   ): Promise<Answer<Data>> {
-    const answer = this.#sendWhenGranted(prepared, options, read)
+    const answer =
+      options.grant !== undefined || this.#options.limiter === undefined
+        ? this.#sendGranted(prepared, options, options.grant, read)
+        : this.#sendWhenGranted(prepared, options, read, this.#options.limiter)
     this.#calls += 1
     const call = this.#calls
     const end = (): unknown => this.#inFlight.delete(call)
@@ -226,33 +227,20 @@ export class ExchangeClient implements EndpointCaller {
     return answer
   }
 
-  /** With a grant and an idle connection, the request is written in this turn. */
   #sendWhenGranted<Data>(
     prepared: PreparedRequest,
     options: CallOptions,
     read: Reader<Data>,
+    limiter: GrantSource,
   ): Promise<Answer<Data>> {
-    const { limiter, timers, requestTimeoutMs: timeoutMs } = this.#options
-    if (options.grant !== undefined || limiter === undefined) {
-      return this.#sendGranted(prepared, options, options.grant, read)
-    }
+    const { timers, requestTimeoutMs: timeoutMs } = this.#options
     const { endpoint } = prepared
-    const wanted = {
-      limiter,
-      timers,
-      endpoint,
-      priority: options.priority ?? PRIORITY.reads,
-      timeoutMs,
-    }
-    return awaitGrant(wanted).then((grant) =>
-      typeof grant === 'string'
-        ? this.#refuse(
-            'notSent',
-            grant,
-            this.#isRateLimited ? `${NO_GRANT}: the last answer was 429` : NO_GRANT,
-          )
-        : this.#sendGranted(prepared, options, grant, read),
-    )
+    const { priority = PRIORITY.reads } = options
+    return awaitGrant({ limiter, timers, endpoint, priority, timeoutMs }).then((grant) => {
+      if (typeof grant !== 'string') return this.#sendGranted(prepared, options, grant, read)
+      const message = this.#isRateLimited ? `${NO_GRANT}: the last answer was 429` : NO_GRANT
+      return this.#refuse('notSent', grant, message)
+    })
   }
 
   async #sendGranted<Data>(
@@ -284,7 +272,6 @@ export class ExchangeClient implements EndpointCaller {
         read: (wire) => this.#settle(prepared, grant, wire, read(wire)),
       })
       .catch((error: unknown) => {
-        // Only a defect arrives here.
         grant?.release()
         throw error
       })
@@ -328,6 +315,36 @@ export class ExchangeClient implements EndpointCaller {
     const reason = { class: refusalClass, code, topic: 'ours', message, status: undefined }
     return { kind: 'refused', ...reason, receivedAt }
   }
+}
+
+interface GrantRequest {
+  readonly limiter: Pick<GrantSource, 'request'>
+  readonly timers: Timers
+  readonly endpoint: CallableName
+  readonly priority: CallPriority
+  readonly timeoutMs: number
+}
+
+function awaitGrant(wanted: GrantRequest): Promise<Grant | 'LIMITER_FULL' | 'LIMITER_TIMEOUT'> {
+  const { limiter, timers, endpoint, priority, timeoutMs } = wanted
+  return new Promise((resolve) => {
+    let isGranted = false
+    let cancelDeadline = (): void => undefined
+    const waiting = limiter.request(endpoint, priority, (grant) => {
+      isGranted = true
+      cancelDeadline()
+      resolve(grant)
+    })
+    if (isGranted) return
+    if (waiting === undefined) {
+      resolve('LIMITER_FULL')
+      return
+    }
+    cancelDeadline = timers.after(timeoutMs, () => {
+      waiting.cancel()
+      resolve('LIMITER_TIMEOUT')
+    })
+  })
 }
 
 const NO_GRANT = 'the limiter had no grant for this call in time'

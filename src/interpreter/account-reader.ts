@@ -28,8 +28,7 @@ export interface AccountReaderOptions {
 }
 
 /**
- * At most one read of the fills and one of each position are in flight, so that requests cannot
- * pile up.
+ * One read of the fills and one of each position at a time, so that requests cannot pile up.
  *
  * Fills requested during a read are read once more, from the earliest start; a position only if
  * urgent. Positions wait here, not at the limiter, so that an urgent one can overtake. Refused
@@ -188,7 +187,7 @@ const REFUSED_MAX = 3
 
 interface RefusedRead {
   readonly inRow: number
-  /** Monotonic ms, as `waitsUntil`. */
+  /** Monotonic ms. */
   readonly refusedAt: number
   readonly waitsUntil: number
   /** Key, rights or address were refused, which any accepted call disproves. */
@@ -197,16 +196,13 @@ interface RefusedRead {
 
 /**
  * Decides when refused reads are repeated. One stops no other: a symbol may have been removed, or a
- * page in front of the exchange may pass.
- *
- * Several refused because of the account, with no private call accepted meanwhile, make all wait
- * and take turns, or a refused key would show many times a second. Any accepted private call ends
- * this.
+ * page in front of the exchange may pass. Several refused because of the account, with no private
+ * call accepted meanwhile, make all wait and take turns, or a refused key would show many times a
+ * second.
  */
 export class ReadPauses {
   readonly #now: () => number
   readonly #refused = new Map<string, RefusedRead>()
-  /** Reads refused because of the account since the last accepted private call. */
   readonly #refusedSince = new Set<string>()
   #allWaitUntil = 0
   #allInRow = 0
@@ -277,7 +273,6 @@ export class ReadPauses {
     this.#refused.set(read, isNews ? refused : eased(refused))
     if (!isOfAccount || !isNews) return
     this.#refusedSince.add(read)
-    // Reads in flight together are refused together, and count once.
     if (this.#refusedSince.size < REFUSED_MAX || this.#onWire.size > 0) return
     this.#allInRow += 1
     this.#allWaitUntil = refusedAt + pauseMs(this.#allInRow)

@@ -78,22 +78,18 @@ export class Interpreter {
   readonly #sender: OrderSender
   readonly #reader: AccountReader
   readonly #queue = new Fifo<CausedEvent>()
-  /** The event whose effects are performed; of those, `#taken` are performed or put aside. */
+  /** The event of the last step, and how many of its effects were performed or put aside. */
   #event: EngineEvent | undefined
   #steppedAt = 0
+  #stepTickersReadAt: number | undefined
   #effects: readonly Effect[] = []
-  #taken = 0
-  /**
-   * Read times of the tickers behind the last step and behind the present effect, and that effect's
-   * step.
-   */
-  #steppedFor: number | undefined
-  #doneFor: number | undefined
-  #doneAt = 0
+  #effectsTaken = 0
+  /** The present effect may come from an earlier step. */
+  #effectSteppedAt = 0
+  #effectTickersReadAt: number | undefined
   readonly #waiting = new Fifo<WaitingEffect>()
   #commits = 0
   #committed = 0
-  /** Undefined while the note was not needed. */
   #hasNote: boolean | undefined
   #isNoteForgotten = false
   #hasNewRecords = true
@@ -130,7 +126,7 @@ export class Interpreter {
    * Handles the event now, or after those that wait.
    * @param tickersReadAt monotonic ms, if tickers led to it
    */
-  dispatch(event: EngineEvent, tickersReadAt = this.#doneFor): void {
+  dispatch(event: EngineEvent, tickersReadAt = this.#effectTickersReadAt): void {
     if (this.#isOver) return
     if (this.#isIdle) return this.#run(event, tickersReadAt)
     if (this.#queue.push({ event, tickersReadAt }) > EVENTS_MAX)
@@ -162,7 +158,7 @@ export class Interpreter {
       this.#fail(error)
     } finally {
       this.#isBusy = false
-      this.#doneFor = undefined
+      this.#effectTickersReadAt = undefined
     }
   }
 
@@ -193,19 +189,19 @@ export class Interpreter {
     const { first } = this.#waiting
     if (first !== undefined && first.commit <= this.#committed) {
       this.#waiting.take()
-      this.#doneAt = first.at
-      this.#doneFor = first.tickersReadAt
+      this.#effectSteppedAt = first.at
+      this.#effectTickersReadAt = first.tickersReadAt
       return first.effect
     }
-    while (this.#taken < this.#effects.length) {
-      const effect = this.#effects[this.#taken++]
+    while (this.#effectsTaken < this.#effects.length) {
+      const effect = this.#effects[this.#effectsTaken++]
       if (effect === undefined) return undefined
       if (this.#mustWait(effect)) {
         this.#putAside(effect)
         continue
       }
-      this.#doneAt = this.#steppedAt
-      this.#doneFor = this.#steppedFor
+      this.#effectSteppedAt = this.#steppedAt
+      this.#effectTickersReadAt = this.#stepTickersReadAt
       return effect
     }
     return undefined
@@ -215,7 +211,7 @@ export class Interpreter {
     const waiting = {
       effect,
       at: this.#steppedAt,
-      tickersReadAt: this.#steppedFor,
+      tickersReadAt: this.#stepTickersReadAt,
       commit: this.#commits,
     }
     if (this.#waiting.push(waiting) > WAITING_MAX) {
@@ -245,8 +241,8 @@ export class Interpreter {
     this.#event = event
     this.#hasRecorded = false
     this.#steppedAt = at
-    this.#steppedFor = tickersReadAt
-    this.#taken = 0
+    this.#stepTickersReadAt = tickersReadAt
+    this.#effectsTaken = 0
     listener.stepped?.({ at, event, effects: this.#effects })
     if (interruptions?.isHeardAgain(event) === true) this.#queue.putFirst({ event, tickersReadAt })
   }
@@ -311,8 +307,8 @@ export class Interpreter {
         return this.#record(effect)
       case 'sendBatch':
         return this.#sender.sendBatch(effect.batch, {
-          recordedAt: this.#doneAt,
-          tickersReadAt: this.#doneFor,
+          recordedAt: this.#effectSteppedAt,
+          tickersReadAt: this.#effectTickersReadAt,
         })
       case 'sendCall':
         return this.#sender.sendCall(effect.call)
@@ -417,7 +413,6 @@ function servesCancelAll(effect: Effect): boolean {
   return effect.endpoint === 'cancelAllOrders'
 }
 
-/** Empty places at the front are removed after this many. */
 const TAKEN_MAX = 1024
 
 /** Taking is O(1), and a queue that often becomes empty allocates nothing. */

@@ -5,7 +5,7 @@ import { killOf } from '../engine/book/book.ts'
 import type { Effect, OutgoingBatch, OutgoingCall, Priority } from '../engine/effect.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { EngineEvent, GrantedEndpoint } from '../engine/event.ts'
-import type { Grant, Priority as LimiterPriority } from '../exchange/limiter/grant.ts'
+import type { Grant, CallPriority } from '../exchange/limiter/grant.ts'
 import type { Ports } from './ports.ts'
 
 export interface OrderSenderOptions {
@@ -16,7 +16,7 @@ export interface OrderSenderOptions {
 }
 
 /** Calls that reduce risk go first (LIM2). */
-export const LIMITER_PRIORITY: Readonly<Record<Priority, LimiterPriority>> = { reduce: 0, add: 1 }
+export const LIMITER_PRIORITY: Readonly<Record<Priority, CallPriority>> = { reduce: 0, add: 1 }
 
 export interface BatchCause {
   /** Unix ms of the step that recorded the batch. */
@@ -29,7 +29,7 @@ const CLOSED = 'the run is over'
 const RESTRICTED = 'trading was restricted meanwhile'
 const KILLED = 'the kill switch is thrown'
 
-/** Sends with a grant, after a last check, and repeats nothing. */
+/** Sends with a grant, after a last check. Nothing is repeated. */
 export class OrderSender {
   readonly #options: OrderSenderOptions
   readonly #grants = new Map<GrantedEndpoint, Grant>()

@@ -36,7 +36,6 @@ export interface Ports {
   readonly announcements: AnnouncementsPort
   readonly retreatNote: RetreatNotePort
   readonly listener: RunListener
-  /** Only tests have them. */
   readonly interruptions?: Interruptions | undefined
 }
 
@@ -100,7 +99,6 @@ export interface BatchWait {
 
 /** An error that a listener throws ends the run. */
 export interface RunListener {
-  /** None of its effects has been performed. */
   stepped?(step: Step): void
   /** If it must be durable, its commit has begun. */
   recorded?(record: JournalRecord, durable: boolean): void

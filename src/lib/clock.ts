@@ -35,7 +35,6 @@ export class SteadyClock implements Clock {
   /** @param movedMs gained by the machine's clock since the last look */
   onStep: (movedMs: number) => void = () => undefined
   readonly #source: Clock
-  /** Unix ms at the origin of the monotonic clock. */
   #originAt: number
   #gapMs = 0
 

@@ -16,7 +16,6 @@ export class RateBucket {
     this.#at = monotonic()
   }
 
-  /** False if none is left. */
   take(): boolean {
     const now = this.#monotonic()
     const gained = ((now - this.#at) / MINUTE_MS) * this.#perMinute

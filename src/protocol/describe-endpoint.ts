@@ -45,13 +45,13 @@ export function describeEndpoint(endpoint: Endpoint): EndpointDescription {
   }
 }
 
-type JsonSchema = z.core.JSONSchema.BaseSchema
+type FieldSchema = z.core.JSONSchema.BaseSchema
 
 function describeFields(schema: z.ZodType): readonly FieldDescription[] {
   return fieldsOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }), '')
 }
 
-function fieldsOf(schema: JsonSchema, prefix: string): readonly FieldDescription[] {
+function fieldsOf(schema: FieldSchema, prefix: string): readonly FieldDescription[] {
   const { object, list } = shapeOf(schema)
   if (object?.properties !== undefined) {
     const required = new Set(object.required)
@@ -67,7 +67,7 @@ function fieldsOf(schema: JsonSchema, prefix: string): readonly FieldDescription
 }
 
 function describeField(
-  schema: JsonSchema,
+  schema: FieldSchema,
   { name, isRequired }: { readonly name: string; readonly isRequired: boolean },
 ): FieldDescription {
   const { object, list, texts, plain } = shapeOf(schema)
@@ -91,15 +91,16 @@ function describeField(
 }
 
 interface SchemaShape {
-  readonly object: JsonSchema | undefined
-  readonly list: JsonSchema | undefined
-  readonly texts: readonly JsonSchema[]
+  readonly object: FieldSchema | undefined
+  readonly list: FieldSchema | undefined
+  readonly texts: readonly FieldSchema[]
   readonly plain: 'number' | 'boolean' | 'any'
 }
 
-function shapeOf(schema: JsonSchema): SchemaShape {
+function shapeOf(schema: FieldSchema): SchemaShape {
   const parts = partsOf(schema)
-  const isOf = (type: string) => (part: JsonSchema) => [part.type].flat().includes(type as 'string')
+  const isOf = (type: string) => (part: FieldSchema) =>
+    [part.type].flat().includes(type as 'string')
   return {
     object:
       parts.find((part) => isOf('object')(part) && Object.keys(part.properties ?? {}).length > 0) ??
@@ -110,19 +111,19 @@ function shapeOf(schema: JsonSchema): SchemaShape {
   }
 }
 
-function partsOf(schema: JsonSchema): readonly JsonSchema[] {
+function partsOf(schema: FieldSchema): readonly FieldSchema[] {
   return schema.anyOf === undefined ? [schema] : schema.anyOf.filter(isSchema).flatMap(partsOf)
 }
 
-function isList(schema: JsonSchema): boolean {
+function isList(schema: FieldSchema): boolean {
   return shapeOf(schema).list !== undefined
 }
 
-function isSchema(value: unknown): value is JsonSchema {
+function isSchema(value: unknown): value is FieldSchema {
   return isRecord(value)
 }
 
-function knownValuesOf(schema: JsonSchema): readonly string[] {
+function knownValuesOf(schema: FieldSchema): readonly string[] {
   const values: unknown = schema['knownValues']
   return Array.isArray(values) ? values.filter((value) => typeof value === 'string') : []
 }

@@ -51,13 +51,13 @@ export type EndpointName = keyof typeof endpoints
 const callableEndpoints = { ...endpoints, ...beyondEndpoints } as const
 
 export type CallableName = EndpointName | BeyondName
-type EndpointRow<Name extends CallableName> = (typeof callableEndpoints)[Name]
+type CallableRow<Name extends CallableName> = (typeof callableEndpoints)[Name]
 
 export type RequestOf<Name extends CallableName> =
-  EndpointRow<Name> extends Endpoint<string, z.ZodType, z.ZodType, infer Clean> ? Clean : never
-export type ResponseOf<Name extends CallableName> = z.output<EndpointRow<Name>['response']>
-export type WireRequestOf<Name extends EndpointName> = z.input<EndpointRow<Name>['request']>
-export type WireResponseOf<Name extends EndpointName> = z.input<EndpointRow<Name>['response']>
+  CallableRow<Name> extends Endpoint<string, z.ZodType, z.ZodType, infer Clean> ? Clean : never
+export type ResponseOf<Name extends CallableName> = z.output<CallableRow<Name>['response']>
+export type WireRequestOf<Name extends EndpointName> = z.input<CallableRow<Name>['request']>
+export type WireResponseOf<Name extends EndpointName> = z.input<CallableRow<Name>['response']>
 
 export function endpointNamed(name: CallableName): Endpoint {
   return callableEndpoints[name]

@@ -219,8 +219,8 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
       : (this.markPrice - this.entryPrice) * Math.sign(lots) * this.size(Math.abs(lots))
   }
   /**
-   * What the strategy's fills here realised since the journal began, and on this UTC day: margin
-   * coin, before fees.
+   * Profit that the strategy's fills here realised since the journal began, and on this UTC day:
+   * margin coin, before fees.
    */
   get realisedProfit(): number {
     return Number(this.#moment.money?.profit.toString() ?? 0)

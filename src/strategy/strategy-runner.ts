@@ -60,11 +60,6 @@ export interface StrategyRunnerOptions {
   readonly onSaid?: Listen | undefined
 }
 
-/** @throws Failure if initialState throws or returns no plain JSON, or the needs are invalid */
-export function createStrategyRunner(options: StrategyRunnerOptions): StrategyRunner {
-  return new StrategyRunner(options)
-}
-
 export class StrategyRunner {
   readonly strategyId: string
   readonly #strategy: Strategy
@@ -81,6 +76,7 @@ export class StrategyRunner {
   #intents: readonly Intent[] = []
   #stray: StrategyFailure | undefined
 
+  /** @throws Failure if initialState throws or returns no plain JSON, or the needs are invalid */
   constructor(options: StrategyRunnerOptions) {
     this.strategyId = options.strategyId
     this.#strategy = options.strategy
@@ -100,7 +96,7 @@ export class StrategyRunner {
   }
 
   get stateText(): string {
-    return writeState(this.#stored)
+    return JSON.stringify(this.#stored)
   }
 
   /** Every decision fails from now on. */
@@ -274,12 +270,8 @@ export function readState(state: unknown, known?: unknown): unknown {
   if (copy === NO_DATA)
     throw notSerialisable(findUnserialisable(state) ?? 'state: another at each look')
   if (count.parts > PARTS_SMALL)
-    checkLength(count.parts > STATE_LENGTH_MAX ? count.parts : writeState(copy).length)
+    checkLength(count.parts > STATE_LENGTH_MAX ? count.parts : JSON.stringify(copy).length)
   return copy
-}
-
-export function writeState(state: unknown): string {
-  return JSON.stringify(state)
 }
 
 function checkLength(characters: number): void {

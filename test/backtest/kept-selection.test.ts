@@ -11,10 +11,10 @@ import type { ContractRules } from '../../src/domain/contract-rules.ts'
 import type { UniverseRecord } from '../../src/domain/record.ts'
 import {
   type MarketAggregates,
+  MarketWatch,
   TICKER_COLUMNS,
   TickerTable,
 } from '../../src/domain/ticker-table.ts'
-import { MarketWatch } from '../../src/market/market-watch.ts'
 import { UniverseRecording } from '../../src/recording/universe/universe-recording.ts'
 import { UniverseWriter } from '../../src/recording/universe/universe-writer.ts'
 import { DrawnTickers } from '../support/drawn-tickers.ts'

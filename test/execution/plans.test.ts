@@ -255,23 +255,17 @@ describe('a target', () => {
   })
 
   test('[ORD7] drops an order that waits with a price beyond the collar of today', () => {
-    const buys = (ticks: number | undefined): Order =>
-      absent(
-        madeSent({
-          id: `at-${ticks}`,
-          purpose: 'target',
-          force: 'ioc',
-          ...(ticks === undefined ? {} : { ticks }),
-        }),
-      )
-    const orders = [buys(1002), buys(1003), buys(undefined)]
+    const buys = (ticks: number): Order =>
+      absent(madeSent({ id: `at-${ticks}`, purpose: 'target', force: 'ioc', ticks }))
+    const { ticks: _, ...atMarket } = buys(1001).terms
+    const orders = [buys(1002), buys(1003), { ...buys(1001), terms: atMarket }]
     const stale = (input: Partial<TargetPlanInput>) =>
       staleTargetOrders(targetInput({ target: 10, orders, ...input })).map(
         ({ terms }) => terms.clientOid,
       )
 
-    expect(stale({})).toEqual(['at-1003', 'at-undefined'])
-    expect(stale({ bid: 95, ask: 95.1 })).toEqual(['at-1002', 'at-1003', 'at-undefined'])
+    expect(stale({})).toEqual(['at-1003', 'at-1001'])
+    expect(stale({ bid: 95, ask: 95.1 })).toEqual(['at-1002', 'at-1003', 'at-1001'])
     expect(stale({ takerCollarRatio: undefined })).toEqual([])
   })
 

@@ -7,7 +7,7 @@ import {
 import { type Intent } from '../../src/domain/intent.ts'
 import { type Snapshot } from '../../src/domain/snapshot.ts'
 import { type Strategy } from '../../src/strategy/define-strategy.ts'
-import { createStrategyRunner, type StrategyRunner } from '../../src/strategy/strategy-runner.ts'
+import { StrategyRunner } from '../../src/strategy/strategy-runner.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { madeInstrument, MOMENT_AT } from '../support/market-moment.ts'
 
@@ -20,7 +20,7 @@ export function createExample(
     stateText,
   }: { instruments?: ReturnType<typeof madeInstrument>[]; stateText?: string } = {},
 ): StrategyRunner {
-  return createStrategyRunner({
+  return new StrategyRunner({
     strategyId: strategy.name,
     strategy,
     params: strategy.params.parse(params),

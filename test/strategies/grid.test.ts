@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type QuoteLevel } from '../../src/domain/intent.ts'
 import type { Order } from '../../src/domain/order.ts'
 import { createRandom } from '../../src/lib/random.ts'
-import { createStrategyRunner, type DecisionResult } from '../../src/strategy/strategy-runner.ts'
+import { type DecisionResult, StrategyRunner } from '../../src/strategy/strategy-runner.ts'
 import { checkBinding } from '../../src/strategy/load-strategy.ts'
 import grid from '../../strategies/grid.ts'
 import { ManualTime } from '../support/manual-time.ts'
@@ -17,7 +17,7 @@ import {
 const PARAMS = { spacingBps: 10, levels: 3, size: '0.01' }
 
 function runnerOf(params: object = {}, stateText?: string) {
-  return createStrategyRunner({
+  return new StrategyRunner({
     strategyId: 'grid-btc',
     strategy: grid,
     params: grid.params.parse({ ...PARAMS, ...params }),

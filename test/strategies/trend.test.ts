@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createStrategyRunner, type StrategyRunner } from '../../src/strategy/strategy-runner.ts'
+import { StrategyRunner } from '../../src/strategy/strategy-runner.ts'
 import trend from '../../strategies/trend.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { madeInstrument, madeSnapshot, MOMENT_AT } from '../support/market-moment.ts'
@@ -7,7 +7,7 @@ import { madeInstrument, madeSnapshot, MOMENT_AT } from '../support/market-momen
 const PARAMS = { fastSeconds: 10, slowSeconds: 60, size: '0.02' }
 
 function runnerOf(params: object = {}, stateText?: string) {
-  return createStrategyRunner({
+  return new StrategyRunner({
     strategyId: 'trend-btc',
     strategy: trend,
     params: trend.params.parse({ ...PARAMS, ...params }),

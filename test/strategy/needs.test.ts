@@ -2,7 +2,7 @@ import { expect, expectTypeOf, test } from 'vitest'
 import { appendCandle, candleKey, createCandleSeries } from '../../src/domain/candles.ts'
 import { type Bands, bollinger, defineStrategy, ema, sma, z } from '../../src/strategy/contract.ts'
 import { resolveNeeds } from '../../src/strategy/needs.ts'
-import { createStrategyRunner } from '../../src/strategy/strategy-runner.ts'
+import { StrategyRunner } from '../../src/strategy/strategy-runner.ts'
 import { madeInstrument, madeSnapshot } from '../support/market-moment.ts'
 
 const clock = { now: () => 0, monotonic: () => 0 }
@@ -41,7 +41,7 @@ function decideOn(strategy: typeof watcher, closes: readonly number[]) {
   closes.forEach((close, index) =>
     appendCandle(series, [index * 60_000, close, close, close, close, 1]),
   )
-  const runner = createStrategyRunner({
+  const runner = new StrategyRunner({
     strategyId: 'w',
     strategy,
     params: { period: 3 },

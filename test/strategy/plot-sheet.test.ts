@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineStrategy } from '../../src/strategy/define-strategy.ts'
 import { PlotSheet } from '../../src/strategy/instrument-view.ts'
-import { createStrategyRunner } from '../../src/strategy/strategy-runner.ts'
+import { StrategyRunner } from '../../src/strategy/strategy-runner.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { madeInstrument, madeSnapshot, MOMENT_AT } from '../support/market-moment.ts'
 
@@ -10,7 +10,7 @@ const SYMBOL = 'BTCUSDT'
 
 describe('what a strategy plots', () => {
   test('stands beside its decision where it has changed', () => {
-    const runner = createStrategyRunner({
+    const runner = new StrategyRunner({
       strategyId: 'made-up-btc',
       strategy: defineStrategy({
         name: 'made-up',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { defineStrategy, z } from '../../src/strategy/contract.ts'
 import { type Strategy } from '../../src/strategy/define-strategy.ts'
-import { createStrategyRunner } from '../../src/strategy/strategy-runner.ts'
+import { StrategyRunner } from '../../src/strategy/strategy-runner.ts'
 import { madeInstrument, madeSnapshot } from '../support/market-moment.ts'
 
 const clock = { now: () => 0, monotonic: () => 0 }
@@ -28,7 +28,7 @@ function counterOf(state?: {
 
 /** What is stored after one decision on what was stored before. */
 function decideOn(strategy: Strategy, stateText?: string): string {
-  const runner = createStrategyRunner({
+  const runner = new StrategyRunner({
     strategyId: 'c',
     strategy,
     params: {},

@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { defineStrategy, type Strategy } from '../../src/strategy/define-strategy.ts'
 import { type SnapshotView } from '../../src/strategy/snapshot-view.ts'
 import {
-  createStrategyRunner,
   type DecisionMade,
+  StrategyRunner,
   type StrategyRunnerOptions,
 } from '../../src/strategy/strategy-runner.ts'
 import { ManualTime } from '../support/manual-time.ts'
@@ -26,7 +26,7 @@ function madeStrategy(decide: Decide, initialState: () => unknown = () => ({})):
 }
 
 function runnerOf(decide: Decide, options: Partial<StrategyRunnerOptions> = {}) {
-  return createStrategyRunner({
+  return new StrategyRunner({
     strategyId: 'made-up-btc',
     strategy: madeStrategy(decide),
     params: {},

@@ -29,7 +29,7 @@ import type { Strategy } from '../../strategy/define-strategy.ts'
 import { IsolatedRunner, openIsolatedRunner } from '../../strategy/isolation/isolated-runner.ts'
 import type { ResolvedNeeds } from '../../strategy/needs.ts'
 import { refuseDrafts } from '../../strategy/isolation/refuse-drafts.ts'
-import { createStrategyRunner, type StrategyRunner } from '../../strategy/strategy-runner.ts'
+import { StrategyRunner } from '../../strategy/strategy-runner.ts'
 import { type Examination, examineStrategy } from './examine-strategy.ts'
 import { type CandleHistory, readHistory } from './history.ts'
 import { catchStrays, readCode, type Strays } from './read-code.ts'
@@ -319,7 +319,7 @@ export function createRunner(
   logger?: Pick<DaemonLogger, 'log'>,
 ): StrategyRunner {
   const { id, params, instruments } = loaded
-  return createStrategyRunner({
+  return new StrategyRunner({
     strategyId: id,
     strategy: requireCode(loaded),
     params,

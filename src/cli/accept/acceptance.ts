@@ -27,7 +27,7 @@ const FAR = 0.05
 const CLEAR_TRIES = 3
 const CLEAR_AGAIN_MS = 2000
 
-interface Step {
+interface AcceptanceStep {
   readonly what: string
   readonly take: () => Promise<string>
 }
@@ -51,7 +51,7 @@ export async function runAcceptance(options: AcceptanceOptions): Promise<Accepta
   return { hasFailed, isClean: cleared.state === 'ok', steps }
 }
 
-async function takeStep(what: string, take: Step['take']): Promise<Finding> {
+async function takeStep(what: string, take: AcceptanceStep['take']): Promise<Finding> {
   try {
     return ok(what, await take())
   } catch (error) {
@@ -71,7 +71,7 @@ async function clear(probe: AccountProbe): Promise<Finding> {
   }
 }
 
-function listSteps(options: AcceptanceOptions): readonly Step[] {
+function listSteps(options: AcceptanceOptions): readonly AcceptanceStep[] {
   const { probe, isTrading } = options
   const { instrument } = probe
   const resting = createResting(options)

@@ -185,7 +185,7 @@ export class ObserverQueue {
     if (this.#waiting.push(observe) >= WAITING_MAX) this.flush()
   }
 
-  /** Must be called before anything is read from an observer, and at the end of a run. */
+  /** It must be called before anything is read from an observer, and at the end of a run. */
   flush(): void {
     const due = this.#waiting
     if (due.length === 0) return
@@ -209,7 +209,6 @@ export interface ClientExchangeOptions {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
   /** It is reported once until a call is accepted again. */
   readonly onRefused: (answer: RefusedAnswer | UnknownAnswer) => void
-  /** In a dry run this receives what would change the account. */
   readonly onWithheld?: ((endpoint: CallableName, body: string) => void) | undefined
   readonly onBroken: (error: unknown) => void
 }
@@ -251,21 +250,15 @@ export class ClientExchange implements ExchangePort {
   readFills(sinceAt: number, onAnswer: OnAnswer<FillsReading>): void {
     const { client, settings } = this.#options
     const { productType, positionMode, instruments } = settings
-    this.#read(
-      () => client.readFills({ productType, positionMode, instruments, sinceAt }),
-      onAnswer,
-    )
+    this.#read(client.readFills({ productType, positionMode, instruments, sinceAt }), onAnswer)
   }
 
   readPosition(symbol: string, onAnswer: OnAnswer<PositionReading>): void {
     const { client } = this.#options
-    this.#read(
-      () => client.readPosition({ instrument: this.#instrument(symbol) }),
-      (answer) => {
-        if (answer.kind === 'accepted') this.positions.set(symbol, answer.data)
-        onAnswer(answer)
-      },
-    )
+    this.#read(client.readPosition({ instrument: this.#instrument(symbol) }), (answer) => {
+      if (answer.kind === 'accepted') this.positions.set(symbol, answer.data)
+      onAnswer(answer)
+    })
   }
 
   listExits(symbol: string, onAnswer: OnAnswer<ListedExits>): void {
@@ -283,8 +276,8 @@ export class ClientExchange implements ExchangePort {
     return instrument
   }
 
-  #read<Data>(call: () => Promise<Answer<Data>>, then: OnAnswer<Data>): void {
-    this.#await(call(), (answer) => {
+  #read<Data>(call: Promise<Answer<Data>>, then: OnAnswer<Data>): void {
+    this.#await(call, (answer) => {
       if (refusesKeys(answer) || isForbidden(answer)) this.#noteRefusal(answer)
       this.#noteAccepted(answer)
       then(answer)

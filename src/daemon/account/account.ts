@@ -212,7 +212,6 @@ export class Account implements MarketListener {
     await noteOwnState(journal, own, { directory, isAccepted: answer.kind === 'accepted' })
   }
 
-  /** The clock must be synchronised. */
   begin(): void {
     const { directory, logger, timers } = this.#options
     if (this.#state !== 'new') return
@@ -564,7 +563,6 @@ export class Account implements MarketListener {
     })
   }
 
-  /** A run that never began is at rest if the journal shows no orders and positions. */
   #isAtRest(): boolean {
     const { open, account } = this.#options.book
     const isFlat = [...account.values()].every(

@@ -75,7 +75,7 @@ export interface CommandAnswer {
   /** Until then a release ends nothing (`risk.losses.coolDownMs`). */
   readonly coolsDownUntil?: number | undefined
   readonly peak?: PeakRelease
-  /** By instrument, what a strategy would order again: the release was refused because of it. */
+  /** Strategies would order these again, so the release was refused. The key is the instrument. */
   readonly orderedAgain?: Readonly<Record<string, string>>
   readonly isTooOld?: true
   /** The account's writer; a standby read the command, and obeys nothing. */
@@ -240,7 +240,6 @@ export class CommandInbox {
     this.#options = options
     this.#inbox = inboxOf(options.directory)
     this.#try(this.#inbox, () => makeDirectory(this.#inbox, 0o700))
-    // An earlier run's senders no longer wait.
     this.#try(this.#inbox, () => removeAnswers(this.#inbox, 0))
   }
 

@@ -31,7 +31,6 @@ export interface OperatedAccount {
   readonly killedAt: () => number | undefined
 }
 
-/** The operator acts through files in the state directory. */
 export interface Operator {
   readonly killSwitch: KillSwitch
   readonly inbox: Pick<CommandInbox, 'empty'>

@@ -16,8 +16,12 @@ import type { ProductType } from '../../domain/instrument.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { Feed } from '../../assembly/strategies/strategies.ts'
 import { Feeds } from './feeds.ts'
-import { isOvertaken, TickerBuffers, type TickerTable } from '../../domain/ticker-table.ts'
-import { MarketWatch } from '../../market/market-watch.ts'
+import {
+  isOvertaken,
+  MarketWatch,
+  TickerBuffers,
+  type TickerTable,
+} from '../../domain/ticker-table.ts'
 
 /** `timePassed` comes at this interval, so the core's waits have this precision. */
 const TIME_STEP_MS = 50

@@ -105,7 +105,6 @@ export class UniverseKeeper {
   }
 }
 
-/** Removes the oldest files; the last one is still written. */
 function dropOldest(directory: string, bytesMax: number): void {
   const files = listUniverseFiles(directory).map(({ file }) => ({
     file,

@@ -45,9 +45,7 @@ interface KnownEquity {
  */
 export class AccountCurve {
   readonly #options: AccountCurveOptions
-  /** One an hour, the oldest first. */
   #week: KnownEquity[] = []
-  /** Unix ms: the minute of the last point. */
   #minute = 0
 
   constructor(options: AccountCurveOptions) {
@@ -135,7 +133,6 @@ export class AccountMarks {
     }
   }
 
-  /** It is called each second. */
   look(): void {
     const { trusted, journal } = this.#options
     const now = trusted.clock.now()
@@ -151,7 +148,6 @@ export class AccountMarks {
     journal.notePoints([{ series: MARK_SERIES, at: Math.round(now), value }])
   }
 
-  /** A time zone may begin its day between two hours. */
   #nextAfter(at: number): number {
     const hour = at - (at % HOUR_MS) + HOUR_MS
     const day = startOfDay(hour - 1, this.#options.config.calendar.timezone)

@@ -23,13 +23,11 @@ const TRIES_MAX = 5
 const TRADES_MAX = 500
 /** A fill may become known this much later than others that followed it. */
 const LATE_MS = 300_000
-/** The wait at the end of a run is limited. */
 const FINISH_MS = 3000
 
 /** Logs each closed trade once, with the figures of `intentd trades`. */
 export class ClosedTradeLog {
   readonly #options: ClosedTradeLogOptions
-  /** Keyed by strategy and symbol, as of the last record. */
   readonly #held = new Map<string, readonly boolean[]>()
   readonly #logged = new Set<string>()
   /** Unix ms, exchange clock: earlier trades belong to the last run. */
@@ -142,7 +140,6 @@ export class ClosedTradeLog {
     return Math.max(this.#beginAt, this.#newestAt - LATE_MS)
   }
 
-  /** Older trades are not read again. */
   #forget(): void {
     for (const key of this.#logged)
       if (Number(key.slice(0, key.indexOf(' '))) < this.#readFrom) this.#logged.delete(key)

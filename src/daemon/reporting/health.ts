@@ -209,7 +209,6 @@ export class Health {
     return [...this.#saidLate]
   }
 
-  /** A single slow answer is seldom noticed, several in a row are. */
   #lookForLate(now: number): void {
     const { rounds, logger } = this.#options
     const positions = this.#symbols.map((symbol) => this.#ages.positionMs(symbol, now))
@@ -229,7 +228,6 @@ export class Health {
     }
   }
 
-  /** Lists restrictions of the account, or of all strategies on all their instruments. */
   #heldBack(): string | undefined {
     const { engine, settings } = this.#options
     const paused = this.#options.paused()

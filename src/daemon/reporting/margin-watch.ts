@@ -57,7 +57,6 @@ export class MarginWatch {
   #from: number
   /** Orders of before the first run that watches are not logged. */
   readonly #ordersFrom: number
-  /** Logged records, with their times: liquidations since `#from`, and orders that still rest. */
   #seen: ReadonlyMap<string, number>
   #notedAt = 0
   #reading: Promise<void> = Promise.resolve()

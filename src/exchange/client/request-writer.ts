@@ -4,7 +4,6 @@ import type { Answer } from '../../domain/answer.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Failure } from '../../lib/failure.ts'
 import { HiddenTexts, type Secret } from '../../lib/secret.ts'
-import type { Timers } from '../../lib/timers.ts'
 import { formatPath } from '../../protocol/endpoint-path.ts'
 import type { Endpoint, RuleContext } from '../../protocol/endpoint.ts'
 import {
@@ -23,7 +22,7 @@ import {
 } from '../../protocol/signing.ts'
 import { toWireRequest, writeRequest, type WrittenRequest } from '../../protocol/write-request.ts'
 import type { ExchangeClock } from '../clock/exchange-clock.ts'
-import type { Grant, GrantSource, Priority } from '../limiter/grant.ts'
+import type { Grant, CallPriority } from '../limiter/grant.ts'
 
 interface RequestWriterOptions {
   readonly signer: Signer | undefined
@@ -249,8 +248,8 @@ function assertHeaderValue(name: string, secret: Secret): string {
 
 export interface CallOptions {
   readonly grant?: Grant | undefined
-  /** It counts without a grant. Default: that of a read. */
-  readonly priority?: Priority | undefined
+  /** Default: that of a read. */
+  readonly priority?: CallPriority | undefined
   readonly clockAheadMs?: number | undefined
   /**
    * It is called after all waits, in the turn in which the first byte is written. A returned reason
@@ -270,38 +269,6 @@ export interface ReadingCall {
   readonly caller: EndpointCaller
   readonly clock: Clock
   readonly offset: ExchangeClock
-}
-
-interface GrantRequest {
-  readonly limiter: Pick<GrantSource, 'request'>
-  readonly timers: Timers
-  readonly endpoint: CallableName
-  readonly priority: Priority
-  readonly timeoutMs: number
-}
-
-export function awaitGrant(
-  wanted: GrantRequest,
-): Promise<Grant | 'LIMITER_FULL' | 'LIMITER_TIMEOUT'> {
-  const { limiter, timers, endpoint, priority, timeoutMs } = wanted
-  return new Promise((resolve) => {
-    let isGranted = false
-    let cancelDeadline = (): void => undefined
-    const waiting = limiter.request(endpoint, priority, (grant) => {
-      isGranted = true
-      cancelDeadline()
-      resolve(grant)
-    })
-    if (isGranted) return
-    if (waiting === undefined) {
-      resolve('LIMITER_FULL')
-      return
-    }
-    cancelDeadline = timers.after(timeoutMs, () => {
-      waiting.cancel()
-      resolve('LIMITER_TIMEOUT')
-    })
-  })
 }
 
 export type GuardedEndpoint = Extract<EndpointName, 'spotWithdrawal' | 'createVirtualSubaccounts'>

@@ -269,14 +269,13 @@ interface PendingCallOptions<Result> {
 }
 
 /**
- * One request and its answer.
+ * One request and its answer. It is written once: if the HTTP client tries a second connection, it
+ * is stopped there.
  *
  *     waiting ──the connection is there──► written ──last byte──► over (answered)
  *        │  beforeWrite objects, deadline,    │  deadline, reset, too large
  *        │  connection refused                ▼
  *        └──────► over (notSent)          over (lost)
- *
- * A request is written once: if the HTTP client tries a second connection, it is stopped there.
  */
 class PendingCall<Result> implements DispatchedCall {
   readonly message: Dispatcher.DispatchOptions
@@ -448,7 +447,6 @@ class PendingCall<Result> implements DispatchedCall {
   }
 }
 
-/** Reads the HTTP client's text for a CONNECT that is not answered with 200. */
 function proxyAnswer(error: unknown): string | undefined {
   const [, status] =
     (error instanceof Error && /^Proxy response \((\d{3})\)/.exec(error.message)) || []

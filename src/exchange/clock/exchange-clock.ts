@@ -78,7 +78,6 @@ export class ExchangeClock {
     return now + (this.#public.isMeasured ? this.#public.offsetMs : this.offsetMs)
   }
 
-  /** Converts a public answer's time to the signing clock. */
   fromPublic(requestTime: number): number {
     const isKnown = this.#apart !== undefined && this.#public.isSynchronised
     return isKnown ? requestTime - this.#public.offsetMs + this.#signed.offsetMs : requestTime
@@ -302,7 +301,7 @@ export interface TrustedClockListener {
 const AGREES_MS = 250
 
 /**
- * The steady clock and the exchange's, and whether they can be trusted.
+ * Says whether our clock and the exchange's can be trusted.
  *
  *     synchronised ──the machine's clock moved against the monotonic one──► unsynchronised
  *       ▲                                                                      │

@@ -2,7 +2,7 @@ import Bottleneck from 'bottleneck'
 import type { Clock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { CallableName } from '../../protocol/endpoints.ts'
-import { PRIORITY, type Priority } from './grant.ts'
+import { PRIORITY, type CallPriority } from './grant.ts'
 
 export interface CallWindowOptions {
   readonly calls: number
@@ -16,9 +16,9 @@ export interface CallWindowOptions {
 }
 
 /**
- * A call counts from its grant until it has left the exchange's window. It counts twice: in the
- * pool (Bottleneck) with the precision of the pool's timers, here exactly. A call needs both, so an
- * error in one lets no call too many out.
+ * A call needs room twice: here, counted exactly, and in the pool (Bottleneck) with the precision
+ * of its timers. An error in one lets no call too many out. A call counts from its grant until it
+ * has left the exchange's window.
  */
 export class CallWindow {
   readonly #options: CallWindowOptions
@@ -255,11 +255,11 @@ export const DRIFT = 5e-4
 const ROUNDING_MS = 1
 
 /**
- * Share of the distance between the bounds that the assumed offset uses. A 429 then needs a call
- * that travels in less than a third of the shortest time seen. With 5 to 25 ms each way, 98.2 % of
- * 1 to 20 calls a second are used (one half: 98.4 %, without: 97.8 %), without a 429 on 3000
- * networks with delays varying up to twentyfold. A single offset, the best of 64 answers, ages:
- * LIM1 broken in 4 of 500 worlds.
+ * The assumed offset's share of the distance between its bounds. A 429 then needs a call that
+ * travels in less than a third of the shortest time seen. With 5 to 25 ms each way, 98.2 % of 1 to
+ * 20 calls a second are used (one half: 98.4 %, without: 97.8 %), without a 429 on 3000 networks
+ * with delays varying up to twentyfold. A single offset, the best of 64 answers, ages: LIM1 broken
+ * in 4 of 500 worlds.
  */
 const BELIEVED_SHARE = 1 / 3
 const ANSWERS_MIN = 8
@@ -334,13 +334,13 @@ export class OverallLimit {
     return this.#coolDown.until
   }
 
-  hasRoom(priority: Priority): boolean {
+  hasRoom(priority: CallPriority): boolean {
     const { window, clock } = this.#options
     const { allowed, free } = window
     const spent = this.#spentOf(allowed)
     if (window.ready < 1) return false
     if (free <= spent + (priority === PRIORITY.reducesRisk ? 0 : keptOf(allowed))) return false
-    if (priority < PRIORITY.reads || !isSpread(allowed - free, allowed - spent)) return true
+    if (priority < PRIORITY.reads || !this.#isSpreading) return true
     return clock.monotonic() >= this.#nextReadAt
   }
 
@@ -392,10 +392,9 @@ export class OverallLimit {
 
   get #isSpreading(): boolean {
     const { allowed, free } = this.#options.window
-    return isSpread(allowed - free, allowed - this.#spentOf(allowed))
+    return allowed - free > (allowed - this.#spentOf(allowed)) * UNSPREAD_SHARE
   }
 
-  /** Spaces reads so that the calls left last until one leaves the window. */
   #spread(): void {
     const { window, clock, perMs } = this.#options
     const now = clock.monotonic()
@@ -413,10 +412,6 @@ function keptOf(allowed: number): number {
   return Math.max(Math.floor(allowed * KEPT_SHARE), KEPT_MIN)
 }
 
-function isSpread(inside: number, allowed: number): boolean {
-  return inside > allowed * UNSPREAD_SHARE
-}
-
 /** 429s on two endpoints within this time mean more than one endpoint's limit. */
 const TOGETHER_MS = 1000
 /** The pause doubles if nothing was served since the last one. */
@@ -426,8 +421,8 @@ const REST_MS_MAX = 300_000
 
 /**
  * 429s on two endpoints with nothing served between mean that the whole address is refused. Reads
- *   then rest, so without fresh prices no orders are placed; calls that reduce risk go on. Instants
- *   are monotonic ms.
+ * then rest, so without fresh prices no orders are placed; calls that reduce risk go on. Instants
+ * are monotonic ms.
  */
 class CoolDown {
   #until = Number.NEGATIVE_INFINITY

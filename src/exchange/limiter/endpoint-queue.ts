@@ -7,7 +7,7 @@ import {
   type Grant,
   type GrantedCall,
   PRIORITY,
-  type Priority,
+  type CallPriority,
   type WaitingRequest,
 } from './grant.ts'
 import type { LimitUse } from './shared/shared-limits.ts'
@@ -82,14 +82,14 @@ export class EndpointQueue {
    * Takes a grant as {@link request} does, without an object for it; {@link end} follows. False: a
    * request would wait.
    */
-  takeAtOnce(priority: Priority): boolean {
+  takeAtOnce(priority: CallPriority): boolean {
     const now = this.#options.clock.monotonic()
     if (!this.#isFree(priority, now)) return false
     this.#take(now, now)
     return true
   }
 
-  request(priority: Priority, onGranted: (grant: Grant) => void): WaitingRequest | undefined {
+  request(priority: CallPriority, onGranted: (grant: Grant) => void): WaitingRequest | undefined {
     const since = this.#options.clock.monotonic()
     if (this.#isFree(priority, since)) {
       this.#grant({ onGranted, since, now: since })
@@ -133,7 +133,7 @@ export class EndpointQueue {
     this.serve()
   }
 
-  serve(upTo: Priority = PRIORITY.background): boolean {
+  serve(upTo: CallPriority = PRIORITY.background): boolean {
     const { clock } = this.#options
     let hasGranted = false
     for (let priority = this.#mostUrgent(); priority !== undefined; priority = this.#mostUrgent()) {
@@ -171,24 +171,24 @@ export class EndpointQueue {
     return this.#waiters.reduce((waiting, queue) => waiting + queue.length, 0)
   }
 
-  #mostUrgent(): Priority | undefined {
+  #mostUrgent(): CallPriority | undefined {
     if (this.#waiters[0].length > 0) return 0
     if (this.#waiters[1].length > 0) return 1
     if (this.#waiters[2].length > 0) return 2
     return this.#waiters[3].length > 0 ? 3 : undefined
   }
 
-  #isFree(priority: Priority, now: number): boolean {
+  #isFree(priority: CallPriority, now: number): boolean {
     const ahead = this.#mostUrgent()
     return (ahead === undefined || ahead > priority) && this.#canGrant(priority, now)
   }
 
-  #canGrant(priority: Priority, now: number): boolean {
+  #canGrant(priority: CallPriority, now: number): boolean {
     if (this.#window.ready < 1 || !this.#options.overall.hasRoom(priority)) return false
     return now >= this.#restsUntil(priority)
   }
 
-  #restsUntil(priority: Priority): number {
+  #restsUntil(priority: CallPriority): number {
     if (priority === PRIORITY.reducesRisk) return this.#allRestUntil
     const { keepsLast, calls, perMs, overall } = this.#options
     const isLast = keepsLast && calls > 1 && this.#window.free === 1
@@ -200,7 +200,7 @@ export class EndpointQueue {
     return Math.max(this.#othersRestUntil, keptUntil, coolsUntil)
   }
 
-  #wakeFor(priority: Priority, now: number): void {
+  #wakeFor(priority: CallPriority, now: number): void {
     this.#window.awaitFree()
     this.#options.overall.awaitRoom()
     const at = this.#restsUntil(priority)
@@ -297,7 +297,6 @@ const BUCKETS_MS = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000] as c
 class LimiterStatistics {
   readonly #limit: Pick<EndpointStatistics, 'endpoint' | 'calls' | 'perMs'>
   readonly #counts = { granted: 0, made: 0, turnedAway: 0, rateLimited: 0 }
-  /** Undefined for most endpoints, which are never called. */
   #waits: Percentiles | undefined
   readonly #recentAt: number[] = []
   #windowMax = 0

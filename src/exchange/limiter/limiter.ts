@@ -16,7 +16,7 @@ import {
   type Grant,
   type GrantSource,
   PRIORITIES,
-  type Priority,
+  type CallPriority,
   type WaitingRequest,
 } from './grant.ts'
 import type { SharedLimits } from './shared/shared-limits.ts'
@@ -107,7 +107,7 @@ export class Limiter implements GrantSource {
    */
   request(
     endpoint: CallableName,
-    priority: Priority,
+    priority: CallPriority,
     onGranted: (grant: Grant) => void,
   ): WaitingRequest | undefined {
     return this.queueOf(endpoint).request(priority, onGranted)
@@ -124,7 +124,6 @@ export class Limiter implements GrantSource {
     return [...this.#queues.values()].map((queue) => queue.statistics(now))
   }
 
-  /** The address's parts go on for its other limiters. */
   async stop(): Promise<void> {
     const { overall, served } = this.#address
     for (const queue of this.#own) served.delete(queue)

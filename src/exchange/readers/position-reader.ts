@@ -55,7 +55,7 @@ export type ReadPosition = Pick<
 /** An exchange that is played in this process writes numbers in place of texts. */
 type OrNumbers<Texts> = { readonly [Name in keyof Texts]: Texts[Name] | number }
 
-/** By side, the last position and the row from which it was read. */
+/** The last position of each side, and the row from which it was read. */
 export type KnownRows = Map<string, { readonly position: ReadPosition; readonly row: PositionRow }>
 
 /**

@@ -24,7 +24,6 @@ import {
   readState,
   SLOW_MS,
   type StrategyRunnerOptions,
-  writeState,
 } from '../strategy-runner.ts'
 import {
   ANSWERED,
@@ -212,7 +211,7 @@ export class IsolatedRunner {
       membersMax,
       numbers: this.#numbers,
       control: this.#control.buffer,
-      stateText: this.#state === undefined ? this.#stateText : writeState(this.#state),
+      stateText: this.#state === undefined ? this.#stateText : JSON.stringify(this.#state),
     }
   }
 

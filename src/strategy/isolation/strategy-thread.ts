@@ -8,7 +8,7 @@ import { runTask } from '../../lib/supervised-thread.ts'
 import { loadStrategy } from '../load-strategy.ts'
 import type { SaidLine } from '../strategy-runner.ts'
 import { strategyFailure } from '../strategy-failure.ts'
-import { createStrategyRunner, type StrategyRunner } from '../strategy-runner.ts'
+import { StrategyRunner } from '../strategy-runner.ts'
 import { guardThread } from './guard-thread.ts'
 import { ShownMoment } from './shown-moment.ts'
 import { createMemoryCheck } from './thread-memory.ts'
@@ -43,7 +43,7 @@ async function open(data: StrategyThreadData): Promise<StrategyRunner> {
     notionalMin: decimal(one.notionalMin),
   }))
   const onSaid = (line: SaidLine): number => said.push(line)
-  return createStrategyRunner({
+  return new StrategyRunner({
     strategyId,
     strategy,
     params,

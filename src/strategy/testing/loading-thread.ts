@@ -10,7 +10,7 @@ await runTask<LoadingTask, number>(async ({ files, drafts }, report) => {
   refuseDrafts(drafts)
   report(-1)
   for (const [index, file] of files.entries()) {
-    // They are reported with their place when the file is loaded for use.
+    // Faults are reported with their place when the file is loaded for use.
     await loadStrategy(file).catch((error: unknown) => {
       if (isStrategyFailure(error) && error.code === 'STRATEGY_IMPORT_HANGS') throw error
     })

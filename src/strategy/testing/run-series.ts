@@ -23,7 +23,7 @@ import { createGrid, stepBelow } from '../../lib/grid.ts'
 import type { Strategy } from '../define-strategy.ts'
 import { type ResolvedNeeds, resolveNeeds } from '../needs.ts'
 import type { IntentDenial } from '../read-intents.ts'
-import { createStrategyRunner, type StrategyRunner } from '../strategy-runner.ts'
+import { StrategyRunner } from '../strategy-runner.ts'
 
 export interface TestInstrument {
   readonly symbol?: string
@@ -194,7 +194,7 @@ class SeriesHost {
       target: undefined,
     }))
     this.#needs = resolveNeeds(strategy, params)
-    this.#runner = createStrategyRunner({
+    this.#runner = new StrategyRunner({
       strategyId: strategy.name,
       strategy,
       params,

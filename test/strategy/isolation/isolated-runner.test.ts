@@ -14,7 +14,7 @@ import {
 } from '../../../src/strategy/isolation/isolated-runner.ts'
 import { loadStrategy } from '../../../src/strategy/load-strategy.ts'
 import { type ResolvedNeeds, resolveNeeds } from '../../../src/strategy/needs.ts'
-import { createStrategyRunner } from '../../../src/strategy/strategy-runner.ts'
+import { StrategyRunner } from '../../../src/strategy/strategy-runner.ts'
 import {
   holdingOf,
   madeDistance,
@@ -75,7 +75,7 @@ async function open(
     onThreadLost: (reason) => lost.push(reason),
   })
   opened.push(isolated)
-  return { isolated, inline: createStrategyRunner({ ...options, strategy }), lost }
+  return { isolated, inline: new StrategyRunner({ ...options, strategy }), lost }
 }
 
 /** As {@link open}, of code that may run nowhere else. */

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { toTickerRows, toTickerTable } from '../../src/domain/ticker-rows.ts'
-import { TickerTable } from '../../src/domain/ticker-table.ts'
-import { buildMarketAggregates, MarketWatch } from '../../src/market/market-watch.ts'
+import { buildMarketAggregates, MarketWatch, TickerTable } from '../../src/domain/ticker-table.ts'
 
 function tableOf(changes: readonly number[], requestTime = 60_000): TickerTable {
   const table = new TickerTable(16)
