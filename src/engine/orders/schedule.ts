@@ -16,7 +16,7 @@ import type { BatchResult } from '../../protocol/values.ts'
 import { isHalted, pairKey, namelessOrders } from '../book/book.ts'
 import { isCancelDue } from './cancel-all.ts'
 import type { OutgoingBatch } from '../effect.ts'
-import { noteModeRefused, noteModeSent } from '../resolution/account-setup.ts'
+import { noteModeAnswered, noteModeSent } from '../resolution/account-setup.ts'
 import { judgeFills, judgeNames } from '../resolution/older-state.ts'
 import { startResolution } from '../resolution/resolution.ts'
 import { watchDisplaced } from '../resolution/resolved-orders.ts'
@@ -381,6 +381,7 @@ export function answerBatch(core: Core, batchId: number, answer: Answer<BatchRes
   const refused = items.find(({ outcome }) => outcome === 'clockRefused')
   if (refused) noteBatchClockRefused(core, refused.code ?? '')
   else if (answer.kind === 'accepted') noteBatchClockAccepted(core)
+  noteModeAnswered(instrumentOf(core, batch.symbol), items)
   judgeCodes(core, batch.symbol, answer, items)
   leavePlacing(instrumentOf(core, batch.symbol))
   judgeNames(core, batch.symbol, items)
@@ -447,7 +448,6 @@ function judgeCodes(
     if (code === undefined) continue
     const { topic } = errorCode(code)
     if (topic === 'auth') return haltForKey(core, code)
-    if (topic === 'marginMode') noteModeRefused(instrumentOf(core, symbol))
     if (topic === 'positionMode')
       return halt(
         core,

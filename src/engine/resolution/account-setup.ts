@@ -2,9 +2,11 @@ import type { MarginMode } from '../../domain/instrument.ts'
 import type { OrderTerms } from '../../domain/order.ts'
 import { isClosing } from '../../domain/order-action.ts'
 import type { PositionReading, PositionRow } from '../../domain/position.ts'
+import type { ItemOutcome } from '../../domain/record.ts'
 import type { ModeReason } from '../../domain/trading-mode.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
+import { errorCode } from '../../protocol/error-codes.ts'
 import { tierRateOf } from '../../risk/liquidation.ts'
 import { restrictionOf } from '../book/book.ts'
 import { announce, type Core, type InstrumentState, specOf } from '../state/core.ts'
@@ -59,8 +61,16 @@ export function checkSetup(
   })
 }
 
-export function noteModeRefused(instrument: InstrumentState): void {
-  noteRefusedMode(instrument, instrument.setup.sentMode)
+/** An order that the exchange takes disproves what it refused before in the same mode. */
+export function noteModeAnswered(
+  instrument: InstrumentState,
+  items: readonly Pick<ItemOutcome, 'outcome' | 'code'>[],
+): void {
+  const { sentMode, refusedMode } = instrument.setup
+  if (items.some(({ outcome }) => outcome === 'accepted')) {
+    if (refusedMode === sentMode) noteRefusedMode(instrument, undefined)
+  } else if (items.some(({ code }) => errorCode(code).topic === 'marginMode'))
+    noteRefusedMode(instrument, sentMode)
 }
 
 function noteRefusedMode({ setup }: InstrumentState, mode: MarginMode | undefined): void {

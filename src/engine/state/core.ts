@@ -273,7 +273,7 @@ export interface SetupCheck {
   readonly marginMode: MarginMode | undefined
   /** The mode that the last batch named. */
   readonly sentMode: MarginMode | undefined
-  /** The exchange refused the last orders of this mode, because something is held. */
+  /** The exchange refused the last batch of this mode, because something is held. */
   readonly refusedMode: MarginMode | undefined
   /** The leverage that was believed last in this run. */
   readonly leverage: string | undefined

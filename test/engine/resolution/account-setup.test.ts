@@ -221,6 +221,21 @@ describe('settings of the account that were changed by hand', () => {
       expect(modeOf(bench.grantBatch())).toBe('crossed')
     })
 
+    test('are not believed once the exchange has taken an order of the mode that it refused', () => {
+      const bench = holding()
+      const place = (key: string, action: 'openLong' | 'closeLong', ticks: number) => {
+        bench.decide({ kind: 'place', symbol: SYMBOL, key, action, lots: 5, ticks, force: 'gtc' })
+        return bench.grantBatch()
+      }
+      refuse(bench, place('refused', 'openLong', 99_000))
+      bench.now += 120_000
+      readOnce(bench, {})
+      bench.price()
+      bench.accept(place('taken', 'openLong', 99_000))
+
+      expect(modeOf(place('out', 'closeLong', 101_000))).toBe('crossed')
+    })
+
     test('are forgotten with the position', () => {
       const bench = holding()
       bench.decide({ kind: 'target', symbol: SYMBOL, lots: 0 })
