@@ -11,6 +11,7 @@ import { MONTHS } from '../support/months/months-plan.ts'
 import { TAKEOVERS } from '../support/takeovers/takeovers-plan.ts'
 import { WIRE } from '../support/wire/wire-plan.ts'
 import { planOfSeed } from '../support/world/plan-of-seed.ts'
+import { runInOwnTurn } from '../support/world/virtual-world.ts'
 import { type WorldPlan } from '../support/world/world-plan.ts'
 import { type Elapsed, renderFailure, renderProgress, renderSummary } from './campaign-report.ts'
 import { runCampaign } from './campaign.ts'
@@ -91,8 +92,8 @@ async function main(): Promise<number> {
     const worlds = parseCount('--worlds', values.worlds ?? '200', 100_000_000)
     return lookForLiquidations(worlds, workers)
   }
-  if (values.script !== undefined) return traceOne(loadKeptWorld(values.script).plan)
-  if (values.trace) return traceOne(planOfSeed(seed))
+  if (values.script !== undefined) return await traceOne(loadKeptWorld(values.script).plan)
+  if (values.trace) return await traceOne(planOfSeed(seed))
   if (values.mutants) {
     const worldsMax = parseCount('--worlds', values.worlds ?? '400', 1_000_000)
     const { signal } = stopped
@@ -198,8 +199,8 @@ async function printFailure(failure: WorldFailure): Promise<void> {
   }
 }
 
-function traceOne(plan: WorldPlan): number {
-  const { lines, report } = drawTimeline(plan)
+async function traceOne(plan: WorldPlan): Promise<number> {
+  const { lines, report } = await runInOwnTurn(() => drawTimeline(plan))
   sayAll(lines)
   say(
     `${report.violations.length} violations, ${report.script.length} faults, trace ${report.traceHash}`,

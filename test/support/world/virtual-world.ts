@@ -268,16 +268,20 @@ function noteOlder({ facts }: World, proof: string): void {
 /**
  * Runs in a turn of its own: after an `await` the daemon's client could not go on in virtual time.
  */
-export function runWorldLater(plan: WorldPlan): Promise<WorldReport> {
+export function runInOwnTurn<Result>(run: () => Result): Promise<Result> {
   return new Promise((resolve, reject) => {
     setImmediate(() => {
       try {
-        resolve(runWorld(plan))
+        resolve(run())
       } catch (error) {
         reject(error instanceof Error ? error : new Error(String(error)))
       }
     })
   })
+}
+
+export function runWorldLater(plan: WorldPlan): Promise<WorldReport> {
+  return runInOwnTurn(() => runWorld(plan))
 }
 
 function createFacts(): World['facts'] {
