@@ -47,6 +47,7 @@ import { watchRefusedReads } from './reading-invariants.ts'
 import { watchOrderPace } from './pace-invariants.ts'
 import { watchPrefixes } from './prefix-invariants.ts'
 import { watchLease } from './lease-invariants.ts'
+import { watchMarginModes } from './margin-mode-invariants.ts'
 import { watchNeedlessCancels, watchRestricted } from './restricted-invariants.ts'
 import { watchRetreat } from './retreat-invariants.ts'
 import { watchClockGate, watchLooks } from './look-invariants.ts'
@@ -91,6 +92,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD5', watch: watchTakers },
   { id: 'ORD3', watch: watchSettled },
   { id: 'ORD6', watch: watchBatches },
+  { id: 'ORD6', watch: watchMarginModes },
   { id: 'ORD7', watch: watchStaleness },
   { id: 'ORD8', watch: watchDisplaced },
   { id: 'ORD8', watch: watchDisplacedBack },

@@ -34,18 +34,17 @@ const DIRECTIONS: Readonly<
 export function watchWire(world: World): WorldWatcher {
   return {
     onWrite(batch) {
-      const { orderList, symbol, productType, marginCoin, marginMode } = bodyOf(batch)
+      const { orderList, symbol, productType, marginCoin } = bodyOf(batch)
       const { settings } = world
       const isWhole =
         symbol === batch.symbol &&
         productType === settings.productType &&
-        marginCoin === settings.instruments.get(symbol)?.marginCoin &&
-        (marginMode === settings.marginMode || isHeldOtherwise(world, symbol))
+        marginCoin === settings.instruments.get(symbol)?.marginCoin
       if (!isWhole)
         violate(
           world,
           'ORD6',
-          `batch ${batch.batchId} is of ${symbol} ${productType} ${marginMode}`,
+          `batch ${batch.batchId} is of ${symbol} ${productType} ${marginCoin}`,
         )
       for (const item of orderList) {
         const order = orderNamed(world, item.clientOid)
@@ -56,11 +55,6 @@ export function watchWire(world: World): WorldWatcher {
       }
     },
   }
-}
-
-/** While a position is restricted for its margin mode, closing orders may name that mode. */
-function isHeldOtherwise({ process }: World, symbol: string): boolean {
-  return process.engine?.book.restrictions.has(pairKey(symbol, 'marginMode')) === true
 }
 
 /**
