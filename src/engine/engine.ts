@@ -338,8 +338,10 @@ function doFillsWait({ book, readings }: Core): boolean {
 function planDirty(core: Core, event: EngineEvent, touched: readonly string[] | undefined): void {
   if (core.changes.looks.size > 0 || !isTrading(core))
     lookAtInstruments(core, event.kind === 'snapshotTaken' ? waitingForPrices(core) : touched)
-  // Again: a resolution that has just ended may have found the order.
+  // Again: a resolution that has just ended may have found the order, and nothing leaves before the
+  // list of what rests.
   if (doFillsWait(core)) settleWaitingFills(core)
+  if (core.unlisted.symbols.size > 0) listResting(core)
   if (core.book.calls.size > 0) makeAccountCalls(core)
 }
 

@@ -195,6 +195,26 @@ describe('[ORD2] a state that is an older copy', () => {
       expect(isOlder(bench)).toBe(true)
     })
 
+    test('lets nothing leave before that, also where a resolution ends first', () => {
+      const bench = new EngineBench({ foreignFills: 'adopt' }).start()
+      bench.quote({ side: 'buy', ticks: 99_900, lots: 10 })
+      bench.accept(bench.grantBatch())
+      bench.quote({ side: 'buy', ticks: 99_800, lots: 10 })
+      bench.pass(10_000)
+      const { cancelId } = bench.grantCancel()
+      hearStranger(bench, '777')
+      bench.answerCancel(cancelId, accepted({ successList: [], failureList: [] }))
+      bench.take('askGrant')
+      const holding = { longLots: 4, shortLots: 0 }
+      for (let tries = 0; tries < 40; tries++) {
+        bench.pass(100, { holding })
+        bench.step({ kind: 'granted', endpoint: 'batchPlaceOrder' })
+      }
+
+      expect(bench.states()).toEqual(['done'])
+      expect(asksForCancel(bench)).toBe(true)
+    })
+
     test('goes on where nothing of ours rests, and looks no more once nothing from before can', () => {
       const bench = new EngineBench({ foreignFills: 'adopt' }).start()
       bench.pass(bench.settings.execution.acceptanceWindowMs + 1000)
