@@ -47,6 +47,7 @@ import { watchRefusedReads } from './reading-invariants.ts'
 import { watchOrderPace } from './pace-invariants.ts'
 import { watchPrefixes } from './prefix-invariants.ts'
 import { watchLease } from './lease-invariants.ts'
+import { watchListings } from './listing-invariants.ts'
 import { watchMarginModes } from './margin-mode-invariants.ts'
 import { watchNeedlessCancels, watchRestricted } from './restricted-invariants.ts'
 import { watchRetreat } from './retreat-invariants.ts'
@@ -83,6 +84,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'ORD1', watch: watchDurableSends },
   { id: 'ORD2', watch: watchIdentity },
   { id: 'ORD2', watch: watchKeys },
+  { id: 'ORD2', watch: watchListings },
   { id: 'ORD3', watch: watchUnknown },
   { id: 'ORD3', watch: watchAnswers },
   { id: 'ORD4', watch: watchPatience },

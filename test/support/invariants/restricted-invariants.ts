@@ -4,6 +4,7 @@ import { ACCOUNT, strategyScope } from '../../../src/domain/trading-mode.ts'
 import { type Book, pairKey, restrictionsOn, backedHolding } from '../../../src/engine/book/book.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { isOpenThere } from '../virtual/exchange-truth.ts'
+import { DueListings } from './listing-invariants.ts'
 import { ResolvingInstruments } from './standing-invariants.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
@@ -90,16 +91,21 @@ function rests({ exchange }: World, { state, terms }: Order): boolean {
 
 /**
  * Where a restriction reduces ladders, no cancel for unwanted orders is made while all resting ones
- * are wanted: they would only be placed again.
+ * are wanted: they would only be placed again. One that lists what rests may be.
  */
 export function watchNeedlessCancels(world: World): WorldWatcher {
+  const listings = new DueListings(world)
   return {
+    onBirth: () => listings.restart(),
     afterStep(_, effects) {
       const { book } = world.process.engine ?? {}
       // A duplicate is searched by a cancel-all: the state may be an older copy.
-      if (effects.some((effect) => effect.kind === 'announce' && effect.event === 'order.exists'))
-        return
+      const isSearched = effects.some(
+        (effect) => effect.kind === 'announce' && effect.event === 'order.exists',
+      )
       for (const effect of effects) {
+        const isListing = listings.note(effect)
+        if (isSearched || isListing) continue
         if (!book || effect.kind !== 'announce' || effect.event !== 'instrument.resolving') continue
         const symbol = String(effect.fields['symbol'])
         const resting = [...(book.open.get(symbol)?.values() ?? [])].filter(
