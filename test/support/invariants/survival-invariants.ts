@@ -1,4 +1,4 @@
-import { openLots } from '../../../src/domain/order.ts'
+import { openLots, type OrderTerms } from '../../../src/domain/order.ts'
 import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
 import { type DenialRecord } from '../../../src/domain/record.ts'
 import { accountHoldingOf, type Book, holdingOf, pairKey } from '../../../src/engine/book/book.ts'
@@ -52,7 +52,7 @@ export function watchSurvival(world: World): WorldWatcher {
       if (engine === undefined) return
       count.known.note(event, now)
       if (event.kind === 'snapshotTaken') count.look()
-      judgeOrders(world, count, effects)
+      judgeOrders(world, count, { effects, now })
       judgeDenials(world, count, effects)
       judgeMissingHold(world, count, { event, effects })
     },
@@ -69,12 +69,19 @@ function isMisled({ plan: { faults } }: World): boolean {
   return faults.pricesWrong !== undefined || faults.tickerAbsurd !== undefined
 }
 
-function judgeOrders(world: World, count: SurvivalCount, effects: readonly Effect[]): void {
+/** @param now Unix ms, our clock */
+function judgeOrders(
+  world: World,
+  count: SurvivalCount,
+  { effects, now }: { readonly effects: readonly Effect[]; readonly now: number },
+): void {
   if (isMisled(world)) return
   for (const effect of effects) {
     if (effect.kind !== 'record' || effect.record.kind !== 'send') continue
     const { orders } = effect.record
     if (!orders.some(({ purpose }) => purpose !== 'flatten')) continue
+    // Without a price what reduces must not wait for it.
+    if (count.lacksPrice(now) && orders.every((terms) => opensNothing(world, terms))) continue
     count.look()
     const { equity } = count.most(KNOWN_WITHIN_MS)
     const added = new Set<string>(orders.map(({ clientOid }) => clientOid))
@@ -91,6 +98,17 @@ function judgeOrders(world: World, count: SurvivalCount, effects: readonly Effec
       )
     }
   }
+}
+
+function opensNothing(
+  { process, plan }: World,
+  { action, symbol, lots }: Pick<OrderTerms, 'action' | 'symbol' | 'lots'>,
+): boolean {
+  if (isClosing(action)) return true
+  const { book } = process.engine ?? {}
+  if (!book || plan.positionMode === 'hedge_mode') return false
+  const { longLots, shortLots } = accountHoldingOf(book, symbol)
+  return lots <= (tradesAs(action) === 'buy' ? shortLots : longLots)
 }
 
 /**
@@ -229,6 +247,18 @@ class SurvivalCount {
     if (this.#samples.length > 400) this.#samples = this.#samples.slice(-200)
   }
 
+  /** A price of what is held or ordered is older than its limit. @param now Unix ms, our clock */
+  lacksPrice(now: number): boolean {
+    const { settings, process } = this.#world
+    const { book } = process.engine ?? {}
+    return [...settings.instruments.keys()].some((symbol) => {
+      if (!book) return true
+      const { longLots, shortLots } = accountHoldingOf(book, symbol)
+      const isAtRisk = longLots + shortLots > 0 || (book.open.get(symbol)?.size ?? 0) > 0
+      return isAtRisk && !(this.known.ageOf(symbol, now) <= settings.limits.dataAgeMaxMs)
+    })
+  }
+
   /** Long unread positions prove nothing about what should have been done. */
   noteReading(): void {
     const { now } = this.#world.time
@@ -321,9 +351,12 @@ class SurvivalCount {
     const { longLots, shortLots } = accountHoldingOf(book, symbol)
     const [long, short] = [floatOnGrid(spec.lot, longLots), floatOnGrid(spec.lot, shortLots)]
     let [taken, paid, opened, closed] = [(long - short) * (price - to), 0, 0, 0]
-    const fill = (size: number, own: number | undefined, closes: boolean): void => {
+    const shrinking = sign < 0 ? short : long
+    const fill = (lots: number, own: number | undefined, closes: boolean): void => {
       const at = own === undefined || plan.survives?.isGap === true ? price : own
       if (sign < 0 ? at < to : at > to) return
+      // In hedge mode nothing closes more than its side holds.
+      const size = closes ? Math.min(lots, shrinking - closed) : lots
       taken += size * (at - to) * -sign
       paid += size * at
       if (closes) closed += size
@@ -339,7 +372,6 @@ class SurvivalCount {
     if (counted.more?.symbol === symbol)
       fill(floatOnGrid(spec.lot, counted.more.lots), undefined, false)
     const net = long - short - sign * (opened + closed)
-    const shrinking = sign < 0 ? short : long
     const grown = isHedged ? (sign < 0 ? long : short) + opened : Math.max(0, -sign * net)
     const needy = isHedged ? grown + shrinking : Math.max(grown, shrinking)
     const gross = isHedged ? grown + shrinking - closed : Math.abs(net)
