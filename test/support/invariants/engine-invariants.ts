@@ -19,6 +19,7 @@ import {
 import { accountHoldingOf, holdingOf, pairKey, ownMoneyOf } from '../../../src/engine/book/book.ts'
 import { findDifference } from '../../../src/engine/book/recount.ts'
 import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
+import { orderNamed } from './wire-invariants.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** Every so many steps the twin is replaced by one resumed from its text. */
@@ -176,12 +177,15 @@ interface LastStep {
   readonly event: EngineEvent
   readonly now: number
   readonly goesOn: boolean
+  /** Instruments that wait for a decision that it asked for. */
+  readonly waiting: ReadonlySet<string>
 }
 
 /**
  * An event that is handled twice changes nothing the second time. A grant has no name: if the core
  * has asked for another meanwhile, the sender makes the send wait for one. And a core that just
- * began to trade or to stop looks at its instruments at any event.
+ * began to trade or to stop looks at its instruments at any event. The repetition of a snapshot asks
+ * no strategy, so what waited for a decision is planned at once, and may drop an order.
  */
 export function watchRepeats(world: World): WorldWatcher {
   let last: LastStep | undefined
@@ -192,11 +196,43 @@ export function watchRepeats(world: World): WorldWatcher {
       const hasAsked = event.kind === 'granted' && effects.some(({ kind }) => kind === 'askGrant')
       const before = mode
       mode = world.process.engine?.phase
-      last = { event, now, goesOn: hasAsked || mode !== before }
-      const deed = isRepeat ? effects.find(isDeed) : undefined
+      const waiting = last?.waiting ?? new Set()
+      last = {
+        event,
+        now,
+        goesOn: hasAsked || mode !== before,
+        waiting: new Set(effects.flatMap((effect) => symbolsAsked(world, effect))),
+      }
+      const deed = isRepeat
+        ? effects.find(
+            (effect) =>
+              isDeed(effect) && !isNewPeak(event, effect) && !isDropped(world, effect, waiting),
+          )
+        : undefined
       if (deed) violate(world, 'REPEAT', `${event.kind}, heard again, makes the core ${deed.kind}`)
     },
   }
+}
+
+function symbolsAsked({ process }: World, effect: Effect): readonly string[] {
+  if (effect.kind !== 'decide') return []
+  return process.engine?.settings.strategies.get(effect.strategyId)?.symbols ?? []
+}
+
+/** A peak that is taken twice at one moment is the same one. */
+function isNewPeak(event: EngineEvent, effect: Effect): boolean {
+  if (event.kind !== 'commanded' || event.command.kind !== 'release') return false
+  if (effect.kind !== 'record' || effect.record.kind !== 'released') return false
+  return event.command.newPeak === true && effect.record.peak === 'new'
+}
+
+function isDropped(world: World, effect: Effect, waiting: ReadonlySet<string>): boolean {
+  if (effect.kind !== 'record' || effect.record.kind !== 'expire') return false
+  const { orders, places } = effect.record
+  return (
+    places.length === 0 &&
+    orders.every(({ clientOid }) => waiting.has(orderNamed(world, clientOid)?.terms.symbol ?? ''))
+  )
 }
 
 /** The book rebuilt from the journal equals the one that wrote it. */
