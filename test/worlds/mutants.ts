@@ -872,6 +872,24 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'said: [],',
   },
   {
+    name: 'taken-mode-still-refused',
+    what: 'a margin mode that the exchange refused once counts as refused although it took a later order of it',
+    find: 'if (refusedMode === sentMode) noteRefusedMode(instrument, undefined)',
+    replace: 'if (sentMode === undefined) noteRefusedMode(instrument, undefined)',
+  },
+  {
+    name: 'other-mode-opens',
+    what: 'after a refusal orders that open name the other margin mode, too',
+    find: 'const isRefused = isOnlyClosing && setup.refusedMode === stated',
+    replace: 'const isRefused = setup.refusedMode === stated',
+  },
+  {
+    name: 'listed-after-a-batch',
+    what: 'an order leaves between a fill that was adopted and the cancel-all that lists what rests',
+    find: 'if (core.unlisted.symbols.size > 0) listResting(core)\n  if (core.book.calls.size > 0)',
+    replace: 'if (core.book.calls.size > 0)',
+  },
+  {
     name: 'each-alone-in-the-last-check',
     what: 'at the last look at a halted instrument each order is judged as if no other were open',
     find: 'terms.strategyId === strategyId && terms.clientOid !== clientOid',
