@@ -212,6 +212,7 @@ export class ChatBot {
     const person = context.from?.id
     if (order === undefined || person === undefined)
       return this.#send(context, `/${asked.name}: ${asked.help}`)
+    if ('objection' in order) return this.#send(context, order.objection)
     if (powerOf(asked.verb) === 'riskier') return this.#propose(context, asked, order)
     const objection = order.scope && this.#options.objectTo?.(order.scope)
     if (objection) return this.#send(context, objection)
