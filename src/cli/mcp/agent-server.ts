@@ -7,12 +7,13 @@ import { getRequestListener } from '@hono/node-server'
 import { createMcpHandler, McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { type Power, powerOf } from '../../control/powers.ts'
+import { describeJournalPlace, type JournalPlace } from '../../domain/journal-place.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 import { objectToPath, shortPath } from '../../lib/net/socket-path.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { systemTimers } from '../../lib/timers.ts'
-import { runVerb, type VerbRun } from '../process/run-verb.ts'
+import { OUTPUT_CHARS_MAX, runVerb, type VerbRun } from '../process/run-verb.ts'
 import { listStoredReports, readStoredReport } from './stored-reports.ts'
 import { type AgentTool, type NamedConfig, toConfigWords, toolsFor } from './agent-tools.ts'
 
@@ -43,6 +44,8 @@ export interface AgentServerOptions {
   readonly by: string
   /** Runs a command. Default: in a process of its own. */
   readonly run?: typeof runVerb
+  /** Reads a path of the running daemon, which spares a process. Undefined: the command explains. */
+  readonly askDaemon?: (path: string) => Promise<unknown>
 }
 
 const answerSchema = z.object({
@@ -90,17 +93,14 @@ export function createAgentServers(options: AgentServerOptions): () => McpServer
   }
 }
 
-interface ToolFrame {
-  readonly config: NamedConfig
-  readonly by: string
-  readonly run?: typeof runVerb
+interface ToolFrame extends AgentServerOptions {
   readonly turns: Turns
 }
 
 function addTool(
   server: McpServer,
   tool: AgentTool,
-  { config, by, turns, run: runCommand = runVerb }: ToolFrame,
+  { config, by, turns, run: runCommand = runVerb, askDaemon }: ToolFrame,
 ): void {
   const { name, verb, description, input } = tool
   const power = powerOf(verb)
@@ -121,19 +121,18 @@ function addTool(
         const params = { progressToken: token, progress: seconds, message: `intentd ${name} runs` }
         await mcpReq.notify({ method: 'notifications/progress', params })
       })
-      const run = await turns
-        .take(power, () =>
-          runCommand({
-            words,
-            withinMs: tool.withinMs ?? WITHIN_MS[power],
-            by,
-            // The daemon's processor comes first; what makes the account safer does too.
-            isPatient: power !== 'safer',
-            isOneCore: power === 'research',
-            signal: mcpReq.signal,
-          }),
-        )
-        .finally(endProgress)
+      const carryOut = async (): Promise<VerbRun> =>
+        (await readLive(tool, given, askDaemon)) ??
+        runCommand({
+          words,
+          withinMs: tool.withinMs ?? WITHIN_MS[power],
+          by,
+          // The daemon's processor comes first; what makes the account safer does too.
+          isPatient: power !== 'safer',
+          isOneCore: power === 'research',
+          signal: mcpReq.signal,
+        })
+      const run = await turns.take(power, carryOut).finally(endProgress)
       if (run === undefined) return refuse('such a command runs already: wait for its answer')
       const answer = toAnswer(tool, { words, at, run })
       const isError = hasFailed(tool, run)
@@ -144,6 +143,24 @@ function addTool(
       }
     },
   )
+}
+
+/** As the command prints it. */
+async function readLive(
+  { path: toPath, data }: AgentTool,
+  given: unknown,
+  askDaemon: AgentServerOptions['askDaemon'],
+): Promise<VerbRun | undefined> {
+  const path = toPath?.(given)
+  const live = path === undefined ? undefined : await askDaemon?.(path)
+  if (live === undefined || data?.safeParse(live).success !== true) return undefined
+  const output = `${JSON.stringify(live, undefined, 2)}\n`
+  if (output.length > OUTPUT_CHARS_MAX) return undefined
+  const [first] = Array.isArray(live)
+    ? (live as readonly { readonly journal?: JournalPlace }[])
+    : []
+  const aside = first?.journal === undefined ? '' : `from ${describeJournalPlace(first.journal)}\n`
+  return { code: 0, output, aside, isCut: false }
 }
 
 /** An assistant's host gives up after a minute without a message. */

@@ -23,6 +23,8 @@ export interface AgentTool<Input extends z.ZodType = z.ZodType> {
   readonly data?: z.ZodType
   /** Absent: by its power. */
   readonly withinMs?: number
+  /** What the daemon answers there is what the command prints. Undefined: only the command tells. */
+  readonly path?: (input: z.output<Input>) => string | undefined
   words(input: z.output<Input>, config: ConfigWords): readonly string[]
 }
 
@@ -167,6 +169,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       'Everything at a glance: mode and reasons, ages of data, positions, orders, profit, equity, limits. Also from the journal where no daemon runs.',
     input: z.strictObject({}),
     data: statusSchema,
+    path: () => '/v1/status',
     words: (_, { asOption }) => ['--json', ...asOption],
   }),
   tool({
@@ -175,6 +178,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     description: 'What the account holds, which strategy holds it, and how far a liquidation is.',
     input: z.strictObject({}),
     data: z.array(positionSchema),
+    path: () => '/v1/positions',
     words: (_, { asOption }) => ['--json', ...asOption],
   }),
   tool({
@@ -183,6 +187,8 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     description: 'Orders that are not over, those of unknown outcome too.',
     input: z.strictObject({ symbol: symbol.optional(), strategy: strategy.optional() }),
     data: z.array(orderSchema),
+    path: (input) =>
+      input.symbol === undefined && input.strategy === undefined ? '/v1/orders' : undefined,
     words: (input, { asOption }) => [
       '--json',
       ...asOption,

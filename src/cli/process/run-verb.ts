@@ -4,7 +4,7 @@ import { constants, setPriority } from 'node:os'
 import { MIDDLEMAN_VARIABLE } from './middleman.ts'
 
 /** A longer output is cut, unless more is asked for. */
-const OUTPUT_CHARS_MAX = 200_000
+export const OUTPUT_CHARS_MAX = 200_000
 
 export interface VerbRun {
   /** Undefined: it was ended. */
