@@ -68,14 +68,15 @@ export async function checkFully(
   const { problems, main, others } = readAccounts(request)
   if (!main)
     return { problems, missingSecrets: [], others, warnings: [], contractRemarks: [], contracts }
-  const found = [...problems, ...[main, ...others].flatMap(findUndecidedLosses)]
+  const accounts = [main, ...others]
+  const found = [...problems, ...accounts.flatMap(findUndecidedLosses)]
   const { played = { files: [], speed: undefined } } = request
   const checked: CheckedAccount[] = []
   const warnings: Problem[] = []
   const missingSecrets: Problem[] = []
   const drafts = listDraftFolders(main.config)
-  const keysOfAll = listKeys([main, ...others])
-  for (const [index, loaded] of [main, ...others].entries()) {
+  const keysOfAll = listKeys(accounts)
+  for (const [index, loaded] of accounts.entries()) {
     const { config, documents } = loaded
     const endless = await findEndlessFile({ files: filesOf(config), drafts })
     if (endless !== undefined) {
@@ -109,7 +110,7 @@ export async function checkFully(
       ...(await listSlowPrices(loaded, played)),
     )
   }
-  const contractRemarks = [main, ...others].flatMap((account) =>
+  const contractRemarks = accounts.flatMap((account) =>
     listContractRemarks(account, contracts?.get(account.config.file)).map(({ problem }) => problem),
   )
   return {
@@ -122,10 +123,10 @@ export async function checkFully(
     warnings: sortProblems([
       ...warnings,
       ...contractRemarks,
-      ...listMissingProtection([main, ...others]),
-      ...[main, ...others].flatMap((account) => listOwnWarnings(account, contracts)),
+      ...listMissingProtection(accounts),
+      ...accounts.flatMap((account) => listOwnWarnings(account, contracts)),
       ...findUntrusted(
-        [main, ...others].map(({ config }) => config),
+        accounts.map(({ config }) => config),
         request,
       ),
       ...listPaceWarnings(checked),

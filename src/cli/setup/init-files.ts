@@ -3,10 +3,10 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
+import { LAUNCHER, programWords } from '../process/program-words.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 
 const INSTALLATION = fileURLToPath(new URL('../../../', import.meta.url))
-const LAUNCHER = join(INSTALLATION, 'bin', 'intentd.mjs')
 
 const SCHEMAS = ['intentd', 'simulator', 'strategy'].map(
   (name) => `config/schema/${name}.schema.json`,
@@ -29,7 +29,7 @@ export function buildInitFiles(directory: string): InitFiles {
     ['strategies/dip.test.ts', DIP_TEST],
     ['ecosystem.config.cjs', buildEcosystem()],
     ['intentd.service', buildUnit(directory)],
-    ['package.json', buildPackage()],
+    ['package.json', buildPackage(directory)],
     ['tsconfig.json', buildTypeScriptConfig()],
     ['.gitignore', IGNORED],
   ])
@@ -112,14 +112,14 @@ function findTypes(module: string): readonly string[] {
     .slice(0, 1)
 }
 
-function buildPackage(): string {
+function buildPackage(directory: string): string {
   const { devDependencies = {} } = parseBoundedJson(readShipped('package.json')) as {
     readonly devDependencies?: Readonly<Record<string, string>>
   }
   return toJson({
     private: true,
     type: 'module',
-    scripts: { test: 'intentd test' },
+    scripts: { test: `${programWords(directory)} test` },
     devDependencies: Object.fromEntries(
       TYPE_PACKAGES.flatMap((name) =>
         devDependencies[name] ? [[name, devDependencies[name]]] : [],

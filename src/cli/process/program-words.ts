@@ -1,0 +1,23 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { delimiter, isAbsolute, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { processVariables } from '../../config/secrets.ts'
+import { toShellWord } from '../../lib/text/shell-word.ts'
+
+export const LAUNCHER = fileURLToPath(new URL('../../../bin/intentd.mjs', import.meta.url))
+
+/**
+ * What starts this program in a shell: `intentd` where the search path leads to this installation,
+ * else its file, as it is called from that directory.
+ */
+export function programWords(directory: string, { PATH = '' } = processVariables()): string {
+  if (PATH.split(delimiter).some(isOurs)) return 'intentd'
+  const path = relative(directory, LAUNCHER)
+  const isWithin = !path.startsWith('..') && !isAbsolute(path)
+  return `node ${toShellWord(isWithin ? path : LAUNCHER)}`
+}
+
+function isOurs(folder: string): boolean {
+  const link = join(folder, 'intentd')
+  return folder !== '' && existsSync(link) && realpathSync(link) === realpathSync(LAUNCHER)
+}
