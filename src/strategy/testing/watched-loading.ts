@@ -1,7 +1,7 @@
 import { SupervisedThread } from '../../lib/supervised-thread.ts'
 import { isStrategyFailure, strategyFailure, type StrategyFailure } from '../strategy-failure.ts'
 
-/** Longer than the limit for a file that only waits. */
+/** This is longer than the limit for a file that only waits. */
 const LOAD_MS_MAX = 25_000
 const HEAP_MB = 512
 

@@ -65,7 +65,6 @@ function isPlain(params: unknown): boolean {
   }
 }
 
-/** At least one is checked. */
 function checkInThread(
   bindings: readonly Binding[],
   { limitMs, drafts }: Required<PurityOptions>,
