@@ -90,14 +90,19 @@ async function accept(file: string, options: AcceptOptions): Promise<number> {
   }
 }
 
-interface Trial {
+interface AcceptanceTrial {
   readonly config: DaemonConfig
   readonly access: ExchangeAccess
   readonly instrument: Instrument
   readonly options: AcceptOptions
 }
 
-async function tryAccount({ config, access, instrument, options }: Trial): Promise<Acceptance> {
+async function tryAccount({
+  config,
+  access,
+  instrument,
+  options,
+}: AcceptanceTrial): Promise<Acceptance> {
   const trusted = new TrustedClock(systemClock)
   const { clock } = trusted
   const logger = { log: (_level: string, event: string) => print(event) }

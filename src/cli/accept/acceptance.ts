@@ -2,7 +2,7 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import { type Instrument, notionalOf } from '../../domain/instrument.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { formatOnGrid, stepBelow } from '../../lib/grid.ts'
-import { type Finding, finding, ok } from '../process/finding.ts'
+import { type CheckFinding, finding, ok } from '../process/finding.ts'
 import { type AccountProbe, StepFailure, toFailure, type WantedOrder } from './account-probe.ts'
 
 export interface AcceptanceOptions {
@@ -12,13 +12,13 @@ export interface AcceptanceOptions {
   readonly clock: Clock
   /** Placed orders are removed all the same. */
   readonly isStopped: () => boolean
-  readonly onStep: (step: Finding) => void
+  readonly onStep: (step: CheckFinding) => void
 }
 
 export interface Acceptance {
   readonly hasFailed: boolean
   readonly isClean: boolean
-  readonly steps: readonly Finding[]
+  readonly steps: readonly CheckFinding[]
 }
 
 /** An order so far below the best price rests within the exchanges' price limits. */
@@ -27,14 +27,14 @@ const FAR = 0.05
 const CLEAR_TRIES = 3
 const CLEAR_AGAIN_MS = 2000
 
-interface Step {
+interface AcceptanceStep {
   readonly what: string
   readonly take: () => Promise<string>
 }
 
 export async function runAcceptance(options: AcceptanceOptions): Promise<Acceptance> {
-  const steps: Finding[] = []
-  const note = (step: Finding): void => {
+  const steps: CheckFinding[] = []
+  const note = (step: CheckFinding): void => {
     steps.push(step)
     options.onStep(step)
   }
@@ -51,7 +51,7 @@ export async function runAcceptance(options: AcceptanceOptions): Promise<Accepta
   return { hasFailed, isClean: cleared.state === 'ok', steps }
 }
 
-async function takeStep(what: string, take: Step['take']): Promise<Finding> {
+async function takeStep(what: string, take: AcceptanceStep['take']): Promise<CheckFinding> {
   try {
     return ok(what, await take())
   } catch (error) {
@@ -60,7 +60,7 @@ async function takeStep(what: string, take: Step['take']): Promise<Finding> {
   }
 }
 
-async function clear(probe: AccountProbe): Promise<Finding> {
+async function clear(probe: AccountProbe): Promise<CheckFinding> {
   for (let tries = 1; ; tries++) {
     const cleared = await takeStep('nothing left', async () => {
       await probe.clear()
@@ -71,7 +71,7 @@ async function clear(probe: AccountProbe): Promise<Finding> {
   }
 }
 
-function listSteps(options: AcceptanceOptions): readonly Step[] {
+function listSteps(options: AcceptanceOptions): readonly AcceptanceStep[] {
   const { probe, isTrading } = options
   const { instrument } = probe
   const resting = createResting(options)

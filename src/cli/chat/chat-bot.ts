@@ -515,7 +515,7 @@ const VALID_MS = 60_000
 const PENDING_MAX = 20
 const ID_BYTES = 8
 
-interface PendingOrder {
+interface PendingCommand {
   readonly order: AskedOrder
   readonly person: number
   /** Monotonic ms. */
@@ -525,7 +525,7 @@ interface PendingOrder {
 /** Each order can be confirmed once, by the same person, within a minute. */
 class PendingOrders {
   readonly #monotonic: () => number
-  readonly #pending = new Map<string, PendingOrder>()
+  readonly #pending = new Map<string, PendingCommand>()
 
   constructor(monotonic: () => number) {
     this.#monotonic = monotonic

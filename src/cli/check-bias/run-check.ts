@@ -179,7 +179,7 @@ interface StepEffects {
   readonly strategyId: string
 }
 
-interface Decision {
+interface TracedDecision {
   readonly at: number
   readonly strategyId: string
   readonly digest: number
@@ -193,7 +193,7 @@ const DIGEST_BYTES = 6
  */
 class EffectLog {
   readonly steps: StepEffects[] = []
-  readonly decisions: Decision[] = []
+  readonly decisions: TracedDecision[] = []
 
   stepped({ at, event, effects }: Step): void {
     if (event.kind === 'decided') {
@@ -249,11 +249,12 @@ interface Agreement {
 
 /** @param gridMs moments within one step of this grid are the same */
 export function compareDecisions(
-  one: readonly Decision[],
-  other: readonly Decision[],
+  one: readonly TracedDecision[],
+  other: readonly TracedDecision[],
   { fromAt, gridMs }: { readonly fromAt: number; readonly gridMs: number },
 ): ReadonlyMap<string, Agreement> {
-  const keyOf = ({ strategyId, at }: Decision): string => `${strategyId} ${Math.floor(at / gridMs)}`
+  const keyOf = ({ strategyId, at }: TracedDecision): string =>
+    `${strategyId} ${Math.floor(at / gridMs)}`
   const known = new Map(
     one.filter(({ at }) => at >= fromAt).map((decision) => [keyOf(decision), decision.digest]),
   )

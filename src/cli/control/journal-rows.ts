@@ -6,11 +6,11 @@ import type { BookedFill, BookedFunding } from '../../journal/booking.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { newestJournal } from '../process/newest-journal.ts'
 import { loadOperated } from '../operator/operated-config.ts'
-import { type Span, type SpanOptions, toSpan } from '../process/options.ts'
+import { type QuerySpan, type SpanOptions, toSpan } from '../process/options.ts'
 
 export interface JournalSpanOptions extends ConfigOptions, SpanOptions {}
 
-export interface OpenedRows extends Span {
+export interface OpenedRows extends QuerySpan {
   readonly config: DaemonConfig
   readonly file: string
   readonly fills: Iterable<BookedFill>

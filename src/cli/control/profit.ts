@@ -35,7 +35,7 @@ interface ProfitOptions extends JournalSpanOptions {
   readonly csv?: boolean
 }
 
-interface ProfitRow {
+interface ProfitLine {
   readonly name: string
   readonly coin: string
   readonly fills: number
@@ -90,7 +90,7 @@ interface Sum {
 }
 
 interface ProfitSum {
-  readonly made: readonly ProfitRow[]
+  readonly made: readonly ProfitLine[]
   readonly uncounted: string
 }
 
@@ -118,7 +118,7 @@ function sumBy(rows: OpenedRows, by: GroupBy): ProfitSum {
   // Closed lots of a strategy may lack fills of its own.
   for (const { strategyId, coin } of profits) sumOf(strategyId, coin)
   const made = [...sums]
-    .map(([key, { money: stated, funding: paid }]): ProfitRow => {
+    .map(([key, { money: stated, funding: paid }]): ProfitLine => {
       const [name = '', coin = ''] = JSON.parse(key) as string[]
       const counted = profits.find((one) => one.strategyId === name && one.coin === coin)
       const own =
@@ -172,7 +172,7 @@ interface ProfitForm extends Pick<ProfitOptions, 'by' | 'json' | 'csv'> {
 const CSV = ['name', 'coin', 'fills', 'net', 'realised', 'fees', 'funding', 'uncounted'] as const
 
 export function formatProfit(
-  rows: readonly ProfitRow[],
+  rows: readonly ProfitLine[],
   { by, json, csv, uncounted: uncountedInAll = '', journal }: ProfitForm,
 ): string {
   if (json) return toJson(rows, journal)
@@ -197,22 +197,22 @@ export function formatProfit(
       },
       { title: '', of: ({ coin }) => coin },
       ...(rows.some(({ uncounted }) => uncounted !== '')
-        ? [{ title: '', of: ({ uncounted }: ProfitRow) => uncounted, isBelow: true }]
+        ? [{ title: '', of: ({ uncounted }: ProfitLine) => uncounted, isBelow: true }]
         : []),
     ],
     [...rows, ...totalOf(rows, uncountedInAll)],
   )
 }
 
-function toJson(rows: readonly ProfitRow[], journal: JournalPlace): string {
+function toJson(rows: readonly ProfitLine[], journal: JournalPlace): string {
   const cited = rows.map((row) => ({ ...row, journal }))
   return `${JSON.stringify(cited, undefined, 2)}\n`
 }
 
-function totalOf(rows: readonly ProfitRow[], uncounted: string): readonly ProfitRow[] {
+function totalOf(rows: readonly ProfitLine[], uncounted: string): readonly ProfitLine[] {
   const coins = new Set(rows.map(({ coin }) => coin))
   if (coins.size !== 1 || rows.length < 2) return []
-  const sum = (of: (row: ProfitRow) => string): string =>
+  const sum = (of: (row: ProfitLine) => string): string =>
     rows.reduce((total, row) => total.plus(decimal(of(row) || '0')), ZERO).toString()
   return [
     {

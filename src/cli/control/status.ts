@@ -475,11 +475,11 @@ function formatStrategies({ strategies, restrictions, profit, coin }: AccountVie
   )
 }
 
-function describeWish({ symbol, what, since }: Wish): string {
+function describeWish({ symbol, what, since }: WishView): string {
   return `${symbol} wants ${what}${since === null ? '' : ` since ${showUntil(since, systemClock.now())}`}`
 }
 
-type Wish = AccountView['strategies'][number]['wants'][number]
+type WishView = AccountView['strategies'][number]['wants'][number]
 
 function formatLimiter({ limiter }: AccountView): string {
   if (limiter.length === 0) return 'no call was made yet\n'

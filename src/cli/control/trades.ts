@@ -18,13 +18,13 @@ import { print } from '../process/operator.ts'
 import { addSpanOptions, parseCount } from '../process/options.ts'
 import { age, formatTable, money } from '../process/table.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
-import { showEachAccount, type ShownExit } from './each-account.ts'
+import { showEachAccount, type AccountResult } from './each-account.ts'
 import { type JournalSpanOptions, withRows } from './journal-rows.ts'
 import { toWords } from './reason-words.ts'
 
 const SHOWN = 20
 
-type Format = 'table' | 'json' | 'csv'
+type TradesFormat = 'table' | 'json' | 'csv'
 
 interface TradesOptions extends JournalSpanOptions {
   readonly strategy?: string
@@ -53,7 +53,7 @@ export function addTradesCommand(program: Command, { setExit }: VerbFrame): void
     .action(async (options: TradesOptions) => setExit(await showEachAccount(options, showTrades)))
 }
 
-function showTrades(options: TradesOptions): ShownExit | Promise<ShownExit> {
+function showTrades(options: TradesOptions): AccountResult | Promise<AccountResult> {
   const { strategy, symbol, json, csv, course } = options
   if (course !== undefined) return showTradeCourse({ ...options, course })
   const format = json ? 'json' : csv ? 'csv' : 'table'
@@ -135,7 +135,7 @@ const CSV = [
 
 export function formatTrades(
   trades: readonly ClosedTrade[],
-  format: Format,
+  format: TradesFormat,
   journal: JournalPlace,
 ): string {
   if (format === 'json') {
@@ -229,7 +229,7 @@ interface CourseOptions extends JournalSpanOptions {
 }
 
 /** `null` if there is none. */
-async function showTradeCourse(options: CourseOptions): Promise<ShownExit> {
+async function showTradeCourse(options: CourseOptions): Promise<AccountResult> {
   const found = withRows(options, ({ reader, config, book, since, until }) => {
     const { strategy, symbol, course: limit } = options
     const { positionMode } = config.account

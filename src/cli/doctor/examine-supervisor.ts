@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { messageOf } from '../../lib/failure.ts'
-import { type Finding, finding, ok } from '../process/finding.ts'
+import { type CheckFinding, finding, ok } from '../process/finding.ts'
 
 const ECOSYSTEM_FILE = 'ecosystem.config.cjs'
 const UNIT_FILE = 'intentd.service'
@@ -26,7 +26,7 @@ export interface SupervisorRequest {
 }
 
 /** A running pm2 may use older files. */
-export function examineSupervisors(request: SupervisorRequest): readonly Finding[] {
+export function examineSupervisors(request: SupervisorRequest): readonly CheckFinding[] {
   const { cwd, stopMs, systemUnits = SYSTEM_UNITS } = request
   const ecosystem = join(cwd, ECOSYSTEM_FILE)
   const units = [join(cwd, UNIT_FILE), join(systemUnits, UNIT_FILE)].filter((path) =>
@@ -44,7 +44,7 @@ export function examineSupervisors(request: SupervisorRequest): readonly Finding
   ]
 }
 
-function examinePm2(path: string, stopMs: number): Finding {
+function examinePm2(path: string, stopMs: number): CheckFinding {
   try {
     const { apps = [] } = createRequire(import.meta.url)(path) as {
       readonly apps?: readonly Pm2App[]
@@ -73,7 +73,7 @@ function faultsOfApp(app: Pm2App, stopMs: number): readonly string[] {
   ]
 }
 
-function examineUnit(path: string, stopMs: number): Finding {
+function examineUnit(path: string, stopMs: number): CheckFinding {
   const settings = readUnit(path)
   if (settings === undefined)
     return finding('notChecked', 'systemd', `${path} cannot be read`, 'run it as root')
@@ -120,7 +120,7 @@ function toSeconds(text: string): number {
   return parts.reduce((sum, [, count, name = 's']) => sum + Number(count) * (unit[name] ?? 1), 0)
 }
 
-function judge(what: string, path: string, faults: readonly string[]): Finding {
+function judge(what: string, path: string, faults: readonly string[]): CheckFinding {
   if (faults.length === 0) return ok(what, `${path} fits a stop and an exit with 78`)
   return finding(
     'fail',

@@ -14,10 +14,10 @@ export const EXITS = {
   hung: 79,
 } as const
 
-type Ending = keyof typeof EXITS
+type EndKind = keyof typeof EXITS
 
 /** A missing code is a defect. */
-const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
+const ENDINGS: Readonly<Partial<Record<EndKind, readonly string[]>>> = {
   usage: [
     'ACCEPT_LIVE',
     'ACCEPT_SYMBOL_UNKNOWN',
@@ -228,8 +228,8 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
   ],
 }
 
-export function endingOf(code: string): Ending | undefined {
-  const endings = Object.keys(ENDINGS) as Ending[]
+export function endingOf(code: string): EndKind | undefined {
+  const endings = Object.keys(ENDINGS) as EndKind[]
   return endings.find((ending) => ENDINGS[ending]?.includes(code))
 }
 

@@ -197,7 +197,7 @@ export interface SpanOptions {
 type DayOrInstant = string | number
 
 /** `since` is included, `until` is not. */
-export interface Span {
+export interface QuerySpan {
   readonly since?: number
   readonly until?: number
 }
@@ -233,7 +233,7 @@ function instantOf(text: string): number | undefined {
   return back === undefined ? undefined : systemClock.now() - parseDuration(back)
 }
 
-export function toSpan({ since, until, from, to }: SpanOptions, timeZone: string): Span {
+export function toSpan({ since, until, from, to }: SpanOptions, timeZone: string): QuerySpan {
   const begin = since ?? (from === undefined ? undefined : toInstant(from, timeZone))
   const end = until ?? (to === undefined ? undefined : toInstant(endOf(to), timeZone))
   return {
