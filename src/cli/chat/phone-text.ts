@@ -3,16 +3,12 @@ import type { z } from 'zod'
 import type { storySchema } from '../../control/detail-views.ts'
 import type { AccountView, OrderView, PositionView, StatusView } from '../../control/views.ts'
 import { describeJournalPlace, type JournalPlace } from '../../domain/journal-place.ts'
-import { money } from '../process/table.ts'
+import { money, toPlainWords } from '../process/table.ts'
 
 /** Answers as short lines for a narrow screen. */
 
 const LINES_MAX = 30
 const DIGITS = 7
-
-/** `openLong` is `open long` on a screen. */
-const toWords = (action: OrderView['action']): string =>
-  action.replace(/(?=[A-Z])/, ' ').toLowerCase()
 
 export function describeStatus(status: StatusView): string {
   const lines = status.accounts.flatMap((account) => [
@@ -69,7 +65,7 @@ export function describeOrders(orders: readonly OrderView[]): string {
         .filter((order) => titleOf(order) === title)
         .map(
           ({ action, size, price, state }) =>
-            `  ${toWords(action)} ${size} at ${price ?? 'market'}${state === 'live' ? '' : `, ${state}`}`,
+            `  ${toPlainWords(action)} ${size} at ${price ?? 'market'}${state === 'live' ? '' : `, ${state}`}`,
         ),
     ]),
   )

@@ -29,8 +29,7 @@ import {
   readDaemon,
   type ShowOptions,
 } from '../operator/find-daemon.ts'
-import { formatPositions } from './position-table.ts'
-import { describeCapital } from '../process/capital-words.ts'
+import { describeCapital, formatPositions } from './position-table.ts'
 import { age, COLUMNS, formatTable, money } from '../process/table.ts'
 import { writeOut } from '../../lib/write-out.ts'
 

@@ -16,11 +16,10 @@ import { findSocket, withClient } from '../operator/find-daemon.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import { print } from '../process/operator.ts'
 import { addSpanOptions, parseCount } from '../process/options.ts'
-import { age, formatTable, money } from '../process/table.ts'
+import { age, formatTable, money, toPlainWords } from '../process/table.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { showEachAccount, type AccountResult } from './each-account.ts'
 import { type JournalSpanOptions, withRows } from './journal-rows.ts'
-import { toWords } from './reason-words.ts'
 
 const SHOWN = 20
 
@@ -201,7 +200,7 @@ function describeTrade(trade: ClosedTrade): string {
 }
 
 function describeEnds({ reason, entryTag, exitTag }: ClosedTrade): string {
-  const exit = `ended by: ${toWords(reason)}${exitTag === '' ? '' : `, as ${exitTag}`}`
+  const exit = `ended by: ${toPlainWords(reason)}${exitTag === '' ? '' : `, as ${exitTag}`}`
   return entryTag === '' ? exit : `entered as ${entryTag}; ${exit}`
 }
 

@@ -135,3 +135,8 @@ export function age(ms: number | null): string {
   if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`
   return `${Math.round(ms / 3_600_000)} h`
 }
+
+/** `takeProfit` is `take profit`. */
+export function toPlainWords(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+}
