@@ -149,7 +149,7 @@ export const VERBS: readonly Verbs[] = [
   { names: ['replay'], load: async () => (await import('./replay/replay.ts')).addReplayCommand },
 ]
 
-/** 0 done, 64 not understood, else from `process/exit-codes.ts`. */
+/** @returns the exit code (`process/exit-codes.ts`) */
 export async function main(argv: readonly string[]): Promise<number> {
   const refusal = refuseMiddleman(argv, middlemanKind())
   if (refusal !== undefined) {

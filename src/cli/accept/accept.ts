@@ -29,7 +29,7 @@ import { AccountProbe } from './account-probe.ts'
 import { type Acceptance, runAcceptance } from './acceptance.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
-/** `failed`: nothing of the run is left. `left`: a person must look at the exchange. */
+/** After `left` a person must look at the exchange. */
 const EXITS = { done: 0, failed: 1, left: 75 } as const
 
 const LIVE_CONSENT = 'live'

@@ -10,7 +10,7 @@ export interface AcceptanceOptions {
   readonly config: Pick<DaemonConfig, 'account' | 'instruments'>
   readonly isTrading: boolean
   readonly clock: Clock
-  /** Placed orders are removed all the same. */
+  /** After a stop, orders that were placed are still removed. */
   readonly isStopped: () => boolean
   readonly onStep: (step: CheckFinding) => void
 }
@@ -21,7 +21,7 @@ export interface Acceptance {
   readonly steps: readonly CheckFinding[]
 }
 
-/** An order so far below the best price rests within the exchanges' price limits. */
+/** Exchanges accept an order this far below the best price, and do not fill it. */
 const FAR = 0.05
 
 const CLEAR_TRIES = 3
@@ -209,7 +209,10 @@ async function trade({ probe, clock }: AcceptanceOptions): Promise<string> {
   return `${size} bought and sold at the market; position and fills say so`
 }
 
-/** For an exclusive account by product type, like a kill; a second cancel-all is the proof. */
+/**
+ * An exclusive account is cancelled by product type, as by a kill. A second cancel-all is the
+ * proof.
+ */
 async function proveKill(
   { probe, config }: AcceptanceOptions,
   instrument: Instrument,

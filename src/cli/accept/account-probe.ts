@@ -67,7 +67,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 export class AccountProbe {
   readonly #options: AccountProbeOptions
   #hasPlaced = false
-  /** Monotonic ms: a request without an answer may be executed until then. */
+  /** Monotonic ms. Until then the exchange may execute a request that it has not answered. */
   #settledAt = 0
 
   constructor(options: AccountProbeOptions) {

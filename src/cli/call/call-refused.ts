@@ -1,6 +1,6 @@
 import { Failure } from '../../lib/failure.ts'
 
-/** Nothing was sent. */
+/** Says that nothing was sent. */
 export class CallRefused extends Failure {
   override readonly name = 'CallRefused'
 }

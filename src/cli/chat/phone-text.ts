@@ -5,8 +5,6 @@ import type { AccountView, OrderView, PositionView, StatusView } from '../../con
 import { describeJournalPlace, type JournalPlace } from '../../domain/journal-place.ts'
 import { money, toPlainWords } from '../process/table.ts'
 
-/** Answers as short lines for a narrow screen. */
-
 const LINES_MAX = 30
 const DIGITS = 7
 
@@ -45,7 +43,7 @@ export function describePositions(positions: readonly PositionView[]): string {
   )
 }
 
-/** An average has more digits than a phone has room for. */
+/** An average price has too many digits for a phone. */
 function showPrice(price: number | null): string {
   return price === null ? 'not known' : String(Number(price.toPrecision(DIGITS)))
 }
@@ -140,13 +138,12 @@ function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`
 }
 
-/** The figures can be traced, and compared with another answer. */
+/** With the place in the journal, figures can be traced and compared. */
 function withPlace(journal: JournalPlace | undefined, lines: readonly string[]): string {
   const place = journal === undefined ? [] : [describeJournalPlace(journal)]
   return [toText(lines), ...place].join('\n')
 }
 
-/** Says how much is left out, and where all of it is. */
 function toText(lines: readonly string[]): string {
   const left = lines.length - LINES_MAX
   return [

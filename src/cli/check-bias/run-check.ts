@@ -32,9 +32,9 @@ export interface BiasTask {
   readonly version: string
 }
 
-/** Both runs then read prices at the same moments. */
+/** A whole number of hours, so that both runs read prices at the same moments. */
 const GRID_MS = 3_600_000
-/** The next equal share is warm-up. */
+/** Of the run; as much again is warm-up. */
 const LATER_SHARE = 0.25
 
 interface PlayedCheck {
@@ -187,10 +187,7 @@ interface TracedDecision {
 
 const DIGEST_BYTES = 6
 
-/**
- * Compares digests of what was sent, recorded and decided, so that memory grows by a few words a
- * step.
- */
+/** Keeps digests of effects and not their texts, so that memory grows by a few words a step. */
 class EffectLog {
   readonly steps: StepEffects[] = []
   readonly decisions: TracedDecision[] = []
@@ -247,7 +244,7 @@ interface Agreement {
   readonly lastAt: number | undefined
 }
 
-/** @param gridMs moments within one step of this grid are the same */
+/** @param gridMs decisions within one step of this grid are compared */
 export function compareDecisions(
   one: readonly TracedDecision[],
   other: readonly TracedDecision[],
@@ -300,7 +297,7 @@ type CheckedRun = Pick<PreparedBacktest, 'code' | 'config' | 'coverage' | 'feeds
 const PROGRAM = fileURLToPath(new URL('../../', import.meta.url))
 
 /**
- * Files may hold later prices in spite of the cut. A person must judge those without a played
+ * Other files may hold prices from after the cut. A person must judge those that hold no played
  * price.
  */
 function judgeOutsideFiles(run: CheckedRun, { opened, played }: OutsideFiles): BiasCheck {
