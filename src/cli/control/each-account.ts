@@ -7,7 +7,7 @@ import { writeOut } from '../../lib/write-out.ts'
 
 const EXIT_NONE = 1
 
-/** `none`: this account has nothing of what was named, and another may have it. */
+/** An exit code, or `none` where another account may have what was named. */
 export type AccountResult = number | 'none'
 
 export async function showEachAccount<Options extends ShowOptions & { readonly csv?: boolean }>(

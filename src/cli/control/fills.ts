@@ -165,7 +165,7 @@ function remarkOf({ fillKind, otherFees, reason, tag }: BookedFill): string {
   return [...kind, why.join(', '), ...fees].filter(Boolean).join('; ')
 }
 
-/** Margin coin; a coin-margined contract is counted by its size. */
+/** Bought and sold are in the margin coin, of coin-margined contracts in size. */
 interface FillGroup {
   readonly name: string
   readonly coin: string
@@ -202,7 +202,7 @@ export function groupFills(
     if (fill.scope === 'maker') sum.makers += 1
     if (isBought) sum.bought = sum.bought.plus(value)
     else sum.sold = sum.sold.plus(value)
-    // No profit is shown here, so it must not count as missing.
+    // Sums of fills show no profit, so a missing one is no gap.
     sum.money = addFill(sum.money, toFillMoney({ ...fill, profit: '0' }))
   }
   return [...sums]

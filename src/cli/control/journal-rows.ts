@@ -16,13 +16,12 @@ export interface OpenedRows extends QuerySpan {
   readonly fills: Iterable<BookedFill>
   readonly funding: Iterable<BookedFunding>
   readonly reader: JournalReader
-  /** As of the beginning of the reading. */
   readonly journal: () => JournalPlace
   readonly allFills: () => Iterable<BookedFill>
   readonly book: () => Book
 }
 
-/** Reading a year of fills in the daemon would delay its trading. */
+/** Reads the journal beside the daemon: a year of fills would delay its trading. */
 export function withRows<Result>(
   options: JournalSpanOptions,
   use: (rows: OpenedRows) => Result,

@@ -70,7 +70,7 @@ function liquidationPriceOf({
   return Math.abs(ourPrice - markPrice) < Math.abs(stated - markPrice) ? ourPrice : stated
 }
 
-/** A strategy may hold several positions. */
+/** A strategy with several positions is named once. */
 function describeCapitals({ capitals = {}, coin }: PositionView): readonly string[] {
   return Object.entries(capitals).map(
     ([strategy, capital]) => `${strategy} ${describeCapital(capital, coin)}`,

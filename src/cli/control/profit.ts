@@ -42,7 +42,6 @@ interface ProfitLine {
   readonly net: string
   readonly realised: string
   readonly fees: string
-  /** Funding belongs to an instrument, not to a strategy. */
   readonly funding: string
   readonly uncounted: string
 }
@@ -77,7 +76,9 @@ function showProfit(options: ProfitOptions): number {
   return 0
 }
 
-/** The exchange only knows the account's average price. */
+/**
+ * The exchange knows the average price of the account alone, so strategies have sums of their own.
+ */
 export function describeSource(file: string, journal: JournalPlace, by: GroupBy): string {
   const unrealised = `from ${file}, ${describeJournalPlace(journal)}; net is realised less fees, with funding: unrealised profit is in \`intentd status\`\n`
   if (by !== 'strategy') return unrealised
@@ -115,7 +116,7 @@ function sumBy(rows: OpenedRows, by: GroupBy): ProfitSum {
     sum.funding = sum.funding.plus(decimal(payment.amount))
   }
   const profits = by === 'strategy' ? listStrategyProfits(rows) : []
-  // Closed lots of a strategy may lack fills of its own.
+  // A strategy may have closed lots without a fill of its own.
   for (const { strategyId, coin } of profits) sumOf(strategyId, coin)
   const made = [...sums]
     .map(([key, { money: stated, funding: paid }]): ProfitLine => {

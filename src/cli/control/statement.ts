@@ -23,7 +23,7 @@ import { checkStatement } from './statement-checks.ts'
 const EXIT_USAGE = 64
 const EXIT_UNEQUAL = 1
 const EXIT_UNREAD = 75
-/** An account may have no platform coin, or not be copied. */
+/** All else may be missing: an account may have no platform coin, or not be copied. */
 const MUST_BE_READ: ReadonlySet<string> = new Set(['fills', 'positions'])
 const FORMATS = ['html', 'csv', 'json', 'tax'] as const
 const MONTH = /^(2\d{3})-(0[1-9]|1[0-2])$/
@@ -154,7 +154,7 @@ const RENDERERS: Readonly<Record<StatementFormat, (statement: Statement) => stri
   tax: toTaxCsv,
 }
 
-/** A statement follows from the journal alone, so it may be replaced. */
+/** Replaces files, because a statement can be made again from the journal. */
 function writeFiles(
   statement: Statement,
   { name }: NamedSpan,

@@ -73,7 +73,7 @@ function showTrades(options: TradesOptions): AccountResult | Promise<AccountResu
   })
 }
 
-/** Fills also name what an earlier configuration traded. */
+/** Fills also name strategies and instruments of earlier configurations. */
 function listUnknown(
   { strategy, symbol }: TradesOptions,
   config: DaemonConfig,
@@ -227,7 +227,7 @@ interface CourseOptions extends JournalSpanOptions {
   readonly course: number
 }
 
-/** `null` if there is none. */
+/** Prints `null` if there is none. */
 async function showTradeCourse(options: CourseOptions): Promise<AccountResult> {
   const found = withRows(options, ({ reader, config, book, since, until }) => {
     const { strategy, symbol, course: limit } = options

@@ -186,7 +186,7 @@ async function examineAccount(
   ]
 }
 
-/** The steps of prices and sizes that a start would refuse. */
+/** A start would refuse these steps of prices and sizes. */
 function examineGrids(account: LoadedConfig): readonly CheckFinding[] {
   const failure = findStoredGridFailure(account)
   if (failure === undefined) return []

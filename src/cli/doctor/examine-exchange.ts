@@ -26,14 +26,14 @@ import { type CheckFinding, finding, ok } from '../process/finding.ts'
 
 const SAMPLES = 4
 const POSITIONS_MAX = 5
-/** The daemon corrects it, but a person should look at the clock. */
+/** The daemon corrects for any offset, but a person should look at such a clock. */
 const OFFSET_WARN_MS = 1000
 
-/** The document has no call for it. */
+/** The API has no call for this. */
 const changeAtExchange = (what: string): string =>
   `change the ${what} on the exchange's page or in its app (docs/exchange.md)`
 
-/** No endpoint shows these. */
+/** No endpoint shows what an order would show. */
 const BY_ORDERS = 'or let `intentd accept` try it in the demo environment'
 
 const MODE_UNSEEN = finding(
@@ -187,7 +187,7 @@ async function examineAccount(
   return [accepted, mode ?? MODE_UNSEEN, ...margin, await examineTier(client, config)]
 }
 
-/** Only copy traders have this summary, and fewer batches a second. */
+/** Only copy traders have this summary. Their limits are lower. */
 async function examineTier(
   client: ExchangeClient,
   { account: { tier } }: DaemonConfig,
@@ -240,7 +240,7 @@ function judgeMode(
       )
 }
 
-/** A position with another margin mode or leverage would not grow. */
+/** The exchange refuses to add to a position in another margin mode or at another leverage. */
 function judgeMargin({ rows, symbol }: PositionReading, config: DaemonConfig): CheckFinding[] {
   const { marginMode: wanted } = config.account
   const { leverage } = toInstruments(config).get(symbol) ?? {}
@@ -287,7 +287,7 @@ function judgeContracts(
   )
 }
 
-/** A price on the grid proves nothing. */
+/** A price that fits the tick proves nothing: only one that does not is a finding. */
 function judgePrecision(table: TickerTable, config: DaemonConfig): CheckFinding {
   for (const { symbol, tick } of toInstruments(config).values()) {
     const price = PRICE_COLUMNS.map((column) => table.read(symbol, column)).find(

@@ -136,7 +136,6 @@ function readNoted(file: string): JournalWriter | undefined {
   }
 }
 
-/** A start refuses the same. */
 export function examineFiles(
   config: DaemonConfig,
   request: SecretsRequest,
@@ -261,10 +260,7 @@ export async function examineListening(
   return [finding('warn', what, `${address}: ${reason}`, hint)]
 }
 
-/**
- * The system releases a dead process's locks. @param access absent without an exchange outside, or
- * without a key
- */
+/** @param access absent without an exchange outside, or without a key */
 export function examineLocks(
   { state: { directory } }: DaemonConfig,
   access: ExchangeAccess | undefined,
@@ -325,9 +321,8 @@ const LIST = new URL('../../../deploy/node-checksums.txt', import.meta.url)
 const BROUGHT = /[/\\]node_modules[/\\]node-(?:bin-)?(?:linux|darwin|win)-\w+[/\\]/
 
 /**
- * - `listed`: equals the package of that name and version.
- * - `changed`: lies in such a package, but differs.
- * - `other`: unknown, such as the system's Node.
+ * `listed` equals the package of that name and version, `changed` lies in one and differs, `other`
+ * is any other, such as the Node of the system.
  */
 interface NodeBinary {
   readonly kind: 'listed' | 'changed' | 'other'

@@ -17,7 +17,7 @@ import { adviseCertificate, COPY_IN_VARIABLE } from '../../lib/net/certificate.t
 import type { Secret } from '../../lib/secret.ts'
 import { type CheckFinding, finding, ok } from '../process/finding.ts'
 
-/** Shared limits are tested with no older one. */
+/** The oldest version with which shared limits are tested. */
 const REDIS_MIN = 7
 
 export async function examineServers(
@@ -63,7 +63,7 @@ async function examineJournalServer(
   }
 }
 
-/** They may have changed since the writer's start. */
+/** Settings may have changed since the writer started. */
 function judgeSetup(differs: readonly string[], by: string): readonly CheckFinding[] {
   if (differs.length === 0) return []
   return [

@@ -5,7 +5,6 @@ import { type CheckFinding, finding, ok } from '../process/finding.ts'
 import { listSignalProblems } from '../process/full-check.ts'
 import { examineListening } from './examine-machine.ts'
 
-/** A start refuses the same secrets. */
 export async function examineSignals(
   config: Pick<DaemonConfig, 'signals' | 'state'>,
   request: SecretsRequest,

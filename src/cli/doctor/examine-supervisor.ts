@@ -8,7 +8,6 @@ const ECOSYSTEM_FILE = 'ecosystem.config.cjs'
 const UNIT_FILE = 'intentd.service'
 const SYSTEM_UNITS = '/etc/systemd/system'
 
-/** No restart helps with this exit code. */
 const EXIT_CONFIGURATION = 78
 
 interface Pm2App {
@@ -25,7 +24,7 @@ export interface SupervisorRequest {
   readonly systemUnits?: string
 }
 
-/** A running pm2 may use older files. */
+/** Reads the files; a running pm2 may still use older ones. */
 export function examineSupervisors(request: SupervisorRequest): readonly CheckFinding[] {
   const { cwd, stopMs, systemUnits = SYSTEM_UNITS } = request
   const ecosystem = join(cwd, ECOSYSTEM_FILE)
@@ -112,7 +111,7 @@ function toEntry(match: readonly string[] | undefined): [string, string][] {
   return match === undefined ? [] : [[match[0] ?? '', (match[1] ?? '').trim()]]
 }
 
-/** Infinity: no limit; 0 for anything unreadable, which is below every limit. */
+/** Infinity without a limit; 0, which is below every limit, for an unreadable text. */
 function toSeconds(text: string): number {
   if (text === 'infinity' || text === '0') return Number.POSITIVE_INFINITY
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s*(h|min|m|ms|s)?(?=\s|\d|$)/g)]

@@ -19,7 +19,7 @@ import { type AgentTool, type NamedConfig, toConfigWords, toolsFor } from './age
 
 const DOCS = fileURLToPath(new URL('../../../docs/', import.meta.url))
 
-/** Patient commands get the processor time that trading leaves: minutes on a busy machine. */
+/** Patient commands run at lower priority, so they take minutes on a busy machine. */
 const WITHIN_MS: Readonly<Record<Power, number>> = {
   look: 300_000,
   research: 600_000,
@@ -40,11 +40,11 @@ export interface AgentServerOptions {
   readonly version: string
   readonly config: NamedConfig
   readonly powers: ReadonlySet<Power>
-  /** For the journal: who asks, by which way. */
+  /** Written into the journal with what is ordered. */
   readonly by: string
-  /** Runs a command. Default: in a process of its own. */
+  /** Default: runs the command in a process of its own. */
   readonly run?: typeof runVerb
-  /** Reads a path of the running daemon, which spares a process. Undefined: the command explains. */
+  /** @returns undefined if the command has to be run */
   readonly askDaemon?: (path: string) => Promise<unknown>
 }
 
@@ -61,7 +61,7 @@ const answerSchema = z.object({
 
 type AgentAnswer = z.infer<typeof answerSchema>
 
-/** Without an answer, and for several accounts, it is a text. */
+/** Data are text for a command that fails, and for several accounts. */
 function answerSchemaOf({ isText, data }: AgentTool): z.ZodType {
   const printed = isText
     ? z.string()
@@ -73,8 +73,8 @@ function answerSchemaOf({ isText, data }: AgentTool): z.ZodType {
 }
 
 /**
- * Makes servers of the Model Context Protocol over the commands that the configuration allows: one
- * for standard input and output, one for each request by HTTP. All of them share one limit.
+ * Makes a server for standard input and output, or one for each request by HTTP. All of them share
+ * one limit of commands.
  */
 export function createAgentServers(options: AgentServerOptions): () => McpServer {
   const { version, powers } = options
@@ -127,7 +127,7 @@ function addTool(
           words,
           withinMs: tool.withinMs ?? WITHIN_MS[power],
           by,
-          // The daemon's processor comes first; what makes the account safer does too.
+          // Trading comes first, and commands that make the account safer.
           isPatient: power !== 'safer',
           isOneCore: power === 'research',
           signal: mcpReq.signal,
@@ -145,7 +145,7 @@ function addTool(
   )
 }
 
-/** As the command prints it. */
+/** Spares the process of a command whose JSON the daemon answers. */
 async function readLive(
   { path: toPath, data }: AgentTool,
   given: unknown,
@@ -163,7 +163,7 @@ async function readLive(
   return { code: 0, output, aside, isCut: false }
 }
 
-/** An assistant's host gives up after a minute without a message. */
+/** Hosts of assistants give up after a minute without a message. */
 function everySome(report: (seconds: number) => Promise<void>): () => void {
   let seconds = 0
   let cancel = (): void => undefined
@@ -182,10 +182,10 @@ function refuse(text: string) {
   return { content: [{ type: 'text' as const, text }], isError: true }
 }
 
-/** The first line of a proposal; its exit code is that of a daemon that does not answer, too. */
+/** The exit code does not tell a proposal from a silent daemon. */
 const PROPOSED = /^proposal [0-9a-f]{6}: /m
 
-/** What check, plan and tests find is an answer, whatever the exit code says. */
+/** What check, plan and tests find is an answer, whatever the exit code. */
 function hasFailed({ isText, verb }: AgentTool, { code, output }: VerbRun): boolean {
   if (code === undefined) return true
   if (isText !== true) return output === ''
@@ -216,18 +216,20 @@ function toAnswer(tool: AgentTool, { words, at, run }: Ran): AgentAnswer {
   }
 }
 
-/** A daemon of another version may answer otherwise: that is a text, too. */
+/** Keeps the text if a daemon of another version prints something else. */
 function parse(output: string, { data }: AgentTool): unknown {
   try {
     const found = parseBoundedJson(output)
     return data === undefined || data.safeParse(found).success ? found : output
   } catch {
-    // Several accounts are several texts.
+    // Several accounts print several documents.
     return output
   }
 }
 
-/** How many commands of a kind run at a time. What makes the account safer is never turned away. */
+/**
+ * Limits how many commands of a kind run at a time, and never those that make the account safer.
+ */
 class Turns {
   readonly #running: Record<Power, number> = { look: 0, research: 0, safer: 0, riskier: 0 }
   readonly #max: Readonly<Record<Power, number>> = {
@@ -260,7 +262,6 @@ function addPage(server: McpServer, file: string, title: string): void {
   }))
 }
 
-/** Backtests and sweeps leave them in the folder in which tools run, so the list changes. */
 function addReports(server: McpServer): void {
   const list = () => ({
     resources: listStoredReports(process.cwd()).map(({ kind, name, writtenAt }) => ({
@@ -284,8 +285,8 @@ const BODY_BYTES_MAX = 65_536
 const CONNECTIONS_MAX = 64
 
 /**
- * Serves assistants by streamable HTTP at a socket that only this user opens. The control port of
- * the daemon checks Host, Origin and token, and passes their requests on to it.
+ * Serves streamable HTTP at a socket of this user. The control port of the daemon checks Host,
+ * Origin and token, and passes requests on.
  */
 export class AgentListener {
   readonly #socket: string
@@ -296,7 +297,7 @@ export class AgentListener {
     this.#socket = socket
     this.#handler = createMcpHandler(create, {
       maxRequestBodySize: BODY_BYTES_MAX,
-      // No tool and no page changes while this process runs.
+      // No tool changes while this process runs, so nothing is subscribed.
       maxSubscriptions: 1,
     })
     const listen = getRequestListener((request) => this.#handler.fetch(request))
@@ -304,7 +305,7 @@ export class AgentListener {
     this.#server.maxConnections = CONNECTIONS_MAX
   }
 
-  /** Undefined: it listens. @throws the error of the file system */
+  /** @returns why it cannot listen, else undefined @throws the error of the file system */
   async start(): Promise<string | undefined> {
     const tooLong = objectToPath(this.#socket)
     if (tooLong !== undefined) return `${tooLong}; choose a shorter state.directory`

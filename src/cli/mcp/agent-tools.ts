@@ -14,16 +14,16 @@ import { whatIfSchema } from '../../control/what-if-view.ts'
 
 export interface AgentTool<Input extends z.ZodType = z.ZodType> {
   readonly name: string
-  /** The command of the command line, whose power is the tool's. */
+  /** Its power is that of the tool. */
   readonly verb: OfferedVerb
   readonly description: string
   readonly input: Input
   readonly isText?: boolean
-  /** The JSON that it prints, where the control interface answers the same. */
+  /** Schema of the JSON, where the control interface answers the same. */
   readonly data?: z.ZodType
-  /** Absent: by its power. */
+  /** Default: by its power. */
   readonly withinMs?: number
-  /** What the daemon answers there is what the command prints. Undefined: only the command tells. */
+  /** Where the daemon answers what the command prints; undefined if only the command can. */
   readonly path?: (input: z.output<Input>) => string | undefined
   words(input: z.output<Input>, config: ConfigWords): readonly string[]
 }
@@ -31,21 +31,20 @@ export interface AgentTool<Input extends z.ZodType = z.ZodType> {
 export interface NamedConfig {
   readonly file: string
   readonly set: readonly string[]
-  /** Where an assistant may begin strategies; undefined: nowhere. */
+  /** Folder in which an assistant may begin strategies. */
   readonly strategies?: string | undefined
 }
 
-/** Some verbs take the configuration with `-c`, others as argument. */
 export interface ConfigWords {
   readonly asOption: readonly string[]
   readonly asArgument: readonly string[]
-  /** The folder in which an assistant may begin strategies. @throws Error if there is none */
+  /** @throws Error if assistants may begin no strategies */
   readonly drafts: () => string
-  /** The draft's own file, with the setting that keeps its code in the guard. @throws as above */
+  /** Adds the setting that keeps the code of the draft in the guard. @throws as `drafts` */
   readonly draft: (name: string) => Pick<ConfigWords, 'asOption' | 'asArgument'>
 }
 
-/** A name as the control interface takes it, which must not look like an option here. */
+/** Takes no word that looks like an option. */
 const WORD = /^[A-Za-z0-9*_][A-Za-z0-9*_:.#@/-]*$/
 const word = text.min(1).regex(WORD)
 const named = orderFields.name.regex(WORD)
@@ -74,7 +73,9 @@ const reason = orderFields.reason.meta({
   description: 'why, in a sentence; it is kept in the journal',
 })
 
-/** Stays in the folder: elsewhere may be secrets, and errors show lines of the file. */
+/**
+ * Stays in the folder, because errors show lines of the file, and files elsewhere may be secret.
+ */
 const priceFile = z
   .string()
   .regex(/^(?:[A-Z0-9]{2,40}=)?(?!\.)[\w-][\w.-]*(?:\/(?!\.)[\w.-]+)*\.(?:csv|csv\.gz|json|jsonl)$/)
@@ -112,7 +113,7 @@ const play = {
 
 /** The types of strategies are checked too. */
 const CHECK_MS = 120_000
-/** A kill is done when it is proved. */
+/** A kill ends with its proof. */
 const KILL_MS = 150_000
 
 function tool<Input extends z.ZodType>(row: AgentTool<Input>): AgentTool {
@@ -160,7 +161,7 @@ function bookedWords(
   ]
 }
 
-/** Each is a command of intentd, so every way to ask gives the same figures. */
+/** Each tool is a command, so every way to ask gives the same figures. */
 export const AGENT_TOOLS: readonly AgentTool[] = [
   tool({
     name: 'status',

@@ -52,10 +52,13 @@ async function serve(options: McpOptions, version: string): Promise<number> {
   return 0
 }
 
-/** A command that then starts waits anew. */
+/** After that the command is run, and waits anew. */
 const LIVE_MS = 2000
 
-/** Undefined where a command says more: of several accounts or daemons, or where none answers. */
+/**
+ * @returns undefined for several accounts or daemons, or if none answers: the command then says
+ * more
+ */
 async function askDaemon(config: DaemonConfig, path: string): Promise<unknown> {
   const held = listHeldDirectories(config.state.directory)
   const socket = findSocket(config)
@@ -64,7 +67,7 @@ async function askDaemon(config: DaemonConfig, path: string): Promise<unknown> {
   return reply.kind === 'answered' && reply.status === 200 ? reply.body : undefined
 }
 
-/** The daemon leads /mcp of its port to this process, so no assistant runs a command in its memory. */
+/** The daemon passes /mcp of its port on to this process, so no assistant uses its memory. */
 async function serveHttp(config: DaemonConfig, served: AgentServerOptions): Promise<number> {
   if (!config.control.agents.http) {
     print('assistants are not served at the port: set control.agents.http: true (docs/agents.md)')

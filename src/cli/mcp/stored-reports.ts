@@ -8,13 +8,13 @@ const FILE_BYTES_MAX = 32_000_000
 const TEXT_CHARS_MAX = 200_000
 /** Curves and lists of trades stay in the file. */
 const VALUES_MAX = 100
-/** Neither hidden nor a path. */
+/** Takes no hidden file and no path. */
 const NAME = /^\w[\w.-]{0,199}$/
 
 const FILES: Readonly<Record<string, string>> = { backtests: 'report.json', sweeps: 'trials.csv' }
 
 export interface StoredReport {
-  /** `backtests` or `sweeps`, which is the folder's name too. */
+  /** Also the name of the folder: `backtests` or `sweeps`. */
   readonly kind: string
   readonly name: string
   readonly writtenAt: number
@@ -33,7 +33,7 @@ export function listStoredReports(folder: string): readonly StoredReport[] {
     .slice(0, LISTED_MAX)
 }
 
-/** Undefined: there is none of that name, or it is too large. */
+/** @returns undefined if there is none of that name, or it is too large */
 export function readStoredReport(
   folder: string,
   report: Pick<StoredReport, 'kind' | 'name'>,
