@@ -2,7 +2,7 @@ import { ConfigError, EXIT_CONFIG } from '../../config/yaml/problem.ts'
 import { Failure } from '../../lib/failure.ts'
 import { STRATEGY_FAILURES } from '../../strategy/strategy-failure.ts'
 
-/** sysexits.h, for supervisors: no restart helps with 64, 65, 66 and 78. */
+/** From sysexits.h. No restart helps with 64, 65, 66 and 78. */
 export const EXITS = {
   usage: 64,
   inputWrong: 65,
@@ -16,7 +16,7 @@ export const EXITS = {
 
 type EndKind = keyof typeof EXITS
 
-/** A missing code is a defect. */
+/** Any other code is a defect. */
 const ENDINGS: Readonly<Partial<Record<EndKind, readonly string[]>>> = {
   usage: [
     'ACCEPT_LIVE',
@@ -113,7 +113,6 @@ const ENDINGS: Readonly<Partial<Record<EndKind, readonly string[]>>> = {
     'SIMULATOR_POSITION_MODE_CHANGED',
     'SIMULATOR_SYMBOL_MISSING',
   ],
-  // Another process holds a resource, or the disk fails just now.
   temporary: [
     'PAIRING_BUSY',
     'CONTROL_READING_FAILED',
@@ -233,7 +232,7 @@ export function endingOf(code: string): EndKind | undefined {
   return endings.find((ending) => ENDINGS[ending]?.includes(code))
 }
 
-/** Restarting may help one of several accounts, so it wins. */
+/** If a restart may help one of several accounts, its code counts. */
 export function exitOfAll(errors: readonly unknown[]): number {
   const codes = errors.map(exitOf)
   return codes.find((code) => code !== EXITS.configuration) ?? EXITS.configuration

@@ -1,7 +1,7 @@
-/** `notChecked`: a person has to check it. */
+/** A person has to check what is `notChecked`. */
 export type FindingState = 'ok' | 'warn' | 'fail' | 'notChecked'
 
-/** Never holds a secret. */
+/** Holds no secret. */
 export interface CheckFinding {
   readonly state: FindingState
   readonly what: string

@@ -46,13 +46,13 @@ import { findUntrusted } from './trusted-files.ts'
 
 interface FullCheck {
   readonly problems: readonly Problem[]
-  /** A start would refuse. */
+  /** A start refuses these. */
   readonly missingSecrets: readonly Problem[]
   readonly loaded?: LoadedConfig
   readonly others: readonly LoadedConfig[]
   /** A start succeeds with these. */
   readonly warnings: readonly Problem[]
-  /** These are among the warnings. */
+  /** Part of the warnings. */
   readonly contractRemarks: readonly Problem[]
   readonly contracts: ConfigRequest['contracts']
 }
@@ -149,7 +149,7 @@ function listOwnWarnings(
   ]
 }
 
-/** Shipped strategies load, and isolated ones load in their thread. */
+/** Left out are shipped strategies, and isolated ones, which have threads. */
 function filesOf({ strategies }: DaemonConfig): readonly string[] {
   return strategies.flatMap((entry) =>
     isShipped(entry) || isIsolated(entry) ? [] : [entry.moduleFile],
@@ -167,7 +167,7 @@ function placeOf(
   )
 }
 
-/** A rule may choose all instruments, so code is tried on one of them. */
+/** Where a rule chooses all instruments, code is tried on one of them. */
 function withSample(
   configured: ReadonlyMap<string, Instrument>,
   { config }: LoadedConfig,
@@ -261,7 +261,9 @@ function listProblems(read: () => unknown): readonly Problem[] {
   }
 }
 
-/** The whole capital backs a crossed position. Isolated margin is judged by leverage. */
+/**
+ * Judges crossed margin, where the whole capital backs a position. Leverage judges isolated margin.
+ */
 export async function warnOfLargePositions(
   loaded: LoadedConfig,
   played: PlayedPrices,

@@ -7,8 +7,7 @@ import { toShellWord } from '../../lib/text/shell-word.ts'
 export const LAUNCHER = fileURLToPath(new URL('../../../bin/intentd.mjs', import.meta.url))
 
 /**
- * What starts this program in a shell: `intentd` where the search path leads to this installation,
- * else its file, as it is called from that directory.
+ * @returns `intentd` where the shell finds this installation, else how to start its file from there
  */
 export function programWords(directory: string, { PATH = '' } = processVariables()): string {
   if (PATH.split(delimiter).some(isOurs)) return 'intentd'

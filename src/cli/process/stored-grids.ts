@@ -19,7 +19,7 @@ export function findStoredGridFailure({
   config,
 }: Pick<LoadedConfig, 'config'>): Failure | undefined {
   const file = findNewestJournal(config.state.directory)
-  // It may be large.
+  // A journal may be large.
   if (file === undefined || !haveStepsChanged(config)) return undefined
   try {
     const reader = new JournalReader(file)

@@ -10,10 +10,10 @@ export interface Column<Row> {
   readonly title: string
   readonly of: (row: Row) => string
   readonly isNumber?: boolean
-  /** At most one column. */
+  /** At most one column is. */
   readonly isElastic?: boolean
   readonly isEndKept?: boolean
-  /** A part of it is useless. */
+  /** True if a part of the value is useless. */
   readonly isWhole?: boolean
   readonly isBelow?: boolean
 }
@@ -27,7 +27,7 @@ const NARROWED: readonly {
   { widthMin: 6, isMeant: () => true },
 ]
 
-/** A pipe or file gets every value whole. */
+/** Shortens no value in a pipe or a file. */
 export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const below = columns.find(({ isBelow }) => isBelow)
   const widthMax = tableWidth()

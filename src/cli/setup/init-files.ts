@@ -69,7 +69,7 @@ function isRoot(): boolean {
   return process.geteuid?.() === 0
 }
 
-/** A % begins a specifier in a unit. */
+/** Doubles each %, which begins a specifier in a unit. */
 function buildUnit(directory: string): string {
   const escape = (path: string): string => path.replaceAll('%', '%%')
   const quote = (path: string): string => JSON.stringify(escape(path))
@@ -85,7 +85,7 @@ function buildUnit(directory: string): string {
     .replace(/^ExecStart=.*$/m, () => `ExecStart=${command}`)
 }
 
-/** A checkout has sources, a package declarations. */
+/** Takes types from the sources of a checkout, or the declarations of a package. */
 function buildTypeScriptConfig(): string {
   const compilerOptions = {
     target: 'es2024',

@@ -27,7 +27,7 @@ function init(name: string): void {
       makeDirectory(dirname(join(directory, path)))
       writeFileSync(join(directory, path), text, { flag: 'wx' })
     }
-    // It will contain `.env` and the state.
+    // The directory will hold `.env` and the state.
     chmodSync(directory, 0o700)
   } catch (error) {
     if (error instanceof Failure) throw error

@@ -96,7 +96,7 @@ function takesSignal(settings: string): boolean {
   return /^signals:/m.test(settings)
 }
 
-/** Otherwise fills of exits at the exchange would halt the instrument. */
+/** Fills of exits that the exchange keeps would else halt the instrument. */
 function withAdoption(config: string): string {
   return config.replace(
     /^risk:\n/m,
@@ -104,7 +104,6 @@ function withAdoption(config: string): string {
   )
 }
 
-/** The signal that `follow` reads: docs/signals.md. */
 const SIGNAL = `
 # The alert of a chart, or whatever sends the signal: docs/signals.md. Its secret is in .env.
 signals:
