@@ -132,7 +132,6 @@ async function check(options: CheckOptions): Promise<number> {
   return 0
 }
 
-/** Disabled strategies are checked too, and trade nothing. */
 function countStrategies(accounts: readonly LoadedConfig[]): string {
   const all = accounts.flatMap(({ config }) => config.strategies)
   const [on, off] = [all.filter(({ enabled }) => enabled), all.filter(({ enabled }) => !enabled)]

@@ -10,7 +10,6 @@ export interface AcceptanceOptions {
   readonly config: Pick<DaemonConfig, 'account' | 'instruments'>
   readonly isTrading: boolean
   readonly clock: Clock
-  /** After a stop, orders that were placed are still removed. */
   readonly isStopped: () => boolean
   readonly onStep: (step: CheckFinding) => void
 }
@@ -130,7 +129,6 @@ function createResting({ probe, clock }: AcceptanceOptions) {
       placed = await probe.place(wanted)
       return `${describe(probe.instrument, wanted)} was taken as ${placed.orderId}`
     },
-    /** Tests what docs/orders.md assumes of a repeated clientOid. */
     repeat: async () => {
       const { terms, orderId } = given()
       const outcome = await probe.send(terms)

@@ -228,7 +228,6 @@ export class AccountProbe {
   }
 }
 
-/** Accepted market orders are matched within this time. */
 const MATCHING_MS_MAX = 2000
 const LOOK_MS = 200
 

@@ -172,7 +172,6 @@ interface DryRunOptions {
   readonly clock: Clock
 }
 
-/** Needs no keys, so no secret is read. */
 function writeDryRun({ prepared, config, clock }: DryRunOptions): DryRun {
   const nobody = new Secret('dry-run')
   const writer = new RequestWriter({

@@ -108,7 +108,6 @@ export class ChatBot {
     )
   }
 
-  /** grammY repeats the calls of a start silently. */
   #reportSilence(): void {
     const { onSilence } = this.#options
     let isReported = onSilence === undefined
@@ -146,7 +145,6 @@ export class ChatBot {
     })
   }
 
-  /** Gives answers that wait a short time to be sent. */
   async stop(): Promise<void> {
     // Confirms the messages that were read, so that Telegram does not send them again. The error
     // may show the address, and so the token.
@@ -231,7 +229,6 @@ export class ChatBot {
     const [answer = '', id = ''] = context.callbackQuery?.data?.split(' ') ?? []
     const person = context.from?.id ?? 0
     const order = this.#may(context, 'safer') ? this.#pending.take(id, person) : undefined
-    // Ends the spinner of the button.
     context.answerCallbackQuery().catch(() => undefined)
     if (order === undefined)
       return this.#send(context, 'too late, or done already: nothing was done now')
@@ -340,7 +337,6 @@ function describeOutcome({ code, output, aside }: VerbRun): string {
   return cleanLines(withoutFolders(`${output}${aside}`)).trim() || `exit code ${code}`
 }
 
-/** Remarks on files and tables, which a chat does not show. */
 const SOURCE = /^(?:from (?:.*journal\.sqlite|journal record )|realised is what each strategy)/
 
 function describeRun(run: VerbRun, question: ChatQuestion): string {
@@ -379,7 +375,6 @@ const TEXT_MAX = 4000
 const CAPTION_MAX = 1000
 /** Telegram takes about one a second in a private chat, and short bursts. */
 const RATE: MessageRate = { burst: 3, everyMs: 1100 }
-/** Between two looks at messages that wait. */
 const STEP_MS = 250
 const LATE_MS = 60_000
 /** The longest that a server without an answer delays the next message. */

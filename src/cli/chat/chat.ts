@@ -94,7 +94,6 @@ export function toPeople({
   )
 }
 
-/** The command itself reports files that are wrong. */
 function findObjection(scope: string, options: ConfigOptions): string | undefined {
   try {
     return objectToScope(scope, options)

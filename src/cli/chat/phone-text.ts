@@ -43,7 +43,6 @@ export function describePositions(positions: readonly PositionView[]): string {
   )
 }
 
-/** An average price has too many digits for a phone. */
 function showPrice(price: number | null): string {
   return price === null ? 'not known' : String(Number(price.toPrecision(DIGITS)))
 }
@@ -138,7 +137,6 @@ function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`
 }
 
-/** With the place in the journal, figures can be traced and compared. */
 function withPlace(journal: JournalPlace | undefined, lines: readonly string[]): string {
   const place = journal === undefined ? [] : [describeJournalPlace(journal)]
   return [toText(lines), ...place].join('\n')

@@ -31,7 +31,6 @@ export interface ChatQuestion extends ChatCommand {
   /** @returns arguments of the verb; undefined if the words are not understood */
   words(given: readonly string[]): readonly string[] | undefined
   describe(json: unknown): string
-  /** A picture takes the place of the answer. */
   draw?(output: string): readonly ChatPicture[]
 }
 
@@ -128,7 +127,6 @@ export interface AskedOrder {
   readonly words: readonly string[]
   /** Completes "Really …?". */
   readonly what: string
-  /** Absent if it concerns everything. */
   readonly scope?: string
 }
 
@@ -360,7 +358,6 @@ function drawCourse({ trade, journal, fills, stops, prices }: TradeCourse): Chat
   }
 }
 
-/** The line of the average price. */
 function levelOf(
   part: 'entry' | 'exit',
   trade: TradeCourse['trade'],
@@ -370,7 +367,6 @@ function levelOf(
   if (price === null) return []
   const isExit = part === 'exit'
   const text = `${part} ${Number(Number(price).toPrecision(DIGITS))}`
-  // The text stands on the other side of the line than the marks.
   return [
     {
       value: Number(price),

@@ -70,7 +70,6 @@ function liquidationPriceOf({
   return Math.abs(ourPrice - markPrice) < Math.abs(stated - markPrice) ? ourPrice : stated
 }
 
-/** A strategy with several positions is named once. */
 function describeCapitals({ capitals = {}, coin }: PositionView): readonly string[] {
   return Object.entries(capitals).map(
     ([strategy, capital]) => `${strategy} ${describeCapital(capital, coin)}`,

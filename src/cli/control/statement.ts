@@ -154,7 +154,6 @@ const RENDERERS: Readonly<Record<StatementFormat, (statement: Statement) => stri
   tax: toTaxCsv,
 }
 
-/** Replaces files, because a statement can be made again from the journal. */
 function writeFiles(
   statement: Statement,
   { name }: NamedSpan,

@@ -322,7 +322,6 @@ function describeMode(mode: AccountView['mode'], restrictions: readonly Restrict
   return scopes.length > 0 ? `${mode} but for ${scopes.join(', ')}` : mode
 }
 
-/** Puts the command on a line of its own, so that it can be pasted. */
 function formatRestriction(restriction: RestrictionView, account: AccountView): string {
   const { scope, mode, code, reason, by, at, ends, command, releasableAt } = restriction
   const what = `! ${scope} ${mode} since ${showUtc(at)} by ${by} (${code}): ${reason}; ends when ${ends}${describeWait(releasableAt)}`
@@ -390,7 +389,6 @@ function describeProfit(profit: ProfitView, coin: string): string {
   return `${show(profit.net)} net: ${parts.join(', ')}; ${fills} fills${unknown}`
 }
 
-/** Unknown from a journal, which has no prices. */
 function describeUnrealised(
   { positions, profit: { total }, coin }: AccountView,
   isLive: boolean,

@@ -73,7 +73,6 @@ function showTrades(options: TradesOptions): AccountResult | Promise<AccountResu
   })
 }
 
-/** Fills also name strategies and instruments of earlier configurations. */
 function listUnknown(
   { strategy, symbol }: TradesOptions,
   config: DaemonConfig,

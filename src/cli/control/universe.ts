@@ -53,7 +53,6 @@ interface ShownRows {
   readonly onlySymbol?: string | undefined
 }
 
-/** Counts in the head are of all instruments, also if rows of one are shown. */
 export function formatUniverses(views: readonly UniverseView[], shown: ShownRows = {}): string {
   if (views.length === 0) return 'no strategy has a universe\n'
   return views.map((view) => formatUniverse(view, shown)).join('\n')

@@ -186,7 +186,6 @@ async function examineAccount(
   ]
 }
 
-/** A start would refuse these steps of prices and sizes. */
 function examineGrids(account: LoadedConfig): readonly CheckFinding[] {
   const failure = findStoredGridFailure(account)
   if (failure === undefined) return []

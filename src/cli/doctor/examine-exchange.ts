@@ -26,14 +26,12 @@ import { type CheckFinding, finding, ok } from '../process/finding.ts'
 
 const SAMPLES = 4
 const POSITIONS_MAX = 5
-/** The daemon corrects for any offset, but a person should look at such a clock. */
 const OFFSET_WARN_MS = 1000
 
 /** The API has no call for this. */
 const changeAtExchange = (what: string): string =>
   `change the ${what} on the exchange's page or in its app (docs/exchange.md)`
 
-/** No endpoint shows what an order would show. */
 const BY_ORDERS = 'or let `intentd accept` try it in the demo environment'
 
 const MODE_UNSEEN = finding(

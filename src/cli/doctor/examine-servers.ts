@@ -63,7 +63,6 @@ async function examineJournalServer(
   }
 }
 
-/** Settings may have changed since the writer started. */
 function judgeSetup(differs: readonly string[], by: string): readonly CheckFinding[] {
   if (differs.length === 0) return []
   return [

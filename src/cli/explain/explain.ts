@@ -19,7 +19,6 @@ import type { ConfigOptions, DaemonConfig } from '../../config/load-config.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
 const HOUR_MS = 3_600_000
-/** The first span in which something happened is shown. */
 const SINCE_MS = [600_000, 2 * HOUR_MS, 24 * HOUR_MS, 168 * HOUR_MS]
 const EXIT_NOTHING = 1
 
@@ -100,7 +99,6 @@ function storiesOf(
   return judged.moments.some(({ what }) => !OF_ACCOUNT.has(what)) ? [judged] : []
 }
 
-/** These records are in the story of every instrument. */
 const OF_ACCOUNT: ReadonlySet<string> = new Set([
   'started',
   'reload',
@@ -109,7 +107,6 @@ const OF_ACCOUNT: ReadonlySet<string> = new Set([
   ...TRADING_MODES,
 ])
 
-/** As JSON, for chats and assistants, which take an answer whole. */
 const STORIES_MAX = 10
 const STORY_CHARS_MAX = 10_000
 const LONE_STORY_CHARS_MAX = 100_000

@@ -34,7 +34,6 @@ const CLEAR_SCREEN = '\u001B[2J\u001B[H'
 const INDENT = '  '
 /** Members report at each renewal of their lease, every 75 s at most. */
 const SHOWN_WITHIN_MS = 90_000
-/** Workers report every 10 s, so the end of a machine is noticed late. */
 const WORKER_SHOWN_WITHIN_MS = 30_000
 const ALERTS_LISTED = 50
 const ALERTS_READ_MAX = 1000

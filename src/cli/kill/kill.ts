@@ -292,7 +292,6 @@ async function cancelHere(config: DaemonConfig, request: ConfigRequest): Promise
   return EXIT_NOT_PROVED
 }
 
-/** Under systemd, for example, only the daemon has the keys. */
 function findMissingKeys(config: DaemonConfig, { cwd }: ConfigRequest): string | undefined {
   try {
     loadCredentials(config, { cwd })
@@ -303,7 +302,6 @@ function findMissingKeys(config: DaemonConfig, { cwd }: ConfigRequest): string |
   }
 }
 
-/** The file may have been changed since, and then means another account. */
 function isOf({ environment, account, exchange }: DaemonConfig, request: ConfigRequest): boolean {
   const now = readConfig(request).loaded?.config
   return isDeepStrictEqual(

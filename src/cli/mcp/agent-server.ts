@@ -40,7 +40,6 @@ export interface AgentServerOptions {
   readonly version: string
   readonly config: NamedConfig
   readonly powers: ReadonlySet<Power>
-  /** Written into the journal with what is ordered. */
   readonly by: string
   /** Default: runs the command in a process of its own. */
   readonly run?: typeof runVerb
@@ -216,7 +215,6 @@ function toAnswer(tool: AgentTool, { words, at, run }: Ran): AgentAnswer {
   }
 }
 
-/** Keeps the text if a daemon of another version prints something else. */
 function parse(output: string, { data }: AgentTool): unknown {
   try {
     const found = parseBoundedJson(output)

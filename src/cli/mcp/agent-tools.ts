@@ -44,7 +44,6 @@ export interface ConfigWords {
   readonly draft: (name: string) => Pick<ConfigWords, 'asOption' | 'asArgument'>
 }
 
-/** Takes no word that looks like an option. */
 const WORD = /^[A-Za-z0-9*_][A-Za-z0-9*_:.#@/-]*$/
 const word = text.min(1).regex(WORD)
 const named = orderFields.name.regex(WORD)
@@ -111,7 +110,6 @@ const play = {
   seed: z.int().min(0).max(4_294_967_295).optional(),
 }
 
-/** The types of strategies are checked too. */
 const CHECK_MS = 120_000
 /** A kill ends with its proof. */
 const KILL_MS = 150_000

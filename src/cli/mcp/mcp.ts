@@ -52,7 +52,6 @@ async function serve(options: McpOptions, version: string): Promise<number> {
   return 0
 }
 
-/** After that the command is run, and waits anew. */
 const LIVE_MS = 2000
 
 /**

@@ -8,7 +8,6 @@ const FILE_BYTES_MAX = 32_000_000
 const TEXT_CHARS_MAX = 200_000
 /** Curves and lists of trades stay in the file. */
 const VALUES_MAX = 100
-/** Takes no hidden file and no path. */
 const NAME = /^\w[\w.-]{0,199}$/
 
 const FILES: Readonly<Record<string, string>> = { backtests: 'report.json', sweeps: 'trials.csv' }
@@ -20,7 +19,6 @@ export interface StoredReport {
   readonly writtenAt: number
 }
 
-/** The newest first. */
 export function listStoredReports(folder: string): readonly StoredReport[] {
   return Object.keys(FILES)
     .flatMap((kind) =>

@@ -141,7 +141,6 @@ function readOneOfSeveral(directory: string): DaemonConfig | undefined {
   return config && { ...config, state: { ...config.state, directory } }
 }
 
-/** The state may have been moved since it was written. */
 function readOf(directory: string): DaemonConfig | undefined {
   const config = readRunningConfig({ state: { directory } })
   return config && { ...config, state: { ...config.state, directory } }

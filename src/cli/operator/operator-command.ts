@@ -153,7 +153,6 @@ export async function commandDaemon(
       })
 }
 
-/** So that one table says what adds risk. */
 function toControlOrder(order: OperatorOrder): ControlOrder {
   switch (order.kind) {
     case 'restrict':

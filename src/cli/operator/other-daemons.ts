@@ -20,7 +20,6 @@ export function isUnnamed({ config, state, set }: ConfigOptions): boolean {
   return config === undefined && state === undefined && set.length === 0
 }
 
-/** Names a daemon with several accounts once. */
 export function listOtherDaemons({
   file,
   state: { directory },

@@ -17,7 +17,6 @@ export interface PublicClient {
 }
 
 export const SIMULATED = 'simulator'
-/** A continued download needs the same past. */
 const SIMULATOR_FILE = 'simulator.sqlite'
 /** @returns undefined for a simulator with made-up prices */
 export function publicSourceOf(config: DaemonConfig): string | undefined {

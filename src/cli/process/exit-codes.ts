@@ -232,7 +232,6 @@ export function endingOf(code: string): EndKind | undefined {
   return endings.find((ending) => ENDINGS[ending]?.includes(code))
 }
 
-/** If a restart may help one of several accounts, its code counts. */
 export function exitOfAll(errors: readonly unknown[]): number {
   const codes = errors.map(exitOf)
   return codes.find((code) => code !== EXITS.configuration) ?? EXITS.configuration

@@ -52,7 +52,6 @@ interface FullCheck {
   readonly others: readonly LoadedConfig[]
   /** A start succeeds with these. */
   readonly warnings: readonly Problem[]
-  /** Part of the warnings. */
   readonly contractRemarks: readonly Problem[]
   readonly contracts: ConfigRequest['contracts']
 }
@@ -286,7 +285,6 @@ export async function warnOfLargePositions(
       ...(Number.isNaN(capital) ? ['account.capital'] : []),
       ...(ofInstrument === undefined ? [`instruments.${symbol}.maintenance`] : []),
     ]
-    // In the live environment another warning asks for both.
     if (missing.length > 0 || ofInstrument === undefined)
       return config.environment === 'live'
         ? []
@@ -348,7 +346,6 @@ function largestOf(
         : Number(risk.positionMax) * price
     sum += Math.min(bySize, Number(risk.positionNotionalMax ?? Number.POSITIVE_INFINITY))
   }
-  // The capital of an inverse contract is in its base coin.
   const byLeverage = leverageMax * capital * (inBase ? (price ?? Number.NaN) : 1)
   if ((inBase && price === undefined) || !Number.isFinite(sum)) return undefined
   return Math.min(sum, Number(grossNotionalMax), byLeverage)

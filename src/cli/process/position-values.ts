@@ -179,7 +179,6 @@ export function listBudget(
   )
 }
 
-/** Limits of strategies above the account's have no effect. */
 export function listIdleLimits({ risk, account, strategies }: DaemonConfig): readonly string[] {
   const limits: (readonly [what: string, max: number])[] = [
     [`risk.grossNotionalMax ${risk.grossNotionalMax}`, Number(risk.grossNotionalMax)],
@@ -201,7 +200,7 @@ export function listFlips({ strategies }: DaemonConfig): readonly string[] {
   return strategies
     .filter(({ enabled, risk }) => enabled && risk.positionMax !== undefined)
     .map(({ id, risk: { positionMax, orderSizeMax } }) => {
-      // Rounds to nine decimals: 0.3 / 0.1 is slightly below 3.
+      // Rounds to ten decimals, which no size has: 0.3 / 0.1 is slightly below 3.
       const orders = Number(((2 * Number(positionMax)) / Number(orderSizeMax)).toFixed(10))
       return `${id} ${Math.ceil(orders)}`
     })

@@ -6,7 +6,6 @@ import { MIDDLEMAN_VARIABLE } from './middleman.ts'
 export const OUTPUT_CHARS_MAX = 200_000
 
 export interface VerbRun {
-  /** Undefined if the command was ended. */
   readonly code: number | undefined
   readonly output: string
   readonly aside: string
@@ -41,7 +40,6 @@ export async function runVerb(options: VerbOptions): Promise<VerbRun> {
         NO_COLOR: '1',
         ...(isOneCore && { UV_THREADPOOL_SIZE: '1' }),
       },
-      // The programs that the command starts end with its group.
       detached: process.platform !== 'win32',
     },
   )

@@ -26,7 +26,6 @@ export interface Supervisor {
   close(): void
 }
 
-/** Notifies three times in WatchdogSec, if the heartbeat has grown. */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { variables, onTrouble } = options
   const isSystemd = variables['NOTIFY_SOCKET'] !== undefined

@@ -27,7 +27,6 @@ const NARROWED: readonly {
   { widthMin: 6, isMeant: () => true },
 ]
 
-/** Shortens no value in a pipe or a file. */
 export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const below = columns.find(({ isBelow }) => isBelow)
   const widthMax = tableWidth()

@@ -35,7 +35,7 @@ export function findFaults(read: readonly FilesRead[], trust: FileTrust): readon
   return [...new Map(faults.map((fault) => [fault.place, fault])).values()]
 }
 
-/** Also refuses root. @throws ConfigError with all files */
+/** Checks files for root too, for whom modes do not count. @throws ConfigError with all files */
 export function assertTrusted(configs: readonly DaemonConfig[], request: SecretsRequest): void {
   const problems = findUntrusted(configs, request)
   if (problems.length > 0)

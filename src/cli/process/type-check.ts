@@ -57,7 +57,6 @@ interface CompilerEnd {
   readonly failure: string | undefined
 }
 
-/** An empty environment has no keys. */
 function runCompiler(
   compiler: string,
   { project, directory }: { readonly project: string; readonly directory: string },

@@ -39,7 +39,6 @@ type ReloadPlan =
       readonly kind: 'planned'
       readonly plans: readonly Plan[]
       readonly refusals: readonly string[]
-      /** Lines that name the signals whose secret is another one. */
       readonly secrets: readonly string[]
     }
   | { readonly kind: 'none'; readonly exitCode: number }
@@ -58,10 +57,8 @@ export async function planChange(
     )
     return { kind: 'none', exitCode: EXIT_CONFIG }
   }
-  // A running daemon has its own secrets.
   for (const problem of missingSecrets) print(`! not here: ${formatProblem(problem)}`)
   for (const { message } of contractRemarks) print(`! ${message}`)
-  // Only the daemon knows the secrets that it has.
   const tried = loaded.config.signals === undefined ? NOT_TRIED : await tryReload(loaded.config)
   const plans: Plan[] = []
   let isChange = false

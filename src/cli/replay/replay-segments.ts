@@ -140,7 +140,6 @@ async function openComparison({
   return { watcher, describe }
 }
 
-/** Outside of the guard no code of a draft is loaded. */
 function closeDrafts(
   { strategy, document }: ReturnType<typeof loadStrategyFile>,
   main: ConfigOptions,

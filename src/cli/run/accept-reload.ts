@@ -52,7 +52,6 @@ interface ReloadCheck {
   readonly contracts: ConfigRequest['contracts']
   readonly changes: readonly (ConfigChanges & {
     readonly name: string
-    /** Lines that name signals. */
     readonly secrets: readonly string[]
   })[]
   readonly problems: readonly string[]
@@ -72,7 +71,6 @@ export async function examineReload(
   const states = books.map((book) => book?.strategyStates ?? new Map<StrategyId, string>())
   const checked = await checkFully(request, states)
   const { problems, missingSecrets, loaded, others: next, contracts } = checked
-  // A changed list of accounts is refused.
   const changes = loaded
     ? [loaded, ...next].flatMap(({ config }) => {
         const index = running.findIndex(({ file }) => file === config.file)
@@ -224,7 +222,6 @@ function listTokenProblems(config: DaemonConfig): readonly string[] {
   }
 }
 
-/** Ports that this process has not opened yet must be free. */
 export async function listPortProblems(
   next: readonly { readonly config: Pick<DaemonConfig, 'control'> }[],
   running: readonly Pick<DaemonConfig, 'control'>[],

@@ -63,7 +63,6 @@ import {
 const READY_LOOKED_AT_MS = 100
 /** Requests were in flight at the end; the next start resolves them. */
 const EXIT_UNCLEAN = 75
-/** A supervisor restarts the process as a standby. */
 const EXIT_HANDED_OVER = 75
 
 export function addRunCommand(program: Command, { version, setExit }: VerbFrame): void {
@@ -362,7 +361,6 @@ function noteEnds({ daemon }: OpenedDaemon, { summaries }: DaemonEnd): void {
 /** A signal while the daemon opens stops it right after. */
 interface Stops {
   wasAsked(): boolean
-  /** Calls `stop` at once if a signal came before. */
   listen(stop: (why: string) => void): void
   readonly forget: () => void
 }

@@ -78,7 +78,6 @@ function listPermissions(files: readonly string[]): readonly string[] {
     .flatMap(listAncestors)
     .map((folder) => join(folder, 'node_modules'))
     .filter((folder) => existsSync(folder))
-    // A link's target needs the permission.
     .flatMap((folder) => [folder, realpathSync(folder)])
   const read = [CODE, join(INSTALLATION, 'package.json'), ...new Set(packages), ...visible]
   return [

@@ -170,7 +170,6 @@ function toServerOptions(config: SimulatorFile, { market, speed, demoPast }: Sim
   }
 }
 
-/** On-chain withdrawals need a listed address. */
 function toPrinted(
   account: RunningSimulator['accounts'][number],
   exchange: RunningSimulator['exchange'],
