@@ -34,7 +34,7 @@ export interface BiasTask {
 
 /** A whole number of hours, so that both runs read prices at the same moments. */
 const GRID_MS = 3_600_000
-/** Of the run; as much again is warm-up. */
+/** A share of the run; as much again is warm-up. */
 const LATER_SHARE = 0.25
 
 interface PlayedCheck {

@@ -184,7 +184,7 @@ function refuse(text: string) {
 /** The exit code does not tell a proposal from a silent daemon. */
 const PROPOSED = /^proposal [0-9a-f]{6}: /m
 
-/** What check, plan and tests find is an answer, whatever the exit code. */
+/** Findings of check, plan and tests are answers, whatever the exit code. */
 function hasFailed({ isText, verb }: AgentTool, { code, output }: VerbRun): boolean {
   if (code === undefined) return true
   if (isText !== true) return output === ''

@@ -73,6 +73,7 @@ export async function checkFully(
   const checked: CheckedAccount[] = []
   const warnings: Problem[] = []
   const missingSecrets: Problem[] = []
+  const configs = accounts.map(({ config }) => config)
   const drafts = listDraftFolders(main.config)
   const keysOfAll = listKeys(accounts)
   for (const [index, loaded] of accounts.entries()) {
@@ -109,30 +110,38 @@ export async function checkFully(
       ...(await listSlowPrices(loaded, played)),
     )
   }
-  const contractRemarks = accounts.flatMap((account) =>
-    listContractRemarks(account, contracts?.get(account.config.file)).map(({ problem }) => problem),
-  )
+  const contractRemarks = listRemarks(accounts, contracts)
   return {
     problems: sortProblems(found),
     missingSecrets: sortProblems(missingSecrets),
     loaded: main,
     others,
     contracts,
-    contractRemarks: sortProblems(contractRemarks),
+    contractRemarks,
     warnings: sortProblems([
       ...warnings,
       ...contractRemarks,
       ...listMissingProtection(accounts),
       ...accounts.flatMap((account) => listOwnWarnings(account, contracts)),
-      ...findUntrusted(
-        accounts.map(({ config }) => config),
-        request,
-      ),
+      ...findUntrusted(configs, request),
       ...listPaceWarnings(checked),
       ...listExitWarnings(checked),
       ...listShortWindows(checked),
     ]),
   }
+}
+
+function listRemarks(
+  accounts: readonly LoadedConfig[],
+  contracts: ConfigRequest['contracts'],
+): readonly Problem[] {
+  return sortProblems(
+    accounts.flatMap((account) =>
+      listContractRemarks(account, contracts?.get(account.config.file)).map(
+        ({ problem }) => problem,
+      ),
+    ),
+  )
 }
 
 function listOwnWarnings(

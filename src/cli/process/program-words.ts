@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { processVariables } from '../../config/secrets.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 
-export const LAUNCHER = fileURLToPath(new URL('../../../bin/intentd.mjs', import.meta.url))
+const INSTALLATION = fileURLToPath(new URL('../../../', import.meta.url))
+export const LAUNCHER = join(INSTALLATION, 'bin', 'intentd.mjs')
 
 /**
  * @returns `intentd` where the shell finds this installation, else how to start its file from there
