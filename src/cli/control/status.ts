@@ -29,8 +29,7 @@ import {
   readDaemon,
   type ShowOptions,
 } from '../operator/find-daemon.ts'
-import { formatPositions } from './position-table.ts'
-import { describeCapital } from '../process/capital-words.ts'
+import { describeCapital, formatPositions } from './position-table.ts'
 import { age, COLUMNS, formatTable, money } from '../process/table.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
@@ -63,7 +62,6 @@ async function showStatus(options: StatusOptions): Promise<number> {
     if (process.stdout.isTTY) process.stdout.write(CLEAR_SCREEN)
     writeOut(toText(found, options))
     if (!found.isLive) return EXIT_SILENT
-    // The reader has gone.
     if (process.stdout.errored) return 0
     await new Promise<void>((resolve) => systemTimers.after(everyMs, resolve))
   }
@@ -218,7 +216,6 @@ function describeSignals({ signals, now }: StatusView): string {
   return said.length === 0 ? '' : line('signals', said.join('; '))
 }
 
-/** Only the dashboard and Prometheus miss the port. */
 function describeClosedPort({ closedPort }: StatusView): string {
   if (closedPort === undefined) return ''
   const { address, reason, since } = closedPort
@@ -325,7 +322,6 @@ function describeMode(mode: AccountView['mode'], restrictions: readonly Restrict
   return scopes.length > 0 ? `${mode} but for ${scopes.join(', ')}` : mode
 }
 
-/** A command on a line of its own can be pasted. */
 function formatRestriction(restriction: RestrictionView, account: AccountView): string {
   const { scope, mode, code, reason, by, at, ends, command, releasableAt } = restriction
   const what = `! ${scope} ${mode} since ${showUtc(at)} by ${by} (${code}): ${reason}; ends when ${ends}${describeWait(releasableAt)}`
@@ -338,7 +334,7 @@ function describeWait(releasableAt: number | null): string {
   return releasableAt === null ? '' : `, from ${showUtc(releasableAt)} on`
 }
 
-/** After a release a strategy may order its whole target again. */
+/** Warns that a strategy may order its whole target again after a release. */
 function leadTo({ scope, command }: RestrictionView, { unattended, ages }: AccountView): string {
   if (command?.startsWith('intentd repair')) return 'With the daemon stopped, repair it first:'
   const left = unattended.filter(
@@ -385,7 +381,6 @@ function describeUnknown({ unknownSince }: AccountView): string {
     : `; the oldest unknown one was sent at ${showUtc(unknownSince)}`
 }
 
-/** Comparing two periods, only closed profit and payments count. */
 function describeProfit(profit: ProfitView, coin: string): string {
   const { realised, fees, funding, fills, uncounted } = profit
   const show = (amount: string | null): string => money(amount, coin)
@@ -394,7 +389,6 @@ function describeProfit(profit: ProfitView, coin: string): string {
   return `${show(profit.net)} net: ${parts.join(', ')}; ${fills} fills${unknown}`
 }
 
-/** A journal has no prices to value open positions. */
 function describeUnrealised(
   { positions, profit: { total }, coin }: AccountView,
   isLive: boolean,
@@ -475,11 +469,11 @@ function formatStrategies({ strategies, restrictions, profit, coin }: AccountVie
   )
 }
 
-function describeWish({ symbol, what, since }: Wish): string {
+function describeWish({ symbol, what, since }: WishView): string {
   return `${symbol} wants ${what}${since === null ? '' : ` since ${showUntil(since, systemClock.now())}`}`
 }
 
-type Wish = AccountView['strategies'][number]['wants'][number]
+type WishView = AccountView['strategies'][number]['wants'][number]
 
 function formatLimiter({ limiter }: AccountView): string {
   if (limiter.length === 0) return 'no call was made yet\n'
