@@ -77,11 +77,17 @@ export function capacityOf({ columns }: CandleSeries): number {
 }
 
 export function newestOpenAt(series: CandleSeries): number {
-  return series.length === 0 ? Number.NEGATIVE_INFINITY : read(series, 'openAt', series.length - 1)
+  return series.length === 0
+    ? Number.NEGATIVE_INFINITY
+    : readCandle(series, 'openAt', series.length - 1)
 }
 
 /** 0 is the oldest; NaN where there is none. */
-export function read(series: CandleSeries, column: keyof CandleColumns, index: number): number {
+export function readCandle(
+  series: CandleSeries,
+  column: keyof CandleColumns,
+  index: number,
+): number {
   const { columns, first, length } = series
   if (index < 0 || index >= length) return Number.NaN
   return columns[column][(first + index) % columns[column].length] ?? Number.NaN
@@ -89,7 +95,7 @@ export function read(series: CandleSeries, column: keyof CandleColumns, index: n
 
 export function toRows(series: CandleSeries, from = 0): readonly CandleRow[] {
   return Array.from({ length: series.length - from }, (_, index) =>
-    CANDLE_COLUMNS.map((column) => read(series, column, from + index)),
+    CANDLE_COLUMNS.map((column) => readCandle(series, column, from + index)),
   ) as unknown as readonly CandleRow[]
 }
 
@@ -107,7 +113,7 @@ export function appendCandle(series: CandleSeries, row: CandleRow): void {
     if (ticks === 0) return
   }
   if (series.length > 0) {
-    const close = read(series, 'close', series.length - 1)
+    const close = readCandle(series, 'close', series.length - 1)
     for (let missing = newest + intervalMs; missing < openAt; missing += intervalMs) {
       push(series, [missing, close, close, close, close, 0])
     }

@@ -125,7 +125,7 @@ export interface Engine {
   /** Sentences, one for each series of closed candles that strategies wait for. */
   readonly missingCandles: readonly string[]
   readonly kill: KillProgress | undefined
-  /** What a kill and a stop that are under way wait for. */
+  /** A kill and a stop that are under way, with what they wait for. */
   readonly endings: readonly Ending[]
   /** With those that are not recorded, but hold now. */
   readonly restrictions: readonly Restriction[]
@@ -135,7 +135,7 @@ export interface Engine {
   positionReadAt(symbol: string): number
   /** Readings too old to add risk on. @param now Unix ms, our clock */
   staleReadings(now: number): readonly StaleReading[]
-  /** By kind of call, the longest silence first. @param now Unix ms, our clock */
+  /** Each with its kind of call, the longest silence first. @param now Unix ms, our clock */
   silentCalls(now: number): readonly (readonly [string, SilentCalls])[]
   instrument(symbol: string): InstrumentState | undefined
   /** Why the batch must not leave, asked before its first byte. @param now Unix ms, our clock */
@@ -144,7 +144,7 @@ export interface Engine {
   isCallHeldBack(callId: number): boolean
   /** Why the strategy cannot take over what no strategy holds. */
   objectToAdoption(command: AdoptCommand): string | undefined
-  /** What a trade by hand would do, or which check denies it. Nothing is changed. */
+  /** Says what a trade by hand would do, or which check denies it; nothing is changed. */
   planByHand(command: HandCommand): HandPlan
   /** The worst case if other moves had to be survived; undefined: unknown. */
   worstCaseUnder(survives: SurvivalSettings): WorstCase | undefined

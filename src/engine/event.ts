@@ -17,7 +17,7 @@ import type { BatchResult } from '../protocol/values.ts'
 /** Calls that are written only when the limiter grants them. */
 export type GrantedEndpoint = 'batchPlaceOrder' | 'cancelAllOrders'
 
-/** What a stop does with orders and positions. */
+/** A stop leaves orders and positions, cancels orders, or closes everything first. */
 export type StopPolicy = 'leave' | 'cancel' | 'flatten'
 
 export type EngineEvent =

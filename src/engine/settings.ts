@@ -22,7 +22,6 @@ import type { Decimal } from '../lib/decimal.ts'
 import type { AccountLimits, StrategyLimits } from '../risk/risk-context.ts'
 import type { DecideOn } from '../strategy/needs.ts'
 
-/** What the engine knows of a strategy. */
 export interface StrategySettings extends ShowSettings {
   readonly id: StrategyId
   readonly symbols: readonly string[]
@@ -45,7 +44,7 @@ export interface StrategyUniverse {
   readonly limits: Omit<StrategyLimits, 'positionMax' | 'orderSizeMax'>
 }
 
-/** What instruments need that join while the daemon runs. */
+/** For instruments that join while the daemon runs. */
 export interface RosterSettings {
   readonly frame: InstrumentFrame
   /** Rules of members, if the exchange stated them for this start. */
@@ -120,7 +119,7 @@ export interface EngineSettings {
    * is adopted.
    */
   readonly foreignFills: 'halt' | 'adopt'
-  /** What is done with orders that rest at a start. */
+  /** Orders that rest at a start are cancelled or adopted. */
   readonly onRestart: 'cancel' | 'adopt'
   /** The last run may have cancelled without a record, and its last cancel-all may still arrive. */
   readonly hasRetreated?: boolean

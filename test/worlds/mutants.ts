@@ -1043,7 +1043,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'equity-counts-twice',
     what: 'what a fill has realised is in the equity, while the reading from before it still calls it unrealised',
     find: 'return statement && isSame(statement, accountHoldingOf(book, symbol)) ? statement : undefined',
-    replace: 'return statement && !isSame(statement, FLAT) ? statement : undefined',
+    replace:
+      'return statement && !isSame(statement, { longLots: 0, shortLots: 0 }) ? statement : undefined',
   },
   {
     name: 'blank-position-profit-is-zero',

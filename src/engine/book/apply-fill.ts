@@ -200,7 +200,7 @@ export function moveAccountEntry(
     { lots: known.shortLots, ticks: known.shortTicks, statedLots: known.statedShortLots },
     { was: before.shortLots, is: after.shortLots, ticks },
   )
-  store(book, symbol, long, short)
+  storeEntry(book, symbol, long, short)
 }
 
 /** Takes the exchange's average price for a side, and keeps how many lots no fill explains. */
@@ -214,7 +214,12 @@ export function stateEntry(book: WritableBook, record: EntryRecord): void {
     statedLots: known.statedShortLots,
   }
   const stated = { lots, ticks, statedLots }
-  store(book, symbol, holdSide === 'long' ? stated : long, holdSide === 'short' ? stated : short)
+  storeEntry(
+    book,
+    symbol,
+    holdSide === 'long' ? stated : long,
+    holdSide === 'short' ? stated : short,
+  )
 }
 
 interface EntrySide {
@@ -240,7 +245,7 @@ function moveSide(side: EntrySide, { was, is, ticks }: EntryChange): EntrySide {
   return { lots, ticks: lots === 0 ? 0 : side.ticks, statedLots: Math.min(side.statedLots, lots) }
 }
 
-function store(book: WritableBook, symbol: string, long: EntrySide, short: EntrySide): void {
+function storeEntry(book: WritableBook, symbol: string, long: EntrySide, short: EntrySide): void {
   if (long.lots === 0 && short.lots === 0) {
     if (book.entries.has(symbol)) book.entries.delete(symbol)
     return

@@ -194,7 +194,7 @@ function applyExits(book: WritableBook, record: ExitsRecord | ExitsListedRecord)
   else book.exitStates.set(pair, state)
 }
 
-/** Of several exits the one nearest to the market counts. */
+/** If there are several exits, the one nearest to the market counts. */
 function applyListedExits(
   book: WritableBook,
   { symbol, holdSide, listed }: ExitsListedRecord,

@@ -124,7 +124,7 @@ function applyLeaving(
   else book.targets.delete(pair)
 }
 
-/** What the strategy has earned and may still hold stays. */
+/** Profits of the strategy, and what it may still hold, stay. */
 export function applyDeparture(
   book: WritableBook,
   { strategyId, symbol, isFixed }: DepartedRecord,

@@ -387,8 +387,8 @@ interface CapitalSource {
 }
 
 /**
- * What equity is counted from, margin coin: `account.capital` with all that was deposited since.
- * Undefined where it is not configured.
+ * `account.capital` with all that was deposited since, margin coin. Undefined where it is not
+ * configured.
  */
 export function capitalOf({ settings: { capital }, book }: CapitalSource): Decimal | undefined {
   // This is asked at each reading of a position, and most accounts have no deposits.

@@ -26,7 +26,7 @@ import { beyondPriceOf, limitTo } from './own-trades.ts'
 /** The parts of the book that are needed to count fills again. */
 export type FilledBook = Pick<Book, 'positionMode' | 'grids' | 'holdings'>
 
-/** What a fill changed for one strategy on one instrument. */
+/** The change that a fill brings one strategy on one instrument. */
 export interface OwnShare {
   readonly pair: string
   /** At its own average price, before fees. */

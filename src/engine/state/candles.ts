@@ -6,7 +6,7 @@ import {
   newestOpenAt,
   openCandle,
   openOf,
-  read,
+  readCandle,
   toRow,
   toRows,
 } from '../../domain/candles.ts'
@@ -94,7 +94,7 @@ export function noteCandles(core: Core, tickers: TickerTable): void {
     const openAt = isTick ? openOf(at, intervalMs) : Number.NEGATIVE_INFINITY
     if (!core.candles.wholeFrom.has(key)) {
       if (!isTick) continue
-      begin(core, key, needed, openAt)
+      beginSeries(core, key, needed, openAt)
     }
     const passedAt = openOf(now - core.settings.limits.dataAgeMaxMs, intervalMs)
     closeBefore(core, key, needed, Math.max(passedAt, openAt))
@@ -137,7 +137,7 @@ function closeBefore(core: Core, key: string, needed: NeededCandles, before: num
   if (newest() === Number.NEGATIVE_INFINITY) return
   rows.push(...unseenRows(core, needed, { after: newest(), before }))
   if (newest() < last) rows.push(flatRow(core, key, rows.at(-1), last))
-  if (rows.length > 0) close(core, needed, rows)
+  if (rows.length > 0) closeCandles(core, needed, rows)
 }
 
 function recordedRow(
@@ -173,7 +173,8 @@ function flatRow(
   openAt: number,
 ): CandleRow {
   const series = core.book.candles.get(key)
-  const price = candle?.[4] ?? (series ? read(series, 'close', series.length - 1) : Number.NaN)
+  const price =
+    candle?.[4] ?? (series ? readCandle(series, 'close', series.length - 1) : Number.NaN)
   return [openAt, price, price, price, price, 0]
 }
 
@@ -182,7 +183,7 @@ function newestOf({ book }: Core, key: string): number {
   return series === undefined ? Number.NEGATIVE_INFINITY : newestOpenAt(series)
 }
 
-function close(
+function closeCandles(
   core: Core,
   { symbol, intervalMs, capacity, deciders }: NeededCandles,
   candles: CandleRow[],
@@ -192,7 +193,7 @@ function close(
 }
 
 /** At a run's first ticker, takes candles from files that the book does not know. */
-function begin(core: Core, key: string, needed: NeededCandles, openAt: number): void {
+function beginSeries(core: Core, key: string, needed: NeededCandles, openAt: number): void {
   const { symbol, intervalMs, capacity } = needed
   own(core.candles).wholeFrom.set(key, openAt + intervalMs)
   const known = core.book.candles.get(key)

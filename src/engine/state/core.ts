@@ -88,7 +88,7 @@ export interface Core {
   readonly universeRefusals: ReadonlyMap<StrategyId, UniverseRefusal>
 }
 
-/** The search for names that the exchange knows but this state has not sent. `older-state.ts`. */
+/** Names that the exchange knows but this state has not sent. Changed by `older-state.ts`. */
 export interface NameState {
   /** The exchange called these duplicates, although they were sent for the first time. */
   readonly suspected: ReadonlySet<ClientOid>
@@ -265,7 +265,7 @@ export interface PositionCheck {
   readonly pending: PendingReading | undefined
 }
 
-/** What position rows say of the account's settings. A change must be read twice. */
+/** The account's settings, as position rows state them. A change must be read twice. */
 export interface SetupCheck {
   /** Keyed by setting. */
   readonly found: ReadonlyMap<string, { readonly verdict: string; readonly at: number }>
@@ -420,7 +420,7 @@ export interface UnreadableNote {
   readonly isRead: boolean
 }
 
-/** What each strategy decided on, and wishes that wait for a decision. `decision-state.ts`. */
+/** Decisions of strategies, and wishes that wait for one. Changed by `decision-state.ts`. */
 export interface DecisionState {
   readonly decidedOn: ReadonlyMap<StrategyId, number>
   /**
@@ -465,7 +465,7 @@ export interface RememberedState {
 export interface OrderRefusal {
   readonly strategyId: StrategyId
   readonly symbol: string
-  /** What the orders do to the position; a flatten is a kind of its own. */
+  /** The orders' effect on the position; a flatten is a kind of its own. */
   readonly kind: 'opens' | 'reduces' | 'flatten'
   readonly cause: CauseName
   /** The exchange's last answer. */
@@ -551,15 +551,15 @@ export function announce(
 
 /** @throws Failure for a symbol that is not configured */
 export function specOf(core: Core, symbol: string): Instrument {
-  return known(core.settings.instruments.get(symbol), symbol)
+  return knownInstrument(core.settings.instruments.get(symbol), symbol)
 }
 
 /** @throws Failure for a symbol that is not configured: the driver never lets one in */
 export function instrumentOf(core: Core, symbol: string): InstrumentState {
-  return known(core.instruments.get(symbol), symbol)
+  return knownInstrument(core.instruments.get(symbol), symbol)
 }
 
-function known<Value>(value: Value | undefined, symbol: string): Value {
+function knownInstrument<Value>(value: Value | undefined, symbol: string): Value {
   if (value !== undefined) return value
   throw new Failure({ code: 'ENGINE_INSTRUMENT_UNKNOWN', sentence: `no instrument ${symbol}` })
 }

@@ -38,7 +38,7 @@ export function noteDenials(core: Core, symbol: string, denied: readonly AnyDeni
       continue
     }
     keepLatest(kinds, kind, { loggedAt: core.now, snapshot: snapshots, unlogged: 0 })
-    log(core, kind.endsWith('|') ? withoutKey(first) : first, {
+    logDenial(core, kind.endsWith('|') ? withoutKey(first) : first, {
       orders: group.length,
       unlogged: logged?.unlogged ?? 0,
     })
@@ -61,7 +61,7 @@ function keepLatest(kinds: Map<string, LoggedDenial>, kind: string, logged: Logg
   }
 }
 
-function log(
+function logDenial(
   core: Core,
   denial: AnyDenial,
   { orders, unlogged }: { orders: number; unlogged: number },

@@ -14,7 +14,7 @@ import { marginAt } from '../../risk/exposure.ts'
 import { comparableStatement } from './own-figure.ts'
 import { marketOf } from './market-state.ts'
 
-/** By the strategy's own lots and prices, without funding. */
+/** Counted by the strategy's own lots and prices, without funding. */
 export function settledOfStrategy({ book }: Core, id: string, symbol: string): number {
   const money = ownMoneyOf(book, pairOf(id, symbol))
   return money ? Number(money.profit.minus(money.fees).toString()) : 0
@@ -125,7 +125,7 @@ function worseOf({ trust, ours, theirs }: Worth): number {
   return Number.isNaN(ours) ? theirs : Math.min(ours, theirs)
 }
 
-/** By our own figure, margin coin; undefined while unknown. */
+/** The equity by our own figure, margin coin; undefined while unknown. */
 export function equityOf(core: Core): number | undefined {
   let net = 0
   for (const symbol of core.settings.instruments.keys())
@@ -216,7 +216,7 @@ export function capitalUseOf(core: Core, id: StrategyId): CapitalUse | undefined
   }
 }
 
-/** What the strategy is shown: it follows our own figure, not the worse of two. */
+/** The strategy is shown our own figure, not the worse of two. */
 export function shownCapitalOf(core: Core, id: StrategyId): number | undefined {
   const capital = core.settings.strategies.get(id)?.capital
   return capital && capitalAt(capital, equityOf(core))

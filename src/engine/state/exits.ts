@@ -220,7 +220,7 @@ function witnessed(core: Core, symbol: string, price: number): BelievedTicks {
   return { low: Math.min(ticks, marked), high: Math.max(ticks, marked) }
 }
 
-/** What two answers in a row have shown; undefined while one is not believed. */
+/** Prices that two answers in a row have shown; undefined while one is not believed. */
 export function believedTicksOf(core: Core, symbol: string): BelievedTicks | undefined {
   const { last, before } = core.exits?.prices.get(symbol) ?? {}
   if (!last || !before || Number.isNaN(ownPriceOf(core, symbol).price)) return undefined

@@ -149,7 +149,7 @@ export function noteLateCancel(instrument: InstrumentState, until: number): void
 
 /** A request that arrives later is not carried out (document: receiveWindow). */
 export const RECEIVE_WINDOW_MS = 5000
-/** What we know of the exchange's clock may be wrong by this. */
+/** Our knowledge of the exchange's clock may be wrong by this. */
 const CLOCK_ERROR_MS = 1000
 
 /**

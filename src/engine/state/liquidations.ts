@@ -34,7 +34,7 @@ import {
   confirmedWithinMs,
 } from './own-figure.ts'
 import { marginModeOf } from './trading-mode.ts'
-import { type CandleSeries, newestOpenAt, read } from '../../domain/candles.ts'
+import { type CandleSeries, newestOpenAt, readCandle } from '../../domain/candles.ts'
 
 /** A larger share of the price is no rounding, and no moment between two readings. */
 const DIFFERENCE_MAX = 0.02
@@ -308,8 +308,8 @@ export function legsOf(core: Core, symbol: string, held: Holding): readonly Leg[
 }
 
 /**
- * What stands behind crossed positions whatever their price does, margin coin: our equity without
- * their profit, less what others need or have set aside. NaN while a part is unknown.
+ * The margin behind crossed positions whatever their price does: our equity without their profit,
+ * less what others need or have set aside. NaN while a part is unknown.
  */
 export function marginBehind(
   core: Core,
@@ -399,7 +399,7 @@ function excessOf(held: Holding, side: HoldSide): number {
   return side === 'long' ? held.longLots - held.shortLots : held.shortLots - held.longLots
 }
 
-/** Of two crossed sides only the larger one: the other hedges it. */
+/** If both sides are crossed, only the larger one: the other hedges it. */
 export function threatenedOf(
   core: Core,
   symbol: string,
@@ -531,7 +531,7 @@ function fillFromCandles(core: Core, symbol: string, closes: number[], hour: num
 function closeAt(series: CandleSeries, endAt: number): number {
   const { intervalMs, length } = series
   const place = length - 1 - (newestOpenAt(series) + intervalMs - endAt) / intervalMs
-  return read(series, 'ticks', place) > 0 ? read(series, 'close', place) : Number.NaN
+  return readCandle(series, 'ticks', place) > 0 ? readCandle(series, 'close', place) : Number.NaN
 }
 
 function medianMove(closes: readonly number[]): number {

@@ -32,7 +32,7 @@ const PEAK_STEP_OF_EQUITY = 0.001
 const PEAK_STEP_OF_LIMIT = 0.1
 const ASK_AGAIN_MS = 1000
 
-/** What the exchange says of the account's position and its worth. */
+/** Keeps what the exchange states of the account's position and its worth. */
 export function noteStatement(core: Core, { symbol, rows, requestedAt }: PositionReading): void {
   let { longLots, shortLots } = FLAT
   let unrealised = 0
@@ -208,7 +208,7 @@ export function notePeak(core: Core): void {
   if (!Number.isNaN(peak)) own(core.losses.peaks).set(ACCOUNT, peak)
 }
 
-/** What the instrument has settled counts on. */
+/** Money that the instrument has settled still counts. */
 export function forgetWorths({ losses }: Core, symbol: string): void {
   const { worths, statements, askedAt } = own(losses)
   for (const key of Array.from(worths.keys()))

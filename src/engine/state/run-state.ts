@@ -36,7 +36,7 @@ export interface BeyondLimit {
 }
 
 export interface FlattenProgress {
-  /** What was left when the flatten ended, as logged. */
+  /** The rest that was logged when the flatten ended. */
   readonly ended?: string
   /** Then a log line says that the flatten takes long. */
   readonly patientUntil: number

@@ -28,7 +28,7 @@ import { buildExposure, type Exposure, worstLots } from '../../risk/exposure.ts'
 import type { RiskNeeds } from '../../risk/worst-case.ts'
 import { addRung, createLadder, type RestingLadder, toRung } from '../../risk/resting-ladder.ts'
 
-/** What follows from an instrument's open orders and holding. */
+/** Values that follow from an instrument's open orders and holding. */
 export interface InstrumentTotals {
   /** The account's; copied before something is added to it. */
   readonly exposure: Readonly<Exposure>
