@@ -1,9 +1,9 @@
 import type { Hono } from 'hono'
-import { loadPage, type Page, PAGE_PATHS } from './page-files.ts'
+import { loadPage, type DashboardPage, PAGE_PATHS } from './page-files.ts'
 
 /** These files hold nothing of the daemon, so they need no token. */
 export function mountDashboard(app: Hono): void {
-  let loading: Promise<Page> | undefined
+  let loading: Promise<DashboardPage> | undefined
   for (const path of PAGE_PATHS) {
     app.get(path, async (context) => {
       const { files, policy } = await (loading ??= loadPage())

@@ -7,8 +7,7 @@ import type { Dispute, Equity, UsedLoss } from '../domain/loss-limits.ts'
 import type { Restriction } from '../domain/trading-mode.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import type { Book } from './book/book.ts'
-import { answerCancel } from './cancels/cancel-answer.ts'
-import { sendCancel } from './cancels/cancel-all.ts'
+import { answerCancel, sendCancel } from './orders/cancel-all.ts'
 import type { Effect, OutgoingBatch } from './effect.ts'
 import {
   type EngineCommand,
@@ -26,7 +25,7 @@ import {
   releaseKill,
   startKill,
   stopWhenKilled,
-  type Ending,
+  type RunEnding,
   listEndings,
 } from './lifecycle/kill.ts'
 import { pruneBook } from './lifecycle/prune-book.ts'
@@ -93,9 +92,9 @@ import { judgeLosses } from './lifecycle/judge-losses.ts'
 import {
   type PeakRelease,
   planPeakRelease,
-  releaseDrawdown,
+  releaseScope,
   findOrderedAgain,
-} from './lifecycle/release-drawdown.ts'
+} from './lifecycle/release.ts'
 import { judgePace } from './state/limit-pace.ts'
 import { judgeDisputes } from './lifecycle/judge-disputes.ts'
 import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/account-calls.ts'
@@ -126,7 +125,7 @@ export interface Engine {
   readonly missingCandles: readonly string[]
   readonly kill: KillProgress | undefined
   /** A kill and a stop that are under way, with what they wait for. */
-  readonly endings: readonly Ending[]
+  readonly endings: readonly RunEnding[]
   /** With those that are not recorded, but hold now. */
   readonly restrictions: readonly Restriction[]
   /** When fills were last asked for; Unix ms, our clock, 0: never. */
@@ -552,7 +551,7 @@ function handleCommand(core: Core, command: EngineCommand): void {
     case 'haltStrategy':
       return haltStrategy(core, command)
     case 'release':
-      return releaseDrawdown(core, command)
+      return releaseScope(core, command)
     case 'reload':
       return record(core, { ...command, at: core.now }, true)
     case 'kill':

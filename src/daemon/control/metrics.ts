@@ -17,7 +17,7 @@ import {
   type TradingMode,
 } from '../../domain/trading-mode.ts'
 import type { UniverseReason } from '../../domain/universe.ts'
-import type { AnswerTimeHistogram } from '../../exchange/limiter/endpoint-queue.ts'
+import type { AnswerHistogram } from '../../exchange/limiter/endpoint-queue.ts'
 import type { DurationSummary } from '../../lib/percentiles.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { PollGridStats } from '../../market/poll-grid.ts'
@@ -405,7 +405,7 @@ function endpointOf(feed: FeedId): string {
 
 function addAnswerTimes(
   endpoint: string,
-  { count, sumMs, buckets }: AnswerTimeHistogram,
+  { count, sumMs, buckets }: AnswerHistogram,
   add: Add,
 ): void {
   const name = 'intentd_request_seconds'

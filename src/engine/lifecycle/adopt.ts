@@ -3,15 +3,9 @@ import { FLAT, type Holding, isFlat } from '../../domain/position.ts'
 import type { AssignedRecord } from '../../domain/record.ts'
 import { ACCOUNT, type Scope } from '../../domain/trading-mode.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
-import {
-  type Book,
-  holdingOf,
-  killOf,
-  restrictionOf,
-  hasUnownedFills,
-  unclaimedHolding,
-} from '../book/book.ts'
-import { assign, pricesOf } from '../resolution/evidence.ts'
+import { unclaimedHolding } from '../book/book.ts'
+import { type Book, holdingOf, killOf, restrictionOf, hasUnownedFills } from '../book/book.ts'
+import { assign, pricesOf } from '../resolution/reconcile.ts'
 import type { EngineCommand } from '../event.ts'
 import type { EngineSettings } from '../settings.ts'
 import { announce, type Core } from '../state/core.ts'

@@ -2,7 +2,7 @@ import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { own } from '../../lib/own.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { killOf } from '../book/book.ts'
-import { cancelProduct } from '../cancels/cancel-all.ts'
+import { cancelProduct } from '../orders/cancel-all.ts'
 import { startResolution } from '../resolution/resolution.ts'
 import {
   refusalOfInstrument,
@@ -25,7 +25,7 @@ import {
 import { isKilling, restrict } from '../state/trading-mode.ts'
 import type { StopPolicy } from '../event.ts'
 import { describeOwned } from './flatten.ts'
-import { hasOpenOrders, isBusy, mayRest, startStop, unprovedByStop } from './stop.ts'
+import { hasOrdersToEnd, isBusy, mayRest, startStop, unprovedByStop } from './stop.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 
 /**
@@ -181,7 +181,7 @@ function nextPhase(core: Core, kill: KillProgress): KillPhase {
         : prove(core, kill)
     case 'clean':
       // A later order is cancelled, and everything is proved again.
-      return hasOpenOrders(core) ? 'clearing' : 'clean'
+      return hasOrdersToEnd(core) ? 'clearing' : 'clean'
     default:
       return unreachable(kill.phase)
   }
@@ -204,7 +204,7 @@ function knownInstruments(core: Core): readonly InstrumentState[] {
 }
 
 function hasOrdersLeft(core: Core): boolean {
-  return knownInstruments(core).some(({ symbol }) => hasOpenOrders(core, symbol))
+  return knownInstruments(core).some(({ symbol }) => hasOrdersToEnd(core, symbol))
 }
 
 /** Unknown to the exchange, though something of ours may be left; with what it says. */
@@ -242,7 +242,7 @@ function unprovedByKill(core: Core): readonly InstrumentState[] {
   return [...core.instruments.values()].filter((one) =>
     refusalOfInstrument(core, one) === undefined
       ? one.phase !== 'idle' ||
-        hasOpenOrders(core, one.symbol) ||
+        hasOrdersToEnd(core, one.symbol) ||
         (kill.phase === 'proving' && !isRead(one))
       : mayRest(core, one),
   )
@@ -329,7 +329,7 @@ function logIfLate(core: Core, kill: KillProgress): void {
   })
 }
 
-export interface Ending {
+export interface RunEnding {
   readonly kind: 'kill' | StopPolicy
   /**
    * `closing`: a flattening stop has not closed everything · `killing`: it waits for a kill's
@@ -340,7 +340,7 @@ export interface Ending {
   readonly unproved: ReadonlyMap<string, string>
 }
 
-export function listEndings(core: Core): readonly Ending[] {
+export function listEndings(core: Core): readonly RunEnding[] {
   const { kill, stop, flatBeforeStop, phase } = core.run
   if (kill && isKilling(core)) {
     const { stopAskedAt, stopPolicy } = kill
@@ -352,7 +352,7 @@ export function listEndings(core: Core): readonly Ending[] {
         : [{ kind: stopPolicy, phase: 'killing', unproved: NONE } as const]),
     ]
   }
-  const unproved = (): Ending['unproved'] => toReasons(core, unprovedByStop(core))
+  const unproved = (): RunEnding['unproved'] => toReasons(core, unprovedByStop(core))
   if (stop && phase === 'stopping')
     return [{ kind: stop.policy, phase: stop.phase, unproved: unproved() }]
   return flatBeforeStop === undefined || phase === 'stopped'
@@ -360,9 +360,9 @@ export function listEndings(core: Core): readonly Ending[] {
     : [{ kind: 'flatten', phase: 'closing', unproved: unproved() }]
 }
 
-const NONE: Ending['unproved'] = new Map()
+const NONE: RunEnding['unproved'] = new Map()
 
-function toReasons(core: Core, instruments: readonly InstrumentState[]): Ending['unproved'] {
+function toReasons(core: Core, instruments: readonly InstrumentState[]): RunEnding['unproved'] {
   return new Map(instruments.map((one) => [one.symbol, reasonOf(core, one)]))
 }
 

@@ -68,7 +68,7 @@ export function stopWhenFlat(core: Core): void {
     core.now - askedAt >= core.settings.execution.stopTimeoutMs - PROOF_MS ||
     isInVain(core, askedAt)
   const isAllClosed =
-    phase === 'running' && !isBusy(core) && !hasOpenOrders(core) && !holdsAnything(core)
+    phase === 'running' && !isBusy(core) && !hasOrdersToEnd(core) && !holdsAnything(core)
   if (isOver || isAllClosed) startStop(core, 'flatten', askedAt)
 }
 
@@ -77,7 +77,7 @@ function isInVain(core: Core, askedAt: number): boolean {
   if (core.now - askedAt < UNREADABLE_PATIENCE_MS || isBusy(core)) return false
   const unread = new Set(unreadableSymbols(core))
   const isLeft = ({ symbol }: InstrumentState): boolean =>
-    hasOpenOrder(core, symbol) || holdsAnything(core, symbol)
+    hasAnyOpenOrder(core, symbol) || holdsAnything(core, symbol)
   return (
     unread.size > 0 &&
     [...core.instruments.values()].every((one) => unread.has(one.symbol) || !isLeft(one))
@@ -166,7 +166,7 @@ function enter(core: Core, stop: StopProgress, phase: StopPhase): void {
   state.phase = phase
   state.foundBefore = core.calls.cancelsThatFound
   announce(core, 'debug', 'stop.phase', { phase })
-  if (phase === 'cancelling') resolveAll(core, ({ symbol }) => hasOpenOrder(core, symbol))
+  if (phase === 'cancelling') resolveAll(core, ({ symbol }) => hasAnyOpenOrder(core, symbol))
   if (phase === 'confirming') {
     resolveAll(
       core,
@@ -193,7 +193,7 @@ function resolveAll(core: Core, isConcerned: (instrument: InstrumentState) => bo
 }
 
 /** Except those in quarantine, which wait for an operator. */
-export function hasOpenOrders(core: Core, of?: string): boolean {
+export function hasOrdersToEnd(core: Core, of?: string): boolean {
   return (of === undefined ? [...core.instruments.keys()] : [of]).some((symbol) =>
     [...openOrdersOf(core.book, symbol)].some(({ state }) => state !== 'quarantined'),
   )
@@ -202,13 +202,11 @@ export function hasOpenOrders(core: Core, of?: string): boolean {
 /** Without instruments whose cancel-all was answered and of which nothing more can be proved. */
 function hasOrdersToCancel(core: Core): boolean {
   return [...core.instruments.values()].some(
-    (one) =>
-      !isHeldUp(core, one) &&
-      [...openOrdersOf(core.book, one.symbol)].some(({ state }) => state !== 'quarantined'),
+    (one) => !isHeldUp(core, one) && hasOrdersToEnd(core, one.symbol),
   )
 }
 
-function hasOpenOrder(core: Core, symbol: string): boolean {
+function hasAnyOpenOrder(core: Core, symbol: string): boolean {
   return (core.book.open.get(symbol)?.size ?? 0) > 0
 }
 
@@ -249,8 +247,8 @@ export function unprovedByStop(core: Core): readonly InstrumentState[] {
   const isClosing = core.run.flatBeforeStop !== undefined && phase !== 'stopping'
   const isLeft = ({ symbol }: InstrumentState): boolean =>
     isClosing
-      ? hasOpenOrder(core, symbol) || holdsAnything(core, symbol)
-      : stop?.policy !== 'leave' && hasOpenOrders(core, symbol)
+      ? hasAnyOpenOrder(core, symbol) || holdsAnything(core, symbol)
+      : stop?.policy !== 'leave' && hasOrdersToEnd(core, symbol)
   return [...core.instruments.values()].filter((one) => one.phase !== 'idle' || isLeft(one))
 }
 
@@ -268,7 +266,7 @@ function unprovedInstruments(core: Core, stop: StopProgress): readonly Instrumen
 
 /** Something of ours may be left. */
 export function mayRest(core: Core, { symbol }: InstrumentState): boolean {
-  return hasOpenOrder(core, symbol) || !isFlat(accountHoldingOf(core.book, symbol))
+  return hasAnyOpenOrder(core, symbol) || !isFlat(accountHoldingOf(core.book, symbol))
 }
 
 /** Somebody must close by hand what a flattening stop could not. */

@@ -1,4 +1,5 @@
 import { isInsideWindow } from '../../execution/order-machine.ts'
+import { intentOf } from '../../execution/order-plans.ts'
 import { canRest, openLots, type Order, type OrderTerms } from '../../domain/order.ts'
 import { isClosing, tradesAs } from '../../domain/order-action.ts'
 import type { SettledOrder } from '../../domain/record.ts'
@@ -76,12 +77,7 @@ export function withReplacement(
   const wanted = settled.state === 'absent' ? core.now <= deadlineAt : canRest(order.terms)
   const lots = openLots(order) - foundLots(found, settled)
   if (!wanted || lots < specOf(core, order.terms.symbol).lotsMin) return settled
-  const { clientOid: _, generation: __, ...terms } = order.terms
-  const { ticks, takeProfitTicks, stopLossTicks } = terms
-  return {
-    ...settled,
-    replacement: { ...terms, lots, ticks, takeProfitTicks, stopLossTicks, deadlineAt },
-  }
+  return { ...settled, replacement: { ...intentOf(order.terms), lots, deadlineAt } }
 }
 
 /**

@@ -18,15 +18,31 @@ import { own } from '../../lib/own.ts'
 import { holdingOf, pairKey, pairOf } from '../book/book.ts'
 import { announce, type Core, type OrderRefusal, specOf } from './core.ts'
 
-/** The wait doubles from the second refusal in a row, up to the maximum. */
+/**
+ * A rejected order makes the orders that its cause concerns wait, by strategy, instrument and kind
+ * (`keyOf`). `execution/refusal-causes.ts` says what a cause concerns, and which acceptance
+ * disproves it.
+ *
+ *     none ──rejected──► first ──rejected again──► repeated ─┐
+ *      ▲                   │                         │   ▲   │ rejected again: twice the wait
+ *      └───────ended───────┴──────────ended──────────┘   └───┘
+ *
+ * A refusal is ended by an acceptance that disproves its cause (for a flatten, by any), by ten acceptances in a row of
+ * orders that it concerns, by a release of their scope, and by time without another rejection.
+ *
+ * | state    | kind             | cause   | orders that it concerns                                 |
+ * |----------|------------------|---------|---------------------------------------------------------|
+ * | first    | opens            | lasting | one of them tries for all with the next decision        |
+ * | first    | all else         |         | all of them are tried with the next decision            |
+ * | repeated | opens            | any     | one tries for all after 0.25 s, doubled up to a minute  |
+ * | repeated | reduces, flatten | any     | one tries for all after 0.25 s, doubled up to 5 s       |
+ * | any      | any              | dryRun  | a minute is waited, since nothing can come of it        |
+ */
 const WAIT_MS = 250
 const WAIT_MS_MAX = 60_000
-/** Orders that reduce never wait long. */
 const REDUCING_WAIT_MS_MAX = 5000
 const LOGGED_FROM = 5
-/** So many orders that the cause concerns, accepted in a row, show that it is gone. */
 const ACCEPTED_IN_ROW = 10
-/** After so long without another refusal the cause is forgotten. */
 const FORGOTTEN_MS = { passing: 300_000, lasting: 3_600_000 }
 
 export interface AnsweredOrder extends Pick<ItemOutcome, 'outcome'> {
