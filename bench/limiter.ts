@@ -11,7 +11,7 @@
 // all rates together.
 
 import Bottleneck from 'bottleneck'
-import { PRIORITY, type Priority } from '../src/exchange/limiter/grant.ts'
+import { PRIORITY, type LimiterPriority } from '../src/exchange/limiter/grant.ts'
 import { Limiter } from '../src/exchange/limiter/limiter.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { createRandom, type Random } from '../src/lib/random.ts'
@@ -189,7 +189,7 @@ async function measureSlowLoop(turnMs: number, forMs: number): Promise<string> {
   }
   let asked = 0
   const waitedMs: number[] = []
-  const ask = (limiter: Limiter, endpoint: EndpointName, priority: Priority): void => {
+  const ask = (limiter: Limiter, endpoint: EndpointName, priority: LimiterPriority): void => {
     const askedAt = performance.now()
     if (priority === PRIORITY.reads) asked++
     limiter.request(endpoint, priority, (grant) => {

@@ -10,7 +10,7 @@ import type { Holding, HoldSide, ListedExit } from './position.ts'
 import type { MarketAggregates, TickerTable } from './ticker-table.ts'
 
 /** `market.modifyTrigger` takes its id. */
-export interface ShownExit extends ListedExit {
+export interface MomentExit extends ListedExit {
   readonly holdSide: HoldSide
 }
 
@@ -25,7 +25,7 @@ export interface InstrumentMoment {
   readonly trades?: OwnTrades | undefined
   readonly money?: Money | undefined
   /** Absent: none is listed. */
-  readonly exchangeExits?: readonly ShownExit[]
+  readonly exchangeExits?: readonly MomentExit[]
   readonly isLeaving?: true
 }
 

@@ -25,7 +25,7 @@ export interface OutgoingCall {
 }
 
 /** `reduce` goes before `add` when calls are scarce (LIM2). */
-export type Priority = 'reduce' | 'add'
+export type GrantPriority = 'reduce' | 'add'
 
 /** A line of the log. */
 export interface Announcement {
@@ -38,7 +38,11 @@ export interface Announcement {
 /** Effects are performed in order; nothing is sent before the records in front are durable. */
 export type Effect =
   | { readonly kind: 'decide'; readonly strategyId: StrategyId; readonly snapshot: Snapshot }
-  | { readonly kind: 'askGrant'; readonly endpoint: GrantedEndpoint; readonly priority: Priority }
+  | {
+      readonly kind: 'askGrant'
+      readonly endpoint: GrantedEndpoint
+      readonly priority: GrantPriority
+    }
   /** The grant just given is not needed. */
   | { readonly kind: 'returnGrant'; readonly endpoint: GrantedEndpoint }
   | {

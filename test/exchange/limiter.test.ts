@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Grant, PRIORITY, type Priority } from '../../src/exchange/limiter/grant.ts'
+import { type Grant, PRIORITY, type LimiterPriority } from '../../src/exchange/limiter/grant.ts'
 import { type Limiter } from '../../src/exchange/limiter/limiter.ts'
 import {
   type CallableName,
@@ -13,7 +13,7 @@ import { createHandLimiter, type HandTime } from './limiter-fixture.ts'
 function takeNow(
   limiter: Limiter,
   endpoint: CallableName,
-  priority: Priority = 2,
+  priority: LimiterPriority = 2,
 ): Grant | undefined {
   let taken: Grant | undefined
   limiter.request(endpoint, priority, (grant) => (taken = grant))?.cancel()
@@ -180,7 +180,7 @@ describe('waiting', () => {
     const { limiter, time } = createHandLimiter()
     const first = takeNow(limiter, 'cancelAllOrders')
     const served: string[] = []
-    const wish = (name: string, priority: Priority) =>
+    const wish = (name: string, priority: LimiterPriority) =>
       limiter.request('cancelAllOrders', priority, (grant) => {
         served.push(name)
         grant.release()
@@ -394,7 +394,7 @@ describe('after a 429', () => {
   /** The exchange refuses a call of the endpoint, of any urgency; a window later the token is there again. */
   const strike = (limiter: Limiter, endpoint: EndpointName): void =>
     takeNow(limiter, endpoint, 0)?.release({ isRateLimited: true })
-  const waitsFor = (wish: { limiter: Limiter; time: HandTime; priority: Priority }): number => {
+  const waitsFor = (wish: { limiter: Limiter; time: HandTime; priority: LimiterPriority }): number => {
     const { limiter, time, priority } = wish
     const from = time.monotonic()
     for (; time.monotonic() - from < 60_000; time.advance(10)) {

@@ -14,13 +14,13 @@ import {
 
 export interface ListedContracts {
   /** For instruments that name none. */
-  readonly productTypes: readonly ProductType[]
+  readonly productTypes: readonly ContractProductType[]
   readonly instruments: Readonly<Record<string, InstrumentSettings>>
   /** Minutes after midnight UTC. Default: 00, 08 and 16 o'clock. */
   readonly fundingMinutes?: readonly number[]
 }
 
-type ProductType = ListedContract['productType']
+type ContractProductType = ListedContract['productType']
 
 export function contractsOf({
   account,
@@ -62,7 +62,7 @@ function productTypeOf(
   symbol: string,
   { productTypes }: ListedContracts,
   listed: readonly ListedContract[],
-): ProductType {
+): ContractProductType {
   const [first, ...others] = new Set(productTypes)
   if (first !== undefined && others.length === 0) return first
   const ofAccounts = listed.filter(({ productType }) => productTypes.includes(productType))
@@ -84,7 +84,7 @@ const DATED = /_\d{6}$/
 
 function createContract(
   symbol: string,
-  productType: ProductType,
+  productType: ContractProductType,
   listed: readonly ListedContract[],
 ): ListedContract {
   const model = listed.find((row) => row.productType === productType) ?? listed[0]

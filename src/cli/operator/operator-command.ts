@@ -59,7 +59,9 @@ export interface CommandOptions extends ConfigOptions {
   readonly wait: number
 }
 
-type Order<Whole = ControlCommand> = Whole extends unknown ? Omit<Whole, 'reason' | 'by'> : never
+type OperatorOrder<Whole = ControlCommand> = Whole extends unknown
+  ? Omit<Whole, 'reason' | 'by'>
+  : never
 
 const ANY_SCOPE = "an instrument, a strategy (ID or strategy:ID), or '*' for the account"
 const SCOPES = {
@@ -102,7 +104,10 @@ function parseReason(text: string): string {
  * A release without a scope concerns the kill switch.
  * @returns the exit code
  */
-export async function commandDaemon(given: Order, options: CommandOptions): Promise<number> {
+export async function commandDaemon(
+  given: OperatorOrder,
+  options: CommandOptions,
+): Promise<number> {
   const config = loadOperated(options)
   const { directory } = config.state
   if (given.scope !== undefined && !isScope(given.scope)) return EXIT_USAGE
@@ -150,7 +155,7 @@ export async function commandDaemon(given: Order, options: CommandOptions): Prom
 }
 
 /** One table then says what adds risk. */
-function toControlOrder(order: Order): ControlOrder {
+function toControlOrder(order: OperatorOrder): ControlOrder {
   switch (order.kind) {
     case 'restrict':
     case 'flatten':
@@ -200,7 +205,7 @@ function printUnadopted(directory: string): number {
 
 interface PostedOrder {
   readonly file: string
-  readonly order: Order
+  readonly order: OperatorOrder
   readonly directory: string
   readonly withinMs: number
 }
@@ -287,7 +292,7 @@ function scopesAt(config: DaemonConfig): readonly Scope[] {
 }
 
 /** No instrument may have the same name. */
-function withWholeScope(order: Order, scopes: readonly Scope[]): Order {
+function withWholeScope(order: OperatorOrder, scopes: readonly Scope[]): OperatorOrder {
   if (order.kind === 'adopt' || order.scope === undefined) return order
   return { ...order, scope: toWholeScope(order.scope, scopes) }
 }
@@ -332,7 +337,7 @@ function printNoAnswer(file: string): number {
   return EXIT_WAITING
 }
 
-function printAnswer(order: Order, answer: CommandAnswer, repeated: string): number {
+function printAnswer(order: OperatorOrder, answer: CommandAnswer, repeated: string): number {
   const { kind, scope } = order
   const { held, lifted } = answer
   if (kind === 'adopt') return printAdoption(order, answer)
@@ -364,7 +369,10 @@ function printAnswer(order: Order, answer: CommandAnswer, repeated: string): num
   return isDone ? 0 : EXIT_NOT_DONE
 }
 
-function printAdoption(order: Extract<Order, { kind: 'adopt' }>, answer: CommandAnswer): number {
+function printAdoption(
+  order: Extract<OperatorOrder, { kind: 'adopt' }>,
+  answer: CommandAnswer,
+): number {
   const { scope, strategy } = order
   const { refusal, beyondLimit } = answer
   if (refusal !== undefined) printResult(`not done: ${refusal}`)

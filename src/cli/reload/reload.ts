@@ -101,7 +101,7 @@ function reportStray(error: unknown, strategy: string | undefined): void {
   )
 }
 
-interface Order {
+interface ReloadOrder {
   readonly socket: string
   readonly wait: number
   readonly isRetry: boolean
@@ -111,7 +111,7 @@ interface Order {
 
 async function order(
   configs: readonly [DaemonConfig, ...DaemonConfig[]],
-  { socket, wait, isRetry, isOfSecrets }: Order,
+  { socket, wait, isRetry, isOfSecrets }: ReloadOrder,
 ): Promise<number> {
   const before = await startOf(configs)
   const runningBefore = readRunning(configs)

@@ -1,12 +1,12 @@
 import { type Answer, clockAheadAfter, hearOfClock } from '../../domain/answer.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import { own } from '../../lib/own.ts'
-import type { Priority } from '../effect.ts'
+import type { GrantPriority } from '../effect.ts'
 import type { GrantedEndpoint } from '../event.ts'
 import { type Core, emit, type OpenBatch, type OpenCancel } from './core.ts'
 import { exchangeNow } from './market-state.ts'
 
-export function askForGrant(core: Core, endpoint: GrantedEndpoint, priority: Priority): void {
+export function askForGrant(core: Core, endpoint: GrantedEndpoint, priority: GrantPriority): void {
   const { asked } = own(core.calls)
   if (asked.has(endpoint)) return
   asked.add(endpoint)

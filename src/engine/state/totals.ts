@@ -23,7 +23,7 @@ import type { StrategyId } from '../../domain/ids.ts'
 import type { Instrument, PositionMode } from '../../domain/instrument.ts'
 import type { MaintenanceRules } from '../../domain/liquidation.ts'
 import type { AccountEntry } from '../../domain/own-trades.ts'
-import type { InstrumentMoment, ShownExit } from '../../domain/snapshot.ts'
+import type { InstrumentMoment, MomentExit } from '../../domain/snapshot.ts'
 import { buildExposure, type Exposure, worstLots } from '../../risk/exposure.ts'
 import type { RiskNeeds } from '../../risk/worst-case.ts'
 import { addRung, createLadder, type RestingLadder, toRung } from '../../risk/resting-ladder.ts'
@@ -138,7 +138,7 @@ function buildMoment(
   }
 }
 
-function listedExitsOf(book: Book, id: StrategyId, symbol: string): readonly ShownExit[] {
+function listedExitsOf(book: Book, id: StrategyId, symbol: string): readonly MomentExit[] {
   if (book.exits.size === 0) return NO_EXITS
   return HOLD_SIDES.flatMap((holdSide) => {
     const { strategyId, listed = [] } = book.exits.get(pairKey(symbol, holdSide)) ?? {}
@@ -147,7 +147,7 @@ function listedExitsOf(book: Book, id: StrategyId, symbol: string): readonly Sho
   })
 }
 
-const NO_EXITS: readonly ShownExit[] = []
+const NO_EXITS: readonly MomentExit[] = []
 
 export function forgetTotals(totals: KeptTotals, symbol: string): void {
   own(totals).delete(symbol)

@@ -23,7 +23,7 @@ import {
 } from '../../protocol/signing.ts'
 import { toWireRequest, writeRequest, type WrittenRequest } from '../../protocol/write-request.ts'
 import type { ExchangeClock } from '../clock/exchange-clock.ts'
-import type { Grant, GrantSource, Priority } from '../limiter/grant.ts'
+import type { Grant, GrantSource, LimiterPriority } from '../limiter/grant.ts'
 
 interface RequestWriterOptions {
   readonly signer: Signer | undefined
@@ -250,7 +250,7 @@ function assertHeaderValue(name: string, secret: Secret): string {
 export interface CallOptions {
   readonly grant?: Grant | undefined
   /** It counts without a grant. Default: that of a read. */
-  readonly priority?: Priority | undefined
+  readonly priority?: LimiterPriority | undefined
   readonly clockAheadMs?: number | undefined
   /**
    * It is called after all waits, in the turn in which the first byte is written. A returned reason
@@ -276,7 +276,7 @@ interface GrantRequest {
   readonly limiter: Pick<GrantSource, 'request'>
   readonly timers: Timers
   readonly endpoint: CallableName
-  readonly priority: Priority
+  readonly priority: LimiterPriority
   readonly timeoutMs: number
 }
 

@@ -2,7 +2,7 @@ import Bottleneck from 'bottleneck'
 import type { Clock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { CallableName } from '../../protocol/endpoints.ts'
-import { PRIORITY, type Priority } from './grant.ts'
+import { PRIORITY, type LimiterPriority } from './grant.ts'
 
 export interface CallWindowOptions {
   readonly calls: number
@@ -334,7 +334,7 @@ export class OverallLimit {
     return this.#coolDown.until
   }
 
-  hasRoom(priority: Priority): boolean {
+  hasRoom(priority: LimiterPriority): boolean {
     const { window, clock } = this.#options
     const { allowed, free } = window
     const spent = this.#spentOf(allowed)

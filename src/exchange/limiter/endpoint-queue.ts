@@ -7,7 +7,7 @@ import {
   type Grant,
   type GrantedCall,
   PRIORITY,
-  type Priority,
+  type LimiterPriority,
   type WaitingRequest,
 } from './grant.ts'
 import type { LimitUse } from './shared/shared-limits.ts'
@@ -82,14 +82,17 @@ export class EndpointQueue {
    * Takes a grant as {@link request} does, without an object for it; {@link end} follows. False: a
    * request would wait.
    */
-  takeAtOnce(priority: Priority): boolean {
+  takeAtOnce(priority: LimiterPriority): boolean {
     const now = this.#options.clock.monotonic()
     if (!this.#isFree(priority, now)) return false
     this.#take(now, now)
     return true
   }
 
-  request(priority: Priority, onGranted: (grant: Grant) => void): WaitingRequest | undefined {
+  request(
+    priority: LimiterPriority,
+    onGranted: (grant: Grant) => void,
+  ): WaitingRequest | undefined {
     const since = this.#options.clock.monotonic()
     if (this.#isFree(priority, since)) {
       this.#grant({ onGranted, since, now: since })
@@ -133,7 +136,7 @@ export class EndpointQueue {
     this.serve()
   }
 
-  serve(upTo: Priority = PRIORITY.background): boolean {
+  serve(upTo: LimiterPriority = PRIORITY.background): boolean {
     const { clock } = this.#options
     let hasGranted = false
     for (let priority = this.#mostUrgent(); priority !== undefined; priority = this.#mostUrgent()) {
@@ -171,24 +174,24 @@ export class EndpointQueue {
     return this.#waiters.reduce((waiting, queue) => waiting + queue.length, 0)
   }
 
-  #mostUrgent(): Priority | undefined {
+  #mostUrgent(): LimiterPriority | undefined {
     if (this.#waiters[0].length > 0) return 0
     if (this.#waiters[1].length > 0) return 1
     if (this.#waiters[2].length > 0) return 2
     return this.#waiters[3].length > 0 ? 3 : undefined
   }
 
-  #isFree(priority: Priority, now: number): boolean {
+  #isFree(priority: LimiterPriority, now: number): boolean {
     const ahead = this.#mostUrgent()
     return (ahead === undefined || ahead > priority) && this.#canGrant(priority, now)
   }
 
-  #canGrant(priority: Priority, now: number): boolean {
+  #canGrant(priority: LimiterPriority, now: number): boolean {
     if (this.#window.ready < 1 || !this.#options.overall.hasRoom(priority)) return false
     return now >= this.#restsUntil(priority)
   }
 
-  #restsUntil(priority: Priority): number {
+  #restsUntil(priority: LimiterPriority): number {
     if (priority === PRIORITY.reducesRisk) return this.#allRestUntil
     const { keepsLast, calls, perMs, overall } = this.#options
     const isLast = keepsLast && calls > 1 && this.#window.free === 1
@@ -200,7 +203,7 @@ export class EndpointQueue {
     return Math.max(this.#othersRestUntil, keptUntil, coolsUntil)
   }
 
-  #wakeFor(priority: Priority, now: number): void {
+  #wakeFor(priority: LimiterPriority, now: number): void {
     this.#window.awaitFree()
     this.#options.overall.awaitRoom()
     const at = this.#restsUntil(priority)

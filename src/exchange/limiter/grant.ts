@@ -3,7 +3,7 @@ import type { CallableName } from '../../protocol/endpoints.ts'
 /** Lower numbers go first. Nothing waits for the reads of `background`. */
 export const PRIORITY = { reducesRisk: 0, addsRisk: 1, reads: 2, background: 3 } as const
 
-export type Priority = (typeof PRIORITY)[keyof typeof PRIORITY]
+export type LimiterPriority = (typeof PRIORITY)[keyof typeof PRIORITY]
 
 export const PRIORITIES = [0, 1, 2, 3] as const
 
@@ -29,7 +29,7 @@ export interface GrantSource {
   /** Undefined: too many wait, and `onGranted` is never called. */
   request(
     endpoint: CallableName,
-    priority: Priority,
+    priority: LimiterPriority,
     onGranted: (grant: Grant) => void,
   ): WaitingRequest | undefined
 }

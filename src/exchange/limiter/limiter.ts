@@ -16,7 +16,7 @@ import {
   type Grant,
   type GrantSource,
   PRIORITIES,
-  type Priority,
+  type LimiterPriority,
   type WaitingRequest,
 } from './grant.ts'
 import type { SharedLimits } from './shared/shared-limits.ts'
@@ -107,7 +107,7 @@ export class Limiter implements GrantSource {
    */
   request(
     endpoint: CallableName,
-    priority: Priority,
+    priority: LimiterPriority,
     onGranted: (grant: Grant) => void,
   ): WaitingRequest | undefined {
     return this.queueOf(endpoint).request(priority, onGranted)
