@@ -1,4 +1,4 @@
-/** Exchange clock, quote coin, number of tickers. */
+/** `openAt` is of the exchange's clock, prices are in quote coin, `ticks` counts tickers. */
 export type CandleRow = readonly [
   openAt: number,
   open: number,
@@ -19,14 +19,14 @@ export interface CandleColumns {
 
 const CANDLE_COLUMNS = ['openAt', 'open', 'high', 'low', 'close', 'ticks'] as const
 
-/** Closed candles without gaps. */
+/** Closed candles without gaps, in a ring. */
 export interface CandleSeries {
   readonly intervalMs: number
   readonly columns: CandleColumns
   /** Only {@link appendCandle} changes these fields. */
   first: number
   length: number
-  /** Without tickers, since the series was last empty. */
+  /** The number of candles without tickers since the series was last empty. */
   filled: number
 }
 
@@ -82,7 +82,7 @@ export function newestOpenAt(series: CandleSeries): number {
     : readCandle(series, 'openAt', series.length - 1)
 }
 
-/** 0 is the oldest; NaN where there is none. */
+/** @param index 0 is the oldest @returns NaN where there is no candle */
 export function readCandle(
   series: CandleSeries,
   column: keyof CandleColumns,
@@ -146,7 +146,7 @@ export interface OpenCandle {
   lastAt: number
 }
 
-/** In place, because this happens at each snapshot. */
+/** Changes the candle in place, because this happens at each snapshot. */
 export function addTick(candle: OpenCandle, price: number, at: number): void {
   if (price > candle.high) candle.high = price
   if (price < candle.low) candle.low = price
