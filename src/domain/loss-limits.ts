@@ -50,7 +50,7 @@ export interface Equity {
   readonly drawdown: number
 }
 
-/** What the exchange last stated of a position, margin coin. */
+/** The last statement of the exchange about a position, margin coin. */
 export interface PositionStatement extends Holding {
   readonly unrealised: number
   readonly markPrice: number

@@ -49,7 +49,7 @@ export const OWN_FILLS_MAX = 50
 /** As last read, margin coin. */
 export interface PositionMark {
   readonly markPrice: number
-  /** By our own count; NaN: not known. */
+  /** Our own count; NaN: not known. */
   readonly unrealised: number
   readonly margin: number
   readonly readAt: number

@@ -35,7 +35,7 @@ export const WORST_CASE_WARN = 0.8
 
 /** Only `engine/state/worst-case.ts` changes it. */
 export interface WorstCaseState {
-  /** By the worse figures; undefined: unknown or not needed. */
+  /** Measured by the worse figures; undefined: unknown or not needed. */
   readonly last: WorstCase | undefined
   readonly equity: number | undefined
   readonly isWarned: boolean
