@@ -101,7 +101,7 @@ function reportStray(error: unknown, strategy: string | undefined): void {
   )
 }
 
-interface ReloadOrder {
+interface ReloadCall {
   readonly socket: string
   readonly wait: number
   readonly isRetry: boolean
@@ -111,7 +111,7 @@ interface ReloadOrder {
 
 async function order(
   configs: readonly [DaemonConfig, ...DaemonConfig[]],
-  { socket, wait, isRetry, isOfSecrets }: ReloadOrder,
+  { socket, wait, isRetry, isOfSecrets }: ReloadCall,
 ): Promise<number> {
   const before = await startOf(configs)
   const runningBefore = readRunning(configs)
