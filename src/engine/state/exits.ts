@@ -37,7 +37,10 @@ export function createExitWatch({ strategies }: EngineSettings): { readonly exit
   return hasExits ? { exits: { states: new Map(), prices: new Map() } } : {}
 }
 
-export function rulesOf({ settings }: Pick<Core, 'settings'>, id: string): ExitRules | undefined {
+export function exitRulesOf(
+  { settings }: Pick<Core, 'settings'>,
+  id: string,
+): ExitRules | undefined {
   return settings.strategies.get(id as StrategyId)?.exits
 }
 
@@ -47,7 +50,7 @@ export function exitStateOf(
   id: string,
   symbol: string,
 ): ExitState | undefined {
-  if (core.book.exitStates.size === 0 || rulesOf(core, id) === undefined) return undefined
+  if (core.book.exitStates.size === 0 || exitRulesOf(core, id) === undefined) return undefined
   return core.book.exitStates.get(pairOf(id, symbol))
 }
 
@@ -130,14 +133,14 @@ export function leaveExits(
   }: { readonly id: StrategyId; readonly symbol: string; readonly state: ExitState | undefined },
 ): void {
   if (core.exits) own(core.exits.states).delete(pairOf(id, symbol))
-  const rules = rulesOf(core, id)
+  const rules = exitRulesOf(core, id)
   const kept = rules && state && pausesOf(rules, state, exchangeNow(core))
   if (kept) recordExits(core, id, symbol, kept)
 }
 
 /** Drops pauses that are over, of instruments that have left. */
 export function forgetSpentPauses(core: Core, { id, symbols }: StrategySettings): void {
-  const rules = rulesOf(core, id)
+  const rules = exitRulesOf(core, id)
   for (const [pair, state] of rules ? Array.from(core.book.exitStates) : []) {
     const [strategyId, symbol] = splitPair(pair)
     if (strategyId !== id || symbols.includes(symbol)) continue

@@ -5,7 +5,6 @@ import {
   LIQUIDATION_STEPS,
   type LiquidationDistance,
   type LiquidationStep,
-  type MaintenanceRules,
 } from '../../domain/liquidation.ts'
 import type { PositionStatement } from '../../domain/loss-limits.ts'
 import { isInverse } from '../../domain/instrument.ts'
@@ -249,7 +248,7 @@ function findLiquidationGroup(
 ): LiquidationGroup | undefined {
   const isIsolated = marginModeOf(core, symbol) === 'isolated'
   const all = legsOf(core, symbol, accountHoldingOf(core.book, symbol))
-  const rules = rulesOf(core, symbol)
+  const rules = core.settings.liquidation?.rules.get(symbol)
   if (all === undefined || rules === undefined) return undefined
   const legs = isIsolated ? all.filter(({ holdSide }) => holdSide === side) : all
   const isOfBase = isInverse(specOf(core, symbol))
@@ -284,10 +283,6 @@ function standingAt({ legs, behind, rules, isInverse: inBase }: Legs, price: num
     (inBase ? profit / price : profit) -
     maintenanceAt({ legs, rules, isInverse: inBase }, price)
   )
-}
-
-export function rulesOf({ settings }: Core, symbol: string): MaintenanceRules | undefined {
-  return settings.liquidation?.rules.get(symbol)
 }
 
 /** Undefined if our fills do not explain all lots. */
@@ -326,7 +321,7 @@ export function marginBehind(
       continue
     }
     const legs = legsOf(core, other, held)
-    const rules = rulesOf(core, other)
+    const rules = core.settings.liquidation?.rules.get(other)
     if (legs === undefined || rules === undefined) return NOTHING_KNOWN
     othersNeed += maintenanceAt(
       { legs, rules, isInverse: isInverse(specOf(core, other)) },
@@ -364,7 +359,7 @@ export function lotsToClose(
 ): number {
   const held = accountHoldingOf(core.book, symbol)
   const legs = legsOf(core, symbol, held)
-  const rules = rulesOf(core, symbol)
+  const rules = core.settings.liquidation?.rules.get(symbol)
   const { price } = ownPriceOf(core, symbol)
   const { behind } = marginBehind(core, symbol)
   const closed = legs?.find((leg) => leg.holdSide === holdSide)
