@@ -60,10 +60,10 @@ export interface Core {
   readonly losses: LossState
   readonly disputes: DisputeState
   readonly liquidation: LiquidationState
-  /** Keyed by symbol: how far its price moves in an hour. Changed by `liquidations.ts`. */
+  /** Keyed by symbol: hourly closes of the price. Changed by `liquidations.ts`. */
   readonly hours: ReadonlyMap<string, HourlyCloses>
   readonly worstCase: WorstCaseState
-  /** Keyed by symbol: the payments that readings have shown. Changed by `unseen-funding.ts`. */
+  /** Keyed by symbol: what is known of the next payment. Changed by `unseen-funding.ts`. */
   readonly funding: ReadonlyMap<string, FundingWatch>
   /** Absent if no strategy has exits. Changed by `exits.ts`. */
   readonly exits?: ExitWatch
@@ -78,11 +78,9 @@ export interface Core {
   readonly lastMinute: ReadonlyMap<string, readonly number[]>
   readonly run: RunState
   readonly changes: ChangeState
-  /** Worked out from the book, so an image of the core leaves it out. */
+  /** This and the next two follow from the book, so an image of the core leaves them out. */
   readonly totals: KeptTotals
-  /** Settled money is left out too. */
   readonly settled: KeptSettled
-  /** Orders by price are left out too. */
   readonly ladders: KeptLadders
   /** Keyed by strategy. Changed by `roster.ts`. */
   readonly universeRefusals: ReadonlyMap<StrategyId, UniverseRefusal>
@@ -200,7 +198,6 @@ export type ResolutionCause =
  */
 export type ResolutionStage = 'waiting' | 'cancelling' | 'settling'
 
-/** The search for what became of an instrument's orders. */
 export interface Resolution {
   readonly cause: ResolutionCause
   readonly stage: ResolutionStage
