@@ -281,7 +281,6 @@ function postponeDeadlines(core: Core, sleptMs: number): void {
   postponeKillDeadlines(core, sleptMs)
 }
 
-/** Events that bring witnesses of money. Prices count only where a comparison waits for them. */
 const BEAR_ON_MONEY: ReadonlySet<EngineEvent['kind']> = new Set([
   'positionRead',
   'fillsRead',
@@ -504,7 +503,6 @@ function listSymbol(symbol: string | undefined): readonly string[] {
   return symbol === undefined ? NONE : [symbol]
 }
 
-/** Looks only where there is a reason (BND2), and at all while the account does not trade. */
 function lookAtInstruments(core: Core, touched: readonly string[] | undefined): void {
   const { changes } = core
   if (!isTrading(core)) {

@@ -135,7 +135,6 @@ function settleMoves(book: WritableBook, symbol: string, { owner, isNamed }: Set
   }
 }
 
-/** Applies the kept moves again, and drops those before the first fill that still waits. */
 function replay(book: WritableBook, symbol: string): void {
   const unsettled = book.unsettled.get(symbol)
   if (!unsettled) return
@@ -215,7 +214,6 @@ function storeHolding(
     takeLots(book, symbol, { side: 'sell', tradeSide: 'close', lots: -shortLots }, priced)
 }
 
-/** A liquidation, or a person's trade, closes lots of strategies. */
 function takeFromStrategies(
   book: WritableBook,
   symbol: string,

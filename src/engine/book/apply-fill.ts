@@ -54,7 +54,6 @@ export function applyFill(
   if (shortLots === 0) book.fundingCounters.delete(pairKey(fill.symbol, 'short'))
 }
 
-/** Called once the order with this orderId is known. */
 export function bindOrphans(book: WritableBook, orderId: OrderId): void {
   const fills = book.orphans.get(orderId)
   const clientOid = book.byOrderId.get(orderId)

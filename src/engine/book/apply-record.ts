@@ -216,7 +216,6 @@ function applyListedExits(
   })
 }
 
-/** The reading is frozen, because strategies share it. */
 function applySignal(
   book: WritableBook,
   { at, feed, id, value, untilAt, sentAt, idsBefore }: SignalRecord,
@@ -524,7 +523,6 @@ function nameOf({ side, ticks, lots, tag = '' }: QuoteLevel): string {
   return `${side} ${ticks} ${lots} ${tag}`
 }
 
-/** After a release of a loss limit, losses count from now. */
 function forgetLosses(
   book: WritableBook,
   { scope, code }: Restriction,

@@ -272,7 +272,6 @@ export function isHaltedItself({ restrictions }: Book, symbol: string): boolean 
   return [...restrictions.values()].some(({ scope, mode }) => scope === symbol && mode === 'halted')
 }
 
-/** The instrument is halted by itself or with the account, except by a kill. */
 export function isHalted(book: Book, symbol: string): boolean {
   return restrictionsOn(book, symbol).some(({ code, mode }) => code !== 'kill' && mode === 'halted')
 }

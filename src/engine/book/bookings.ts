@@ -23,7 +23,6 @@ export function waitingFillsOf({ orphans }: Book, record: JournalRecord): readon
   return [...new Set(orderIdsIn(record))].flatMap((orderId) => orphans.get(orderId) ?? [])
 }
 
-/** Rows for fills, funding payments, and owners of fills that have waited. */
 export function buildBookings(record: JournalRecord, by: BookedBy): readonly Booking[] {
   const { book, instruments, waiting } = by
   const owners = waiting

@@ -23,7 +23,6 @@ import {
 } from './book.ts'
 import { beyondPriceOf, limitTo } from './own-trades.ts'
 
-/** The parts of the book that are needed to count fills again. */
 export type FilledBook = Pick<Book, 'positionMode' | 'grids' | 'holdings'>
 
 /** The change that a fill brings one strategy on one instrument. */

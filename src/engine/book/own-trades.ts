@@ -192,7 +192,6 @@ export function openedAtOf(
   return undefined
 }
 
-/** The entry of what is still held, after others have closed a part. */
 export function limitTo(entry: Entry, { longLots, shortLots }: Holding): Entry {
   return {
     ...entry,
@@ -262,7 +261,6 @@ function countTrade(known: OwnTrades, moved: Entry, net: Decimal) {
   return { tradeNet: '0', lostInRow: Number(tradeNet) < 0 ? lostInRow + 1 : 0 }
 }
 
-/** Closing leaves the average price; opening moves it. */
 function moveEntry(mode: PositionMode, entry: Entry, change: HoldingChange, ticks: number): Entry {
   const { longLots, shortLots } = applyToHolding(mode, entry, change)
   return {

@@ -55,7 +55,6 @@ function countFill(recount: RecountState, fill: Fill, isNet: boolean): void {
   })
 }
 
-/** Margin coin; fees in other coins count if their price is recorded. */
 function countFees({ fee = '0', otherFees = [] }: Fill): Decimal {
   const priced = otherFees.map(({ amount, price }) => decimal(amount).times(decimal(price ?? '0')))
   return sumDecimals([decimal(fee), ...priced])

@@ -19,7 +19,6 @@ import { splitPair } from './book.ts'
 import type { ClosePurpose } from './bookings.ts'
 import { type FilledBook, OwnProfits, type OwnShare } from './own-profits.ts'
 
-/** Fills, payments, and records that move lots without a fill. */
 export type TradeEvent = Booking | AdoptRecord | AssignedRecord
 
 type TradeMove = Exclude<TradeEvent, BookedOwner>

@@ -192,7 +192,6 @@ function closeCandles(
   for (const id of deciders) own(core.candles).due.add(id)
 }
 
-/** At a run's first ticker, takes candles from files that the book does not know. */
 function beginSeries(core: Core, key: string, needed: NeededCandles, openAt: number): void {
   const { symbol, intervalMs, capacity } = needed
   own(core.candles).wholeFrom.set(key, openAt + intervalMs)
@@ -221,7 +220,6 @@ function beginSeries(core: Core, key: string, needed: NeededCandles, openAt: num
   })
 }
 
-/** Recorded candles from the files' end to the first ticker. */
 function missedRows(core: Core, needed: NeededCandles, before: number): readonly CandleRow[] {
   const known = historyOf(core, candleKey(needed.symbol, needed.intervalMs)).at(-1)
   return unseenRows(core, needed, { after: known?.[0] ?? Number.NEGATIVE_INFINITY, before })
@@ -296,7 +294,6 @@ function compareCandles(
   return { differing: isFar ? [running] : [], compared: 1 }
 }
 
-/** Adds what the exchange has seen of the candle that began before this run. */
 function joinRunning(core: Core, key: string, running: CandleRow | undefined): void {
   const open = core.candles.open.get(key)
   if (running === undefined || open?.openAt !== running[0]) return
@@ -315,7 +312,6 @@ function historyOf({ settings }: Core, key: string): readonly CandleRow[] {
   return [...byOpenAt.values()].toSorted(([one], [other]) => one - other)
 }
 
-/** Sentences, one for each series. */
 export function listMissingCandles(core: Core): readonly string[] {
   const lines: string[] = []
   for (const { id, symbols, candles = NO_CANDLES } of core.settings.strategies.values()) {

@@ -79,7 +79,6 @@ export function needsLook({ looks, moment }: ChangeState, symbol: string): boole
   return look.isChanged || look.lookedAt !== moment
 }
 
-/** The passing of time alone may give the core something to do. */
 export function mayDependOnTime({ looks }: ChangeState): boolean {
   for (const { isChanged, denied } of looks.values())
     if (isChanged || denied === undefined) return true
@@ -102,12 +101,10 @@ export function noteSatisfied(
   if (look) own(changes.looks).set(symbol, { ...look, satisfied })
 }
 
-/** All missing orders are denied, and nothing else is to be done. */
 export function noteDenied(changes: ChangeState, symbol: string, denied: DenialBasis): void {
   own(changes.looks).set(symbol, { ...(changes.looks.get(symbol) ?? SETTLED), denied })
 }
 
-/** All that is wanted stands at the exchange, and nothing else does. */
 export function noteSettled(changes: ChangeState, symbol: string): void {
   const isChanged = changes.looks.get(symbol)?.isChanged === true
   if (isChanged) own(changes.looks).set(symbol, { ...SETTLED, isChanged })

@@ -226,7 +226,6 @@ export interface Resolution {
   readonly askedAt: number
 }
 
-/** An order that has to be placed again after a cancel-all. */
 export interface DisplacedOrder {
   readonly terms: OrderTerms
   /** When the cancel-all was answered. */
@@ -243,7 +242,6 @@ export interface WriteOff {
   readonly movedAt: number
 }
 
-/** The exchange's position against the book's. */
 export interface PositionCheck {
   /** When the last reading that agreed was asked for. */
   readonly agreedAt: number
@@ -393,7 +391,6 @@ export interface ExchangeOutage {
   readonly proved: ReadonlySet<string>
 }
 
-/** Fills that wait for their order. */
 export interface OrphanNote {
   readonly symbol: string
   readonly since: number
@@ -458,7 +455,6 @@ export interface RememberedState {
   readonly waitsSince: number | undefined
 }
 
-/** Orders that the exchange refuses for one cause. */
 export interface OrderRefusal {
   readonly strategyId: StrategyId
   readonly symbol: string

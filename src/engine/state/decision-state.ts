@@ -54,7 +54,6 @@ export function noteStateRecorded({ decisions }: Core, strategyId: StrategyId): 
   states.set(strategyId, { state, waitsSince: undefined })
 }
 
-/** A rung was filled or refused: the strategy must decide again before any is placed. */
 export function holdQuote({ decisions, market }: Core, strategyId: string, symbol: string): void {
   const { quoteHolds } = own(decisions)
   const holds = quoteHolds.get(strategyId) ?? []

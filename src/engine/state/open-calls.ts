@@ -52,7 +52,6 @@ export function noteCancelClock({ calls }: Core, answer: Answer<unknown>): void 
   if (refusals !== calls.clockRefusals) own(calls).clockRefusals = refusals
 }
 
-/** The resolutions of these instruments have waited for this cancel-all. */
 export function noteResolves(
   { calls }: Core,
   cancelId: number,
@@ -137,7 +136,6 @@ function isLimited({ settings }: Core): boolean {
   )
 }
 
-/** Orders of the last minute, of one strategy or all. */
 export function countSent(core: Core, strategyId?: StrategyId): number {
   const ids = strategyId === undefined ? [...core.calls.sentAt.keys()] : [strategyId]
   return ids.reduce((sum, id) => sum + lastMinute(core, id).length, 0)

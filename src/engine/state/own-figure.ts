@@ -56,7 +56,6 @@ export function possibleMark(
   return isApart && isInBand && isProfitAgreed ? price : mark
 }
 
-/** NaN while a part is not known. */
 export function unrealisedOfAccount(core: Core, symbol: string, price: number): number {
   const held = accountHoldingOf(core.book, symbol)
   return valueAt(core, symbol, { held, entry: core.book.entries.get(symbol), price })
@@ -102,12 +101,10 @@ export function inMarginCoin(core: Core, symbol: string, amount: number, price: 
   return isInverse(specOf(core, symbol)) ? amount / price : amount
 }
 
-/** For fields of log lines. */
 export function toAmountText({ settings }: Pick<Core, 'settings'>, amount: number): string {
   return toCoinText(amount, marginCoinOf(settings))
 }
 
-/** For texts that people read. */
 export function showAmount({ settings }: Pick<Core, 'settings'>, amount: number): string {
   return showCoin(amount, marginCoinOf(settings))
 }

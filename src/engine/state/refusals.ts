@@ -51,7 +51,6 @@ export interface AnsweredOrder extends Pick<ItemOutcome, 'outcome'> {
   readonly message: string | undefined
 }
 
-/** An order that was sent, or is only wanted. */
 export type RefusableOrder = RefusableTerms &
   Pick<OrderTerms, 'symbol' | 'purpose' | 'exit'> & { readonly strategyId: string }
 
@@ -240,7 +239,6 @@ export function waitsAfterRefusal(core: Core, wish: RefusableOrder): boolean {
   return standingFor(core, wish).some(([, refusal]) => core.now < retryAtOf(refusal))
 }
 
-/** One order tries whether a cause is gone, before others follow. */
 export function oneForEachRefusal(
   core: Core,
   items: readonly ApprovedItem[],

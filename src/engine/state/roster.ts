@@ -131,7 +131,6 @@ export function dismissMember(
   return true
 }
 
-/** The instrument is read for this strategy alone. */
 export function isReadFor(
   { strategies, roster }: EngineSettings,
   strategyId: StrategyId,

@@ -42,7 +42,6 @@ export interface FlattenProgress {
   readonly patientUntil: number
 }
 
-/** Each instrument has a stage of its own. */
 export interface StartProgress {
   /** Every instrument is proved. */
   readonly isOver: boolean
@@ -70,7 +69,6 @@ export interface InstrumentStart {
   readonly readSince: number
 }
 
-/** A stop that waits until everything is closed. */
 export interface FlatBeforeStop {
   readonly askedAt: number
   /** Keyed by symbol: how many resolutions had cancelled before. */
@@ -156,7 +154,6 @@ export function beginStopping(run: RunState, stop: StopProgress): void {
   own(run).stop = stop
 }
 
-/** A kill ends a stop. */
 export function beginKilling(run: RunState, kill: KillProgress): void {
   own(run).kill = kill
   own(run).stop = undefined

@@ -100,7 +100,6 @@ function pauseMs({ times }: SilentCalls, mostMs = PAUSE_MS_MAX): number {
   return times < 2 ? 0 : Math.min(mostMs, PAUSE_MS * 2 ** (times - 2))
 }
 
-/** Silences that are long enough to be logged, the longest first. */
 export function listSilent(
   { silence: { calls } }: Core,
   now: number,
@@ -110,7 +109,6 @@ export function listSilent(
     .toSorted(([, left], [, right]) => left.since - right.since)
 }
 
-/** The end of an outage is logged with what it brought about. */
 export function followOutage(core: Core, event: EngineEvent): void {
   const { silence, now } = core
   if (event.kind === 'timePassed') forgetOld(core)

@@ -28,7 +28,6 @@ import { buildExposure, type Exposure, worstLots } from '../../risk/exposure.ts'
 import type { RiskNeeds } from '../../risk/worst-case.ts'
 import { addRung, createLadder, type RestingLadder, toRung } from '../../risk/resting-ladder.ts'
 
-/** Values that follow from an instrument's open orders and holding. */
 export interface InstrumentTotals {
   /** The account's; copied before something is added to it. */
   readonly exposure: Readonly<Exposure>
@@ -89,7 +88,6 @@ export function ordersOf(owner: TotalsOwner, id: StrategyId, symbol: string): re
 
 const NO_ORDERS: readonly Order[] = []
 
-/** Lots that the strategy would hold if everything open were filled. */
 export function ownWorstOf(owner: TotalsOwner, id: StrategyId, symbol: string): number {
   const { ownWorst, orders } = totalsOf(owner, symbol)
   const known = ownWorst.get(id)
@@ -117,7 +115,6 @@ export function momentOf(
   return moment
 }
 
-/** The same until a record concerns the instrument. */
 function buildMoment(
   owner: TotalsOwner,
   id: StrategyId,
@@ -328,7 +325,6 @@ function countOrder(ladders: InstrumentLadders, order: Order | undefined, sign: 
   if (order) countLots(ladders, order.terms, openLots(order) * sign)
 }
 
-/** A fill changes only the size. */
 function recountOrder(ladders: InstrumentLadders, was: Order, is: Order): void {
   if (was.terms.ticks === is.terms.ticks && was.terms.action === is.terms.action)
     return countLots(ladders, is.terms, openLots(is) - openLots(was))

@@ -126,7 +126,6 @@ export function tradingStateOf(
   return toTradingState([...restrictionsOn(core.book, symbol, strategyId), ...held])
 }
 
-/** With those that are not recorded, but hold now. */
 export function allRestrictions(core: Core): readonly Restriction[] {
   return [...core.book.restrictions.values(), ...volatileRestrictions(core)]
 }
@@ -228,7 +227,6 @@ export function isCovered(
   return isFlattening(core, symbol, strategyId)
 }
 
-/** Everything is closed, by a command or before a stop. */
 export function isFlatteningAll(
   { run, book }: Core,
   symbol: string,
@@ -254,7 +252,6 @@ interface ReductionsOwner {
   readonly reductions: ReadonlyMap<string, Reduction>
 }
 
-/** A strategy closes a part of what it holds on a side. */
 export interface StrategyReduction {
   readonly holdSide: HoldSide
   readonly keptLots: number
@@ -401,7 +398,6 @@ export function riskierOrders(
   return restricted
 }
 
-/** Nothing of the order is left once what was found is recorded. */
 function isEnding(order: Order, found: FoundFills): boolean {
   const fills = found.get(order.terms.clientOid)
   if (fills === undefined) return false

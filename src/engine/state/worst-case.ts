@@ -65,7 +65,6 @@ export function worstCaseWithMoney(core: Core, amount: number): WorstCase | unde
   return last && { ...last, ...usedOf(last.need, last.equity + amount) }
 }
 
-/** With what is held and rests now. */
 export function worstCaseUnder(core: Core, survives: SurvivalSettings): WorstCase | undefined {
   const under = { ...core, settings: { ...core.settings, survives } }
   const needs = listAtRisk(core).map((instrument) =>
@@ -78,7 +77,6 @@ function withKnownUse(worst: WorstCase | undefined): WorstCase | undefined {
   return worst === undefined || Number.isNaN(worst.used) ? undefined : worst
 }
 
-/** Measures by the worse figures, and keeps the result to be shown. */
 export function measureWorstCase(core: Core): WorstCase | undefined {
   own(core.worstCase).equity = equityAtWorst(core)
   const needs = listAtRisk(core).map((instrument) => needsNow(core, instrument))
@@ -148,7 +146,6 @@ export function needsNow(core: Core, instrument: Instrument): RiskNeeds {
   return needsAsOf(core, symbol, { from, compute: () => needsOf(riskOf(core, instrument, price)) })
 }
 
-/** Something is held or may be filled. */
 function isAtRisk(core: Core, { symbol }: Instrument): boolean {
   const { buyingLots, sellingLots } = totalsOf(core, symbol).exposure
   return buyingLots + sellingLots > 0 || !isFlat(accountHoldingOf(core.book, symbol))

@@ -74,7 +74,6 @@ function listedExitOf(
   return listed.find((exit) => exit.orderId === orderId)
 }
 
-/** Makes the calls that wait. */
 export function makeAccountCalls(core: Core): void {
   if (!isTrading(core)) return
   const onWire = new Set(core.calls.accountCalls.values())
@@ -92,7 +91,6 @@ function isUnproved({ instruments }: Core, symbol: string): boolean {
   return instrument !== undefined && !isProved(instrument)
 }
 
-/** Sends the call if risk approves. While trading is restricted, other calls wait. */
 function sendCall(core: Core, pair: string, call: AccountCall): void {
   const approved = approveCall(call, tradingStateOf(core, call.symbol, call.strategyId))
   if (!approved) return
@@ -133,7 +131,6 @@ function reasonOf(answer: RefusedAnswer | UnknownAnswer): string {
   return said === '' && answer.kind === 'unknown' ? answer.cause : said
 }
 
-/** Ends the calls that have not left. */
 export function withdrawCalls(core: Core, strategyId: string): void {
   const onWire = new Set(core.calls.accountCalls.values())
   for (const [pair, call] of core.book.calls) {

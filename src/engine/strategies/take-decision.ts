@@ -416,7 +416,6 @@ function dropWish(
   noteDenials(core, wish.symbol, [{ ...objection, strategyId: id, symbol: wish.symbol }])
 }
 
-/** Withdraws all wishes of a strategy except its targets. */
 export function withdrawWishes(core: Core, strategyId: StrategyId): void {
   const strategy = core.settings.strategies.get(strategyId)
   const changes = noChanges()
