@@ -142,7 +142,7 @@ export function noteWorth(core: Core, key: string, seen: Witnesses): void {
   )
 }
 
-export function weigh(before: Worth | undefined, seen: Witnesses, withinMs: number): Worth {
+function weigh(before: Worth | undefined, seen: Witnesses, withinMs: number): Worth {
   const { trust, ours, theirs, tolerance, isInBand, positionAt, tickersAt } = seen
   if (trust === 'flat') return flatWorth(seen)
   const needsBoth = trust === 'disputed' || (trust === 'alone' && !isInBand)
