@@ -1,0 +1,38 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { GUARD_HEADERS } from '../control/access/plain-answer.ts'
+import { loadPage, type Page } from './page-files.ts'
+
+let loading: Promise<Page> | undefined
+
+/** These files hold nothing of the daemon, so they need no token. */
+export async function servePage(
+  { headers, method }: IncomingMessage,
+  outgoing: ServerResponse,
+  path: string,
+): Promise<void> {
+  const { files, policy } = await (loading ??= loadPage())
+  const file = files.get(path)
+  if (file === undefined || outgoing.destroyed) return void outgoing.destroy()
+  const { type, body, packed, etag } = file
+  const shared = {
+    ...GUARD_HEADERS,
+    ETag: etag,
+    // Browsers revalidate each time; an unchanged file costs a 304.
+    'Cache-Control': 'no-cache',
+    Vary: 'Accept-Encoding',
+    ...(path === '/' && { 'Content-Security-Policy': policy }),
+  }
+  if (headers['if-none-match'] === etag) {
+    outgoing.writeHead(304, shared)
+    return void outgoing.end()
+  }
+  const isPacked = /\bgzip\b/.test(String(headers['accept-encoding'] ?? ''))
+  const sent = isPacked ? packed : body
+  outgoing.writeHead(200, {
+    ...shared,
+    ...(isPacked && { 'Content-Encoding': 'gzip' }),
+    'Content-Type': type,
+    'Content-Length': sent.length,
+  })
+  outgoing.end(method === 'HEAD' ? undefined : sent)
+}
