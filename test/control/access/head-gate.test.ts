@@ -280,7 +280,7 @@ test('while all places are taken by others, a kill is still heard', async () => 
   }
   for (const [token, places] of [
     [FULL, 64],
-    [READ, 32],
+    [READ, 48],
     [AGENT, 32],
     ['none', 32],
   ] as const)
