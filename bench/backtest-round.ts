@@ -63,7 +63,8 @@ async function play(): Promise<Omit<BacktestRound, 'cpu'>> {
   const before = process.cpuUsage()
   const run = new BacktestRun(prepared.open(prepared.fillModel, out))
   while (run.playTo(run.now + DAY_MS));
-  const { coverage, remarks, config } = prepared
+  const { coverage, config } = prepared
+  const remarks = prepared.listRemarks()
   const report = run.finish()
   const { user, system } = process.cpuUsage(before)
   cpu.push((user + system) / 1e6)

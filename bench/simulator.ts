@@ -7,7 +7,7 @@ import { createRandom } from '../src/lib/random.ts'
 import { createExchangeCore } from '../src/simulator/futures/exchange-core.ts'
 import {
   buildInstruments,
-  type Instrument,
+  type ListedContract,
   toMarketInstrument,
 } from '../src/simulator/futures/instruments/instruments.ts'
 import { Exchange } from '../src/simulator/exchange.ts'
@@ -43,7 +43,7 @@ const account = {
   balances: { USDT: '1000000' },
 } as const
 
-const [bitcoin] = buildInstruments(START_AT + 365 * DAY_MS) as [Instrument]
+const [bitcoin] = buildInstruments(START_AT + 365 * DAY_MS) as [ListedContract]
 const eight = Array.from({ length: 8 }, (_, index) => ({
   ...bitcoin,
   symbol: `COIN${'ABCDEFGH'[index]}USDT`,
@@ -181,7 +181,7 @@ function record(symbol: string): Recording {
   })
 }
 
-function openMarket(instruments: readonly Instrument[]) {
+function openMarket(instruments: readonly ListedContract[]) {
   return new RecordedMarket({
     recordings: recordings.slice(0, instruments.length),
     speed: 1,
@@ -191,11 +191,11 @@ function openMarket(instruments: readonly Instrument[]) {
   })
 }
 
-function timed(instruments: readonly Instrument[], play: () => void) {
+function timed(instruments: readonly ListedContract[], play: () => void) {
   return { steps: days * 1440 * STEPS_A_CANDLE * instruments.length, seconds: cpuSeconds(play) }
 }
 
-function playMarket(instruments: readonly Instrument[]) {
+function playMarket(instruments: readonly ListedContract[]) {
   const market = openMarket(instruments)
   let seen = 0
   return timed(instruments, () => {
@@ -205,7 +205,7 @@ function playMarket(instruments: readonly Instrument[]) {
   })
 }
 
-function openCore(instruments: readonly Instrument[]) {
+function openCore(instruments: readonly ListedContract[]) {
   return createExchangeCore({
     instruments,
     accounts: [account],
@@ -217,7 +217,7 @@ function openCore(instruments: readonly Instrument[]) {
 type Core = ReturnType<typeof openCore>
 
 /** A position of 0.01 and twenty orders so far away that they rest, of each instrument. */
-function placeOrders(core: Core, instruments: readonly Instrument[]): void {
+function placeOrders(core: Core, instruments: readonly ListedContract[]): void {
   core.advance(START_AT + 1000)
   for (const { symbol } of instruments) {
     const common = {
@@ -249,7 +249,7 @@ function placeOrders(core: Core, instruments: readonly Instrument[]): void {
   }
 }
 
-function playCore(instruments: readonly Instrument[], what: 'nothing' | 'orders') {
+function playCore(instruments: readonly ListedContract[], what: 'nothing' | 'orders') {
   const core = openCore(instruments)
   if (what === 'orders') placeOrders(core, instruments)
   const played = timed(instruments, () => {
@@ -274,7 +274,7 @@ function playExchange(what: 'nothing' | 'orders') {
 function playRequests() {
   const core = openCore(one)
   core.advance(START_AT + 1000)
-  const { symbol } = one[0] as Instrument
+  const { symbol } = one[0] as ListedContract
   const productType = 'USDT-FUTURES'
   return timed(one, () => {
     for (let minute = 1; minute < days * 1440; minute++) {

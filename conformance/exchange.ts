@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type Clock, systemClock } from '../src/lib/clock.ts'
-import { type AccountSetup } from '../src/simulator/shared/account.ts'
+import { type ExchangeAccountSetup } from '../src/simulator/shared/account.ts'
 import {
   type AccountRequest,
   type RunningSimulator,
@@ -127,7 +127,7 @@ export class ConformedExchange {
     return this.#baseUrl
   }
 
-  account(label: Label): AccountSetup {
+  account(label: Label): ExchangeAccountSetup {
     const account = this.simulator.accounts.find((row) => row.label === label)
     assert.ok(account, `there is an account ${label}`)
     return account

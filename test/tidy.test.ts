@@ -330,6 +330,15 @@ describe('a planted violation is found', () => {
       line: 2,
     },
     {
+      title: 'a type name that stands in two files',
+      files: {
+        'src/domain/order.ts': 'export interface Order {\n  readonly lots: number\n}\n',
+        'src/views/order-row.ts': '\ntype Order = string\n',
+      },
+      rule: 'type-name',
+      line: 2,
+    },
+    {
       title: 'a name in camelCase',
       files: { 'src/daemon/runLoop.ts': 'export const x = 1\n' },
       rule: 'file-name',

@@ -1,6 +1,6 @@
 import type { Announcement } from '../engine/effect.ts'
 import type { DaemonConfig } from '../config/load-config.ts'
-import type { Instrument, ProductType } from '../domain/instrument.ts'
+import type { Instrument } from '../domain/instrument.ts'
 import type { LiquidationStep } from '../domain/liquidation.ts'
 import type { LogEvent } from '../domain/log-events.ts'
 import { ACCOUNT, type Restriction } from '../domain/trading-mode.ts'
@@ -40,7 +40,7 @@ import { type AccountPicture, pictureAccount } from '../views/scenario-account.t
 import { type ClosePurpose, closePurposeOf } from '../engine/book/bookings.ts'
 
 export interface BacktestRunOptions {
-  readonly config: Pick<DaemonConfig, 'risk' | 'simulator'>
+  readonly config: Pick<DaemonConfig, 'account' | 'risk' | 'simulator'>
   readonly backtest: Omit<BacktestOptions, 'listener' | 'createJournal' | 'exchange'>
   readonly model: string
   readonly coverage: readonly ViewedPrices[]
@@ -48,8 +48,6 @@ export interface BacktestRunOptions {
   readonly instruments?: ReadonlyMap<string, Instrument>
   /** Tickers of all instruments that were kept; absent: none. */
   readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts' | 'market'> | undefined
-  readonly productType: ProductType
-  readonly coin: string
   /** Unix ms. */
   readonly toAt: number
   /** For CSV files; undefined: none. */
@@ -114,7 +112,8 @@ export class BacktestRun {
   readonly #moments: WorstMomentWatch
 
   constructor(options: BacktestRunOptions) {
-    const { backtest, coin, toAt, directory, coverage, productType, onStep, keptRows } = options
+    const { backtest, config, toAt, directory, coverage, onStep, keptRows } = options
+    const { marginCoin: coin, productType } = config.account
     const { core, settings, startAt } = backtest
     this.#options = options
     this.#core = core
@@ -166,7 +165,7 @@ export class BacktestRun {
         },
       },
     })
-    this.#moments = new WorstMomentWatch(this.#backtest.engine, settings, options.config)
+    this.#moments = new WorstMomentWatch(this.#backtest.engine, settings, config)
   }
 
   /** How far it has come. */
@@ -188,7 +187,8 @@ export class BacktestRun {
 
   /** As far as it was played. */
   finish(): RunReport {
-    const { model, toAt, coin } = this.#options
+    const { model, toAt, config } = this.#options
+    const coin = config.account.marginCoin
     while (!this.#core.advance(this.now));
     this.#watch.look()
     this.#collector.figures(this.now, this.#watch.figures())
@@ -237,7 +237,7 @@ export class BacktestRun {
   #readMoney(): RunMoney {
     const { opening, realisedProfit, fees, funding, insurance, balance } = coinOf(
       this.#core,
-      this.#options.coin,
+      this.#options.config.account.marginCoin,
     )
     const { positions } = this.#core.ledger(UID)
     const unrealised = sumDecimals(positions.map((position) => decimal(position.unrealised)))

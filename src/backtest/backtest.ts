@@ -24,24 +24,17 @@ import {
   UID,
   type SimulatedExchange,
 } from './direct-exchange.ts'
-import {
-  DirectNetwork,
-  type Network,
-  type Gate,
-  type SteadyWay,
-  type VirtualWire,
-} from './virtual-wire.ts'
+import { DirectNetwork, type Network, type Gate, type VirtualWire } from './virtual-wire.ts'
 import {
   type PlayedFeed,
   type PlayedEvent,
-  PlayedFeeds,
+  playFeeds,
   type VirtualPolling,
   VirtualPollers,
 } from './virtual-pollers.ts'
 import { VirtualTime } from './virtual-time.ts'
 import { copyRoster } from '../engine/state/roster.ts'
 import { TrustedClock } from '../exchange/clock/exchange-clock.ts'
-import type { GrantSource } from '../exchange/limiter/grant.ts'
 import { Limiter, type LimiterOptions } from '../exchange/limiter/limiter.ts'
 import { Interpreter } from '../interpreter/interpreter.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -239,14 +232,27 @@ export class VirtualAccount {
   #pollers: VirtualPollers | undefined
 
   constructor(options: VirtualAccountOptions) {
-    const { book, time, network, clock, surroundings } = options
+    const { book, time, network, clock, surroundings, isExact = false } = options
     const settings = copyRoster(options.settings)
     this.#options = { ...options, settings }
     const trusted = new TrustedClock(clock)
     this.#limiter = this.#createLimiter(trusted.clock)
-    const limiter = this.#untilEnd()
-    const steady = this.#steadyWay()
-    this.#wire = { time, trusted, network, limiter, steady, gate: surroundings.gate }
+    this.#wire = {
+      time,
+      trusted,
+      network,
+      limiter: {
+        request: (endpoint, priority, onGranted) =>
+          this.#limiter.request(endpoint, priority, (grant) => {
+            if (!this.#isEnded) onGranted(grant)
+          }),
+      },
+      steady:
+        isExact || network.steadyMs === undefined
+          ? undefined
+          : { ms: network.steadyMs, queueOf: (endpoint) => this.#limiter.queueOf(endpoint) },
+      gate: surroundings.gate,
+    }
     this.engine = createEngine(settings, book)
     this.ports = this.#createPorts()
     this.interpreter = new Interpreter(this.engine, this.ports)
@@ -286,9 +292,15 @@ export class VirtualAccount {
     if (event.kind === 'started') this.#hasBegun = true
     this.interpreter.dispatch(event)
     if (event.kind !== 'started') return
-    const { contracts } = this.#options
+    const { contracts, time, feeds = [], events = [] } = this.#options
     if (contracts) this.interpreter.dispatch({ kind: 'contractsRead', contracts })
-    this.#playFeeds()
+    playFeeds({
+      feeds,
+      events,
+      time,
+      isOver: () => this.#isClosed,
+      dispatch: (next) => this.dispatch(next),
+    })
   }
 
   /** Nothing falls due any more: what is left is a retreat. */
@@ -301,13 +313,6 @@ export class VirtualAccount {
   end(): void {
     this.#isEnded = true
     this.close()
-  }
-
-  #playFeeds(): void {
-    const { time, feeds = [], events = [] } = this.#options
-    const isOver = () => this.#isClosed
-    const dispatch = (event: EngineEvent): void => this.dispatch(event)
-    new PlayedFeeds({ feeds, events, time, isOver, dispatch }).start()
   }
 
   #lookForKill(): void {
@@ -331,21 +336,6 @@ export class VirtualAccount {
     })
   }
 
-  #steadyWay(): SteadyWay | undefined {
-    const { network, isExact = false } = this.#options
-    if (isExact || network.steadyMs === undefined) return undefined
-    return { ms: network.steadyMs, queueOf: (endpoint) => this.#limiter.queueOf(endpoint) }
-  }
-
-  #untilEnd(): GrantSource {
-    return {
-      request: (endpoint, priority, onGranted) =>
-        this.#limiter.request(endpoint, priority, (grant) => {
-          if (!this.#isEnded) onGranted(grant)
-        }),
-    }
-  }
-
   #createPorts(): Ports {
     const { exchange, journal, settings, pageFills, surroundings, time, polling } = this.#options
     const { gate, isKilled, announcements, retreatNote, listener, interruptions } = surroundings
@@ -365,20 +355,17 @@ export class VirtualAccount {
       strategies: this.#createRunners(),
       announcements: { announce: ignore, ...announcements, quiesced: ignore },
       retreatNote,
-      listener: polling.waitingMs === undefined ? listener : this.#alsoHeard(listener),
+      listener:
+        polling.waitingMs === undefined
+          ? listener
+          : {
+              ...listener,
+              stepped: (step) => {
+                listener.stepped?.(step)
+                this.#pollers?.noteStep(step.event)
+              },
+            },
       interruptions,
-    }
-  }
-
-  #alsoHeard(listener: RunListener): RunListener {
-    return {
-      stepped: (step) => {
-        listener.stepped?.(step)
-        this.#pollers?.noteStep(step.event)
-      },
-      recorded: (record, durable) => listener.recorded?.(record, durable),
-      decided: (intents) => listener.decided?.(intents),
-      plotted: (strategyId, points) => listener.plotted?.(strategyId, points),
     }
   }
 

@@ -5,7 +5,8 @@ import type { ResponseOf } from '../protocol/endpoints.ts'
 import { batchPlaceOrder } from '../protocol/futures/batch-place-order.ts'
 import { cancelAllOrders } from '../protocol/futures/cancel-all-orders.ts'
 import { modifyTpslOrder } from '../protocol/beyond/modify-tpsl-order.ts'
-import type { BatchResult, ProductType } from '../protocol/values.ts'
+import type { BatchResult } from '../protocol/values.ts'
+import type { ProductType } from '../domain/instrument.ts'
 import {
   isTickerShown,
   listTickers,

@@ -2,13 +2,13 @@ import { ZERO, type Decimal } from '../lib/decimal.ts'
 import type { AccountFigures, RestingPrices, RunFill, RunFunding } from '../report/run-facts.ts'
 import {
   accountOf,
-  type Account,
+  type ExchangeAccount,
   type CoreState,
   type SymbolState,
 } from '../simulator/futures/core-state.ts'
 import type { ExchangeCore } from '../simulator/futures/exchange-core.ts'
-import type { Fill } from '../simulator/futures/positions/fill.ts'
-import { orderIdText, tradeIdText, type Order } from '../simulator/futures/orders/order.ts'
+import type { FuturesFill } from '../simulator/futures/positions/fill.ts'
+import { orderIdText, tradeIdText, type FuturesOrder } from '../simulator/futures/orders/order.ts'
 import { maintenanceTier, type Position } from '../simulator/futures/positions/position.ts'
 import { UID } from './direct-exchange.ts'
 
@@ -33,7 +33,7 @@ export interface WatchListener {
  */
 export class ExchangeWatch {
   readonly #state: CoreState
-  readonly #account: Account
+  readonly #account: ExchangeAccount
   readonly #listener: WatchListener
   readonly #coin: string
   readonly #figures: AccountFigures = {
@@ -116,7 +116,7 @@ export class ExchangeWatch {
   #takeFills(): void {
     const { fills } = this.#account
     let first = fills.length
-    while (first > 0 && (fills[first - 1] as Fill).sequence > this.#fillsSeen) first--
+    while (first > 0 && (fills[first - 1] as FuturesFill).sequence > this.#fillsSeen) first--
     this.#fillsSeen = this.#state.clock.tradeSequence
     for (const fill of fills.slice(first).map((one) => this.#toRunFill(one))) {
       if (fill.isLiquidation) this.#isLiquidated = true
@@ -129,7 +129,7 @@ export class ExchangeWatch {
     for (const position of this.#positions.keys()) if (position.lots === 0) this.#forget(position)
   }
 
-  #toRunFill(fill: Fill): RunFill {
+  #toRunFill(fill: FuturesFill): RunFill {
     const order = this.#orderOf(fill)
     const market = this.#state.symbols.get(fill.symbol)?.market
     const shown = { bidTicks: market?.bidTicks ?? 0, askTicks: market?.askTicks ?? 0 }
@@ -159,11 +159,11 @@ export class ExchangeWatch {
   }
 
   /** Orders due at one instant arrive before its quote. */
-  #isBeforeQuote({ symbol, at }: Fill): boolean {
+  #isBeforeQuote({ symbol, at }: FuturesFill): boolean {
     return at <= (this.#state.symbols.get(symbol)?.market.at ?? 0)
   }
 
-  #orderOf({ orderSequence }: Fill): Order | undefined {
+  #orderOf({ orderSequence }: FuturesFill): FuturesOrder | undefined {
     return (
       this.#account.openOrders.get(orderSequence) ?? this.#account.closedOrders.get(orderSequence)
     )

@@ -77,23 +77,20 @@ export class VirtualPollers {
 
   /** The first reading with a synchronised clock begins the run. */
   start(): void {
-    const { wire, exchange, isOver } = this.#options
+    const { wire, exchange, polling, isOver } = this.#options
     if (isOver()) return
     const { time, trusted, network } = wire
-    const table = this.#takeTable()
+    // Where an answer may come twice, each has a table of its own.
+    const table = this.#spare.pop() ?? new TickerTable(this.#options.instruments)
+    table.readAt = 0
     if (this.#steady?.leave(table) !== true)
       network.send(new TickersCall({ trusted, exchange, table, hear: this.#hearTickers }))
     const nextMs = this.#untilNextRead()
     time.after(nextMs, this.#readTickers)
-    this.#readAccountBefore(nextMs)
-  }
-
-  #readAccountBefore(nextMs: number): void {
-    const { polling, wire } = this.#options
     const { beforeTickers } = polling
     if (beforeTickers === undefined) return
-    wire.time.after(nextMs - beforeTickers.positionsMs, this.#readPositions)
-    wire.time.after(nextMs - beforeTickers.fillsMs, this.#readFills)
+    time.after(nextMs - beforeTickers.positionsMs, this.#readPositions)
+    time.after(nextMs - beforeTickers.fillsMs, this.#readFills)
   }
 
   #poll(due: EngineEvent): void {
@@ -165,13 +162,6 @@ export class VirtualPollers {
     this.#saidOffsetMs = offsetMs
     this.#saidAt = now
     this.#options.dispatch({ kind: 'clockSynchronised', offsetMs })
-  }
-
-  /** Where an answer may come twice, each has a table of its own. */
-  #takeTable(): TickerTable {
-    const table = this.#spare.pop() ?? new TickerTable(this.#options.instruments)
-    table.readAt = 0
-    return table
   }
 
   #begin(): void {
@@ -324,39 +314,26 @@ export interface PlayedFeedsOptions {
  * Never gives a reading before its instant. A run begins with the last one before it, as a daemon
  * reads each feed when it starts.
  */
-export class PlayedFeeds {
-  readonly #options: PlayedFeedsOptions
-
-  constructor(options: PlayedFeedsOptions) {
-    this.#options = options
+export function playFeeds({ feeds, events, time, isOver, dispatch }: PlayedFeedsOptions): void {
+  const hearAtItsTime = (feed: PlayedFeed, index: number): void => {
+    const at = feed.heardAt[index]
+    if (at !== undefined) time.after(at - time.now, () => hear(feed, index))
   }
-
-  start(): void {
-    const { feeds, events, time, isOver, dispatch } = this.#options
-    for (const { at, event } of events)
-      time.after(Math.max(0, at - time.now), () => {
-        if (!isOver()) dispatch(event)
-      })
-    for (const feed of feeds) {
-      // A daemon reads feeds when it starts; a signal comes when it is sent.
-      const isSignal = nameOfSignal(feed.feed) !== undefined
-      const known = isSignal ? -1 : feed.heardAt.findLastIndex((at) => at <= time.now)
-      if (known >= 0) this.#hear(feed, known)
-      else this.#await(feed, isSignal ? firstAfter(feed, time.now) : 0)
-    }
-  }
-
-  #hear(feed: PlayedFeed, index: number): void {
-    const { isOver, dispatch } = this.#options
+  const hear = (feed: PlayedFeed, index: number): void => {
     if (isOver()) return
     dispatch(toEvent(feed.feed, feed.reading(index)))
-    this.#await(feed, index + 1)
+    hearAtItsTime(feed, index + 1)
   }
-
-  #await(feed: PlayedFeed, index: number): void {
-    const { time } = this.#options
-    const at = feed.heardAt[index]
-    if (at !== undefined) time.after(at - time.now, () => this.#hear(feed, index))
+  for (const { at, event } of events)
+    time.after(Math.max(0, at - time.now), () => {
+      if (!isOver()) dispatch(event)
+    })
+  for (const feed of feeds) {
+    // A signal comes when it is sent, so none is heard from before the start.
+    const isSignal = nameOfSignal(feed.feed) !== undefined
+    const known = isSignal ? -1 : feed.heardAt.findLastIndex((at) => at <= time.now)
+    if (known >= 0) hear(feed, known)
+    else hearAtItsTime(feed, isSignal ? firstAfter(feed, time.now) : 0)
   }
 }
 

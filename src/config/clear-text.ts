@@ -1,7 +1,6 @@
 import type { DaemonConfig, LoadedConfig } from './load-config.ts'
 import { isDatabaseInClear, isRedisInClear } from './server-checks.ts'
-import type { Problem } from './yaml/problem.ts'
-import type { SettingPath } from './yaml/setting-path.ts'
+import type { Problem, SettingPath } from './yaml/problem.ts'
 
 export function listServersInClear({
   journal,

@@ -8,10 +8,9 @@ import {
   PROXY_LOGIN,
 } from './schema/daemon-schema.ts'
 import { checkSurvival } from './survival-checks.ts'
-import type { Problem } from './yaml/problem.ts'
+import type { Problem, SettingPath } from './yaml/problem.ts'
 import type { PartialSettings } from './yaml/checked-file.ts'
 import type { SimulatorMarket } from './schema/simulator-schema.ts'
-import type { SettingPath } from './yaml/setting-path.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
 export interface ReadableFile<T> {

@@ -5,6 +5,14 @@ import { dirname, resolve, sep } from 'node:path'
 export const DRAFT_INLINE =
   'an assistant may write this strategy (control.agents.strategies), so it runs in a thread of its own and never inline: leave isolation out, or move its files out of that folder first'
 
+export function listDraftFolders({
+  control: { agents },
+}: {
+  readonly control: { readonly agents: { readonly strategies?: string | undefined } }
+}): readonly string[] {
+  return agents.strategies === undefined ? [] : [agents.strategies]
+}
+
 /** A link in either direction counts. */
 export function isAnyWithin(folder: string, files: readonly string[]): boolean {
   const folders = [resolve(folder), realOf(folder)].map((one) =>

@@ -6,6 +6,7 @@ import {
   type LoadedConfig,
   readConfig,
 } from './load-config.ts'
+import { listDraftFolders } from './draft-strategies.ts'
 import { ConfigError, type Problem, sortProblems } from './yaml/problem.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
@@ -34,8 +35,7 @@ export function readAccounts(request: ConfigRequest): AccountsReading {
   if (main === undefined) return { problems, others: [] }
   const files = main.config.accounts ?? []
   const { cwd, contracts } = request
-  const { strategies } = main.config.control.agents
-  const drafts = strategies === undefined ? [] : [strategies]
+  const drafts = listDraftFolders(main.config)
   const readings = files.map((file): ConfigReading => readConfig({ file, cwd, contracts, drafts }))
   const others = readings.flatMap(({ loaded }) => loaded ?? [])
   const found = [

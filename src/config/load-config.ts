@@ -4,7 +4,6 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import type { ContractRules } from '../domain/contract-rules.ts'
 import { checkDaemon, type ReadableFile } from './cross-checks.ts'
-import { DRAFT_INLINE, isAnyWithin } from './draft-strategies.ts'
 import {
   asTraded,
   type ContractAnswers,
@@ -13,6 +12,7 @@ import {
   resolveRules,
   type TradedInstrument,
 } from './known-contracts.ts'
+import { DRAFT_INLINE, isAnyWithin } from './draft-strategies.ts'
 import { checkMarketFiles, checkPlayed, type PlayedPrices, resolveMarket } from './market-files.ts'
 import { type DaemonFile, daemonFileSchema } from './schema/daemon-schema.ts'
 import { type StrategyFile, strategyFileSchema } from './schema/strategy-schema.ts'
@@ -28,10 +28,9 @@ import {
   type PartialSettings,
   shownPath,
 } from './yaml/checked-file.ts'
-import { ConfigError, type Problem, sortProblems } from './yaml/problem.ts'
+import { ConfigError, type Problem, sortProblems, formatPath } from './yaml/problem.ts'
 import { type YamlSource, PARAM_OPTION, SET_OPTION } from './yaml/yaml-source.ts'
 import { didYouMeanEnd } from '../lib/did-you-mean.ts'
-import { formatPath } from './yaml/setting-path.ts'
 
 /** Reads files and `--set` options into one configuration, or reports all problems. */
 
@@ -131,11 +130,13 @@ export function readConfig(request: ConfigRequest): ConfigReading {
     }),
   )
   const daemon = { ...written, settings: { ...written.settings, instruments: rules.instruments } }
+  const draftFolder = written.settings.control?.agents?.strategies
+  const drafts = [
+    ...(request.drafts ?? []),
+    ...(draftFolder === undefined ? [] : [resolve(dirname(mainFile), draftFolder)]),
+  ]
   const strategies = readStrategies(daemon, { mainFile, cwd, params }).map((strategy) =>
-    guardDraft(strategy, mainFile, [
-      ...(request.drafts ?? []),
-      ...draftsOf(written.settings, dirname(mainFile)),
-    ]),
+    guardDraft(strategy, mainFile, drafts),
   )
   const readable = strategies.filter(isReadable)
   const market = {
@@ -235,14 +236,6 @@ function readStrategies(
     seen.add(identity)
     return [readStrategy({ file, cwd, blame, change: (source) => applyParams(source, params) })]
   })
-}
-
-function draftsOf(
-  { control }: ReadableFile<DaemonFile>['settings'],
-  directory: string,
-): readonly string[] {
-  const folder = control?.agents?.strategies
-  return folder === undefined ? [] : [resolve(directory, folder)]
 }
 
 /** A main file that an assistant may write chooses what else is loaded. */

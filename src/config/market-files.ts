@@ -2,10 +2,9 @@ import { resolve } from 'node:path'
 import type { ReadableFile } from './cross-checks.ts'
 import type { DaemonFile } from './schema/daemon-schema.ts'
 import type { StrategyFile } from './schema/strategy-schema.ts'
-import type { Problem } from './yaml/problem.ts'
+import type { Problem, SettingPath } from './yaml/problem.ts'
 import { isFile, type PartialSettings } from './yaml/checked-file.ts'
 import type { SimulatorMarket } from './schema/simulator-schema.ts'
-import type { SettingPath } from './yaml/setting-path.ts'
 import type { YamlSource } from './yaml/yaml-source.ts'
 
 export function resolveMarket(market: SimulatorMarket, directory: string): SimulatorMarket {

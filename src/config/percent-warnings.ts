@@ -1,7 +1,6 @@
 /** They are allowed, and look as if per cents were meant. */
 import type { LoadedConfig, StrategyConfig } from './load-config.ts'
-import type { Problem } from './yaml/problem.ts'
-import type { SettingPath } from './yaml/setting-path.ts'
+import type { Problem, SettingPath } from './yaml/problem.ts'
 
 interface Share {
   readonly path: SettingPath

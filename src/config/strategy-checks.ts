@@ -6,9 +6,8 @@ import type { DaemonFile } from './schema/daemon-schema.ts'
 import { isAbove, isMultipleOf, isPositiveDecimal } from './schema/setting-values.ts'
 import { stopAtExchangeShare, type StrategyFile } from './schema/strategy-schema.ts'
 import { checkReadSignals } from './server-checks.ts'
-import type { Problem } from './yaml/problem.ts'
+import type { Problem, SettingPath } from './yaml/problem.ts'
 import type { PartialSettings } from './yaml/checked-file.ts'
-import type { SettingPath } from './yaml/setting-path.ts'
 
 type Strategy = ReadableFile<StrategyFile>
 type DaemonSettings = PartialSettings<DaemonFile>

@@ -1,7 +1,7 @@
 import type { Engine } from '../engine/engine.ts'
 import type { StopPolicy } from '../engine/event.ts'
 import type { Account } from './account/account.ts'
-import type { AccountOff } from '../views/shown-account.ts'
+import type { UnopenedAccount } from '../views/shown-account.ts'
 import type { EmbeddedExchange } from './embedded/embedded-exchange.ts'
 import type { OpenedControl } from './control/open-control.ts'
 import type { MarketData } from './market-data/market-data.ts'
@@ -20,7 +20,7 @@ export interface DaemonOptions {
   readonly embedded: Pick<EmbeddedExchange, 'resume' | 'stop'> | undefined
   readonly controls?: readonly OpenedControl[]
   readonly watchdog?: Pick<Watchdog, 'start' | 'stop'>
-  readonly off?: readonly AccountOff[]
+  readonly off?: readonly UnopenedAccount[]
   readonly tradeLogs?: readonly Pick<ClosedTradeLog, 'finish'>[]
 }
 
@@ -39,11 +39,11 @@ export class Daemon {
   readonly #market: MarketData
   readonly #embedded: DaemonOptions['embedded']
   readonly #controls: readonly OpenedControl[]
-  readonly #off: readonly AccountOff[]
+  readonly #off: readonly UnopenedAccount[]
   readonly #watchdog: DaemonOptions['watchdog']
   readonly #tradeLogs: NonNullable<DaemonOptions['tradeLogs']>
   readonly #quiet: Promise<void>
-  /** Rejected if the end would wait for a loop that hangs. */
+  /** Rejects if the end would wait for a loop that hangs. */
   readonly #givenUp = Promise.withResolvers<never>()
 
   constructor(options: DaemonOptions) {
@@ -88,7 +88,7 @@ export class Daemon {
     return !this.#isBroken
   }
 
-  /** Before the stop, so that the journals say what ended the run. */
+  /** It comes before the stop, so that the journals say what ended the run. */
   noteReload(facts: Pick<ReloadRecord, 'changes' | 'reason' | 'by'>): void {
     for (const account of this.accounts) account.command({ kind: 'reload', ...facts })
   }
@@ -98,8 +98,8 @@ export class Daemon {
   }
 
   /**
-   * A strategy's error harms that strategy (STR1), any other breaks the run. False for one that a
-   * reload only loaded.
+   * A strategy's error harms that strategy (STR1), any other breaks the run. False for a strategy
+   * that a reload only loaded.
    */
   failBy(strategy: string | undefined, error: unknown): boolean {
     if (strategy !== undefined)
@@ -113,7 +113,9 @@ export class Daemon {
     for (const account of this.accounts) account.fail(error)
   }
 
-  /** Why an account does not trade; undefined if all do, on fresh data and consistent books. */
+  /**
+   * @returns why an account does not trade; undefined if all do, on fresh data and consistent books
+   */
   obstacle(): string | undefined {
     const [off] = this.#off
     if (off !== undefined) return `${off.config.name} is off: ${headlineOf(off.error)}`
@@ -164,7 +166,7 @@ export class Daemon {
     )
   }
 
-  /** Set twenty times a second, after the accounts handled the passing of time. */
+  /** Grows twenty times a second, after the accounts handled the passing of time. */
   get heartbeat(): number {
     return this.#market.timeSteps
   }

@@ -45,8 +45,8 @@ export interface OfflineAccount extends Pick<
 const CANCELS_MAX = 10
 
 /**
- * Locks out other traders. The command must judge the keys noted in the journal. @throws Failure
- * STATE_HELD, ACCOUNT_HELD, DAEMON_EXCHANGE_MISSING, and those of opening a journal
+ * Locks out other traders. The command must judge the keys noted in the journal.
+ * @throws Failure STATE_HELD, ACCOUNT_HELD, DAEMON_EXCHANGE_MISSING, and those of opening a journal
  */
 export async function withOfflineAccount<Result>(
   options: OfflineOptions,
@@ -123,7 +123,7 @@ export async function readHoldings(
   })
 }
 
-/** Until nothing is found. @returns our clientOids that were found */
+/** Cancels until nothing is found. @returns our clientOids that were found */
 export async function cancelResting(
   { client, settings }: Pick<OfflineAccount, 'client' | 'settings'>,
   symbol: string,

@@ -37,40 +37,35 @@ import { isEmbedded, stateDirectoryOf } from '../assembly/state/state-place.ts'
 import { noteEndings } from './watchdog/hang-note.ts'
 import { openRunners, showSettingsOf } from '../assembly/strategies/strategies.ts'
 
-/** After the checkpoint that contains them. */
+/** Counted after the checkpoint that contains them. */
 const RECORDS_KEPT_MS = 7 * 86_400_000
 
 /** A strategy's key names one order at least this long after its use; a key takes some 70 bytes. */
 const KEYS_KEPT_MS = 366 * 86_400_000
 
-/** The operator's setup, with its code loaded and what a daemon's accounts share. */
 export interface OpeningAccount
   extends
     AccountSetup,
     Pick<OpenAccount, 'accounts' | 'strategies' | 'logger' | 'trusted' | 'timers'> {
   readonly market: MarketOverride
   readonly version: string
-  /** The machine's may jump. */
+  /** It must be steady: the machine's clock may jump. */
   readonly clock: Clock
-  /** For what must not outlast a sleep. */
+  /** It times what must not outlast a sleep. */
   readonly machineClock: Clock
   /** Waits for the journal's lease. Absent: a held lease is a refusal. */
   readonly standby?: StandbyFrame | undefined
   readonly configOption: string
 }
 
-/** An account of a daemon, with what it leaves to others when it closes. */
 export interface DaemonAccount extends OpenAccount {
   readonly embedded: EmbeddedExchange | undefined
   readonly news: ServerNews | undefined
-  /** Gives back locks, while the journal is closed by the account itself. */
+  /** Gives back locks; the account itself closes the journal. */
   readonly release: () => void
 }
 
-/**
- * Opens state, account, journal, exchange. @throws Failure for missing keys, and a state that is
- * held or unreadable
- */
+/** @throws Failure for missing keys, and a state that is held or unreadable */
 export async function openAccount(options: OpeningAccount): Promise<DaemonAccount> {
   const { config } = options.loaded
   if (options.keysMissing !== undefined) throw options.keysMissing
@@ -172,7 +167,6 @@ export function createAccount(open: DaemonAccount, { limiter, ...links }: Accoun
   return account
 }
 
-/** Locks and state, before the book is built. */
 type AccountState = Pick<
   DaemonAccount,
   'directory' | 'journal' | 'embedded' | 'news' | 'release' | 'close'
@@ -239,10 +233,7 @@ function passOver({ logger, timers }: OpeningAccount, whom: string): PassedOver 
   }
 }
 
-/**
- * A writer abandoned on another machine may have cancelled orders without a record, which is noted
- * here.
- */
+/** Notes that a writer abandoned on another machine may have cancelled orders without a record. */
 async function openAccountJournal(
   options: OpeningAccount,
   directory: string,

@@ -3,12 +3,12 @@ import { type ProductMarket, type Product, MarketData } from './market-data/mark
 import { resolve } from 'node:path'
 import type { DaemonConfig } from '../config/load-config.ts'
 import { listServersInClear } from '../config/clear-text.ts'
-import { formatPath } from '../config/yaml/setting-path.ts'
+import { formatPath } from '../config/yaml/problem.ts'
 import { TrustedClock } from '../exchange/clock/exchange-clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { messageOf } from '../lib/failure.ts'
 import type { Account } from './account/account.ts'
-import type { AccountOff } from '../views/shown-account.ts'
+import type { UnopenedAccount } from '../views/shown-account.ts'
 import { createCalls, type ExchangeCalls } from '../assembly/account/exchange-calls.ts'
 import {
   countUnlimited,
@@ -55,7 +55,7 @@ export interface OpenDaemonOptions
   readonly onReload?: (order: ReloadOrder) => void
   readonly alertTargets?: (() => AlertTargets) | undefined
   readonly tryReload?: () => Promise<ReloadView> | undefined
-  /** Addresses an account in a command: ` -c live.yaml`. */
+  /** Returns what addresses an account in a command: ` -c live.yaml`. */
   readonly configOptionOf?: (config: DaemonConfig) => string
 }
 
@@ -75,12 +75,12 @@ interface DaemonParts extends OpenAccounts {
 interface OpenAccounts {
   readonly main: DaemonAccount
   readonly all: readonly DaemonAccount[]
-  readonly off: readonly AccountOff[]
+  readonly off: readonly UnopenedAccount[]
 }
 
 /**
- * An account without keys, or with a held or unreadable state, is off, unless all are. @throws
- * ConfigError for strategies that do not load; Failure if no account can be opened
+ * An account without keys, or with a held or unreadable state, is off, unless all are.
+ * @throws ConfigError for strategies that do not load; Failure if no account can be opened
  */
 export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaemon> {
   const trusted = new TrustedClock(options.clock)
@@ -144,7 +144,7 @@ async function listOpenings(
 
 async function openAccounts(openings: readonly OpeningAccount[]): Promise<OpenAccounts> {
   const all: DaemonAccount[] = []
-  const off: AccountOff[] = []
+  const off: UnopenedAccount[] = []
   // Accounts are opened one after the other, but standbys wait at the same time.
   const attempts = openings.map((opening) =>
     opening.standby ? settle(openAccount(opening)) : undefined,
@@ -236,7 +236,7 @@ function assemble(options: OpenDaemonOptions, parts: DaemonParts): OpenedDaemon 
   return { daemon, endsAt: () => embedded?.endsAt, ...followLeases(all, daemon, logger) }
 }
 
-interface Controlled {
+interface ControlledParts {
   readonly open: DaemonAccount
   readonly account: Account
   readonly market: ProductMarket
@@ -247,7 +247,7 @@ interface Controlled {
 function openControlOf(
   options: OpenDaemonOptions,
   { main, off, trusted, shared }: DaemonParts,
-  { open, account, market, readings, signalCounts }: Controlled,
+  { open, account, market, readings, signalCounts }: ControlledParts,
 ): OpenedControl {
   const { config, logger, setup } = open
   const { embedded, access } = main
@@ -331,7 +331,6 @@ function listProducts(accounts: readonly DaemonAccount[]): readonly Product[] {
   )
 }
 
-/** Reports are where `intentd backtest` puts them in this folder. */
 function openReadings({ config, directory }: DaemonAccount): Readings {
   const journal = journalPlaceOf(config, directory).file
   return new Readings({ config, journal, backtests: resolve('backtests') })
@@ -375,7 +374,7 @@ export interface OpenSharedLimitsOptions {
   readonly logger: Pick<DaemonLogger, 'log' | 'hide'>
 }
 
-/** If limits are not shared, no Redis client is loaded. */
+/** The Redis client is loaded only where limits are shared. */
 export async function openSharedLimits(
   options: OpenSharedLimitsOptions,
 ): Promise<SharedLimits | undefined> {

@@ -36,10 +36,11 @@ export interface RekeyReport {
 }
 
 /**
- * Accepts a rotated key if it opens the journal's account. Compared are positions and later fills,
- * a fill of the journal, and last the names of resting orders, which only a cancel shows; after a
- * difference nothing is cancelled. Flat accounts without fills and orders are all alike: the
- * operator must vouch. @throws Failure STATE_OF_OTHER_ACCOUNT, REKEY_UNPROVED
+ * Accepts a rotated key if it opens the journal's account. Positions and later fills are compared
+ * first, then a fill of the journal, and last the names of resting orders, which only a cancel
+ * shows; after a difference nothing is cancelled. Flat accounts without fills and orders are all
+ * alike: the operator must vouch for such a one.
+ * @throws Failure STATE_OF_OTHER_ACCOUNT, REKEY_UNPROVED
  */
 export function rekeyJournal(options: RekeyOptions): Promise<RekeyReport> {
   return withOfflineAccount(options, async (account) => {
@@ -119,7 +120,8 @@ async function compareNames(
   for (const symbol of settings.instruments.keys()) {
     const resting = [...openOrdersOf(book, symbol)].filter(isResting)
     if (resting.length === 0) continue
-    // This is durable before the first cancel: the next run must not assume that they rest.
+    // The note is durable before the first cancel: the next run must not assume that the orders
+    // rest.
     retreatNote(directory, { log: () => undefined }).leave()
     const names = await cancelResting(account, symbol, keys)
     const known = new Set<string>(resting.map(({ terms }) => terms.clientOid))

@@ -16,7 +16,7 @@ export interface ExchangeRepairOptions extends OfflineOptions {
   readonly onWait: (forMs: number) => void
 }
 
-export interface TakenOver {
+export interface RepairResult {
   /** In the base coin, before and after. */
   readonly positions: readonly {
     readonly symbol: string
@@ -28,10 +28,11 @@ export interface TakenOver {
 
 /**
  * An older state takes over the exchange's positions. Everything that rests is cancelled, and again
- * once no request of a run killed just now can be accepted (A1): this state does not know them, so
- * the wait is unconditional. @throws Failure STATE_OF_OTHER_KEYS, and those of `withOfflineAccount`
+ * once no request of a run killed just now can be accepted (A1): this state does not know such a
+ * run, so the wait is unconditional.
+ * @throws Failure STATE_OF_OTHER_KEYS, and those of `withOfflineAccount`
  */
-export function repairFromExchange(options: ExchangeRepairOptions): Promise<TakenOver> {
+export function repairFromExchange(options: ExchangeRepairOptions): Promise<RepairResult> {
   const { config, timers, onWait } = options
   const { keys } = config.account
   return withOfflineAccount(options, async (account) => {

@@ -35,7 +35,7 @@ export interface Standby {
   end(): Promise<void>
 }
 
-/** Follows until it may take over, with a control interface of its own. */
+/** Follows the writer until it may take over, with a control interface of its own. */
 export async function startStandby(options: StandbyOptions): Promise<Standby> {
   const { config, clock, timers, logger, frame } = options
   let seen: StandbyLook | undefined
@@ -55,7 +55,7 @@ export async function startStandby(options: StandbyOptions): Promise<Standby> {
     { ...options, pairingFile: pairingFileOf(config) },
   )
   await control.start()
-  // Otherwise a takeover, perhaps days later, would obey them.
+  // A standby answers commands: a takeover, perhaps days later, would obey those that wait.
   const inbox = new CommandInbox({
     directory: config.state.directory,
     onCommand: () => refuseCommand({ standbyOf: seen?.state.holder ?? '' }),

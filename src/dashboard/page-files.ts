@@ -57,12 +57,12 @@ const PACKAGES: Readonly<Record<string, string>> = {
 const pack = promisify(gzip)
 const require = createRequire(import.meta.url)
 
-export interface Page {
+export interface DashboardPage {
   readonly files: ReadonlyMap<string, PageFile>
   readonly policy: string
 }
 
-export async function loadPage(): Promise<Page> {
+export async function loadPage(): Promise<DashboardPage> {
   const packages = Object.entries(PACKAGES).map(
     ([name, path]) => [name, `/vendor/${fileName(path)}`] as const,
   )

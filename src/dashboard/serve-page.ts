@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GUARD_HEADERS } from '../control/access/plain-answer.ts'
-import { loadPage, type Page } from './page-files.ts'
+import { loadPage, type DashboardPage } from './page-files.ts'
 
-let loading: Promise<Page> | undefined
+let loading: Promise<DashboardPage> | undefined
 
 /** These files hold nothing of the daemon, so they need no token. */
 export async function servePage(

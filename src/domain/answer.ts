@@ -4,14 +4,14 @@
  */
 export type Answer<Data> = AcceptedAnswer<Data> | RefusedAnswer | UnknownAnswer
 
-interface AnswerTimes {
+interface AnswerStamps {
   /** Exchange clock, from the envelope. */
   readonly requestTime?: number
   /** The last byte arrived, or the wait was given up. */
   readonly receivedAt: number
 }
 
-export interface AcceptedAnswer<Data> extends AnswerTimes {
+export interface AcceptedAnswer<Data> extends AnswerStamps {
   readonly kind: 'accepted'
   readonly data: Data
 }
@@ -25,7 +25,7 @@ export type RefusalClass = 'definite' | 'retry' | 'notSent' | 'invalid' | 'exist
 /** The answer to each call that a dry run withholds. */
 export const DRY_RUN_CODE = 'DRY_RUN'
 
-export interface RefusedAnswer extends AnswerTimes {
+export interface RefusedAnswer extends AnswerStamps {
   readonly kind: 'refused'
   readonly class: RefusalClass
   readonly code: string
@@ -34,7 +34,7 @@ export interface RefusedAnswer extends AnswerTimes {
   readonly status: number | undefined
 }
 
-export interface UnknownAnswer extends AnswerTimes {
+export interface UnknownAnswer extends AnswerStamps {
   readonly kind: 'unknown'
   readonly cause:
     | 'timeout'

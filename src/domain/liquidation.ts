@@ -1,3 +1,4 @@
+import type { WitnessTimes } from './loss-limits.ts'
 import type { HoldSide } from './position.ts'
 
 /** The mildest first. */
@@ -32,16 +33,11 @@ export interface LiquidationState {
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
   readonly warned: ReadonlySet<string>
   /** Keyed by symbol and step. */
-  readonly awaited: ReadonlyMap<string, AwaitedReading>
+  readonly awaited: ReadonlyMap<string, WitnessTimes>
   /** For these symbols and sides it was logged that only our own figure counts. */
   readonly alone: ReadonlySet<string>
   /** Keyed by symbol. */
   readonly nearest: ReadonlyMap<string, NearestDistance>
-}
-
-export interface AwaitedReading {
-  readonly positionAt: number
-  readonly tickersAt: number
 }
 
 export interface NearestDistance {

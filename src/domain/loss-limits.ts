@@ -70,12 +70,12 @@ export interface PositionStatement extends Holding {
  */
 export type Trust = 'flat' | 'agreed' | 'disputed' | 'alone'
 
-export interface AnswerTimes {
+export interface WitnessTimes {
   readonly positionAt: number
   readonly tickersAt: number
 }
 
-export interface WitnessedNet extends AnswerTimes {
+export interface WitnessedNet extends WitnessTimes {
   readonly trust: Trust
   readonly net: number
   readonly ours: number

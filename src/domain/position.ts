@@ -47,6 +47,16 @@ export function applyToHolding(
     : { longLots: holding.longLots, shortLots: holding.shortLots + lots }
 }
 
+/** Undefined where a trade only opens (hedge mode). */
+export function sideClosedBy(
+  mode: PositionMode,
+  { side, tradeSide }: Pick<HoldingChange, 'side' | 'tradeSide'>,
+): HoldSide | undefined {
+  if (mode === 'one_way_mode') return side === 'sell' ? 'long' : 'short'
+  if (tradeSide === 'open') return undefined
+  return side === 'buy' ? 'long' : 'short'
+}
+
 /** Money in the margin coin. */
 export interface PositionRow {
   readonly holdSide: HoldSide

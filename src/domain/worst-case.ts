@@ -1,5 +1,5 @@
 import type { StrategyId } from './ids.ts'
-import type { AnswerTimes } from './loss-limits.ts'
+import type { WitnessTimes } from './loss-limits.ts'
 import type { HoldSide } from './position.ts'
 import type { ModeReason } from './trading-mode.ts'
 
@@ -40,7 +40,7 @@ export interface WorstCaseState {
   readonly equity: number | undefined
   readonly isWarned: boolean
   /** Other answers have to confirm it. */
-  readonly awaited: AnswerTimes | undefined
+  readonly awaited: WitnessTimes | undefined
 }
 
 /** Only `engine/state/trading-mode.ts` changes it. */

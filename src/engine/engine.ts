@@ -7,12 +7,12 @@ import type { Dispute, Equity, UsedLoss } from '../domain/loss-limits.ts'
 import type { Restriction } from '../domain/trading-mode.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import type { Book } from './book/book.ts'
-import { answerCancel } from './cancels/cancel-answer.ts'
-import { sendCancel } from './cancels/cancel-all.ts'
+import { answerCancel, sendCancel } from './orders/cancel-all.ts'
 import type { Effect, OutgoingBatch } from './effect.ts'
 import {
   type EngineCommand,
   type EngineEvent,
+  type EventOf,
   type GrantedEndpoint,
   type HandCommand,
   isByHand,
@@ -25,7 +25,7 @@ import {
   releaseKill,
   startKill,
   stopWhenKilled,
-  type Ending,
+  type RunEnding,
   listEndings,
 } from './lifecycle/kill.ts'
 import { pruneBook } from './lifecycle/prune-book.ts'
@@ -60,7 +60,7 @@ import {
 import { beginLook, beginMoment, mayDependOnTime, needsLook, noteChanged } from './state/changes.ts'
 import { createCore } from './state/create-core.ts'
 import { noteGranted } from './state/open-calls.ts'
-import { accountEquityOf } from './state/losses.ts'
+import { accountEquityOf, type CapitalUse, capitalUseOf } from './state/equity.ts'
 import { unrealisedOfWholeStrategy } from './state/own-figure.ts'
 import {
   askForFills,
@@ -71,7 +71,7 @@ import {
 } from './state/readings.ts'
 import { forgetRefusals, listRefusals, type LoggedRefusal } from './state/refusals.ts'
 import { followOutage, hearAnswer, listSilent } from './state/silence.ts'
-import { noteSpaceLow, type KillState, type RunPhase } from './state/run-state.ts'
+import { noteSpaceLow, type KillProgress, type RunPhase } from './state/run-state.ts'
 import { allRestrictions, isKilling, isTrading, type ReleaseCommand } from './state/trading-mode.ts'
 import {
   type AdoptCommand,
@@ -83,7 +83,6 @@ import { advanceFlatten, holdScope } from './lifecycle/flatten.ts'
 import { advanceCloses } from './lifecycle/close-part.ts'
 import { obeyByHand, planByHand } from './lifecycle/hand-commands.ts'
 import type { HandPlan } from './lifecycle/trade-by-hand.ts'
-import { type CapitalUse, capitalUseOf } from './state/capital.ts'
 import { judgeWorstCase } from './lifecycle/judge-worst-case.ts'
 import { worstCaseUnder } from './state/worst-case.ts'
 import { judgeExits } from './lifecycle/judge-exits.ts'
@@ -93,9 +92,9 @@ import { judgeLosses } from './lifecycle/judge-losses.ts'
 import {
   type PeakRelease,
   planPeakRelease,
-  releaseDrawdown,
+  releaseScope,
   findOrderedAgain,
-} from './lifecycle/release-drawdown.ts'
+} from './lifecycle/release.ts'
 import { judgePace } from './state/limit-pace.ts'
 import { judgeDisputes } from './lifecycle/judge-disputes.ts'
 import { answerCall, isCallHeldBack, makeAccountCalls } from './strategies/account-calls.ts'
@@ -128,9 +127,9 @@ export interface Engine {
   /** Series of closed candles that strategies wait for, a sentence each. */
   readonly missingCandles: readonly string[]
   /** Undefined without a kill. */
-  readonly kill: KillState | undefined
+  readonly kill: KillProgress | undefined
   /** A kill and a stop under way, with what they wait for. */
-  readonly endings: readonly Ending[]
+  readonly endings: readonly RunEnding[]
   /** Recorded restrictions, and those that hold only now. */
   readonly restrictions: readonly Restriction[]
   /**
@@ -440,17 +439,12 @@ function noteRead(core: Core, event: EngineEvent, what: string): void {
   if (core.readings.failures.size > 0) noteReadFailure(core, what, undefined)
 }
 
-type EventOf<Kind extends EngineEvent['kind']> = Extract<EngineEvent, { readonly kind: Kind }>
-
 /** The daemon's own calls move stops; all others are strategies'. */
 function hearOfCall(core: Core, { callId, answer }: EventOf<'callAnswered'>): void {
   if (!takeMoveAnswer(core, callId, answer)) answerCall(core, callId, answer)
 }
 
-function noteSpace(
-  core: Core,
-  { isLow, freeBytes }: Extract<EngineEvent, { readonly kind: 'spaceMeasured' }>,
-): void {
+function noteSpace(core: Core, { isLow, freeBytes }: EventOf<'spaceMeasured'>): void {
   noteSpaceLow(core.run, isLow ? core.now : undefined)
   announce(core, isLow ? 'error' : 'warn', isLow ? 'disk.low' : 'disk.enough', { freeBytes })
 }
@@ -487,7 +481,7 @@ function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefine
     case 'positionUnreadable':
       return [event.symbol]
     case 'batchAnswered':
-      return symbolsOf(core.calls.batches.get(event.batchId))
+      return listSymbol(core.calls.batches.get(event.batchId)?.symbol)
     case 'cancelAnswered':
       return core.calls.cancels.get(event.cancelId)?.symbols ?? NONE
     case 'started':
@@ -523,8 +517,8 @@ function waitingForPrices({
 
 const NONE: readonly string[] = []
 
-function symbolsOf(call: { readonly symbol: string } | undefined): readonly string[] {
-  return call === undefined ? NONE : [call.symbol]
+function listSymbol(symbol: string | undefined): readonly string[] {
+  return symbol === undefined ? NONE : [symbol]
 }
 
 /** Only where there is a reason (BND2): all while the account does not trade. */
@@ -574,7 +568,7 @@ function handleCommand(core: Core, command: EngineCommand): void {
     case 'haltStrategy':
       return haltStrategy(core, command)
     case 'release':
-      return releaseDrawdown(core, command)
+      return releaseScope(core, command)
     case 'reload':
       return record(core, { ...command, at: core.now }, true)
     case 'kill':

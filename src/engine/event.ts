@@ -94,6 +94,11 @@ export type EngineEvent =
   | { readonly kind: 'spaceMeasured'; readonly isLow: boolean; readonly freeBytes: number }
   | { readonly kind: 'timePassed' }
 
+export type EventOf<Kind extends EngineEvent['kind']> = Extract<
+  EngineEvent,
+  { readonly kind: Kind }
+>
+
 export interface FetchedCandles {
   readonly symbol: string
   readonly intervalMs: number

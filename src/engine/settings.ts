@@ -20,6 +20,7 @@ import type { UniverseRule } from '../domain/universe.ts'
 import type { Scope } from '../domain/trading-mode.ts'
 import type { Decimal } from '../lib/decimal.ts'
 import type { AccountLimits, StrategyLimits } from '../risk/risk-context.ts'
+import type { DecideOn } from '../strategy/needs.ts'
 
 /** As the engine knows a strategy: what it may trade, is shown, and when. */
 export interface StrategySettings extends ShowSettings {
@@ -69,12 +70,6 @@ export interface ShowSettings {
   /** From files: by symbol and interval (`candleKey`), the oldest first. */
   readonly history?: ReadonlyMap<string, readonly CandleRow[]>
 }
-
-/**
- * `snapshot`: at each snapshot and own fill · `candle`: when a needed candle closes · `fill`: at
- * each own fill · `signal`: at each signal that it reads.
- */
-export type DecideOn = 'snapshot' | 'candle' | 'fill' | 'signal'
 
 /** Undefined where the recording has none. Interval in ms, opening in Unix ms. */
 export type RecordedCandle = (

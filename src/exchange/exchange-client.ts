@@ -8,25 +8,24 @@ import {
   type UnknownAnswer,
 } from '../domain/answer.ts'
 import type { FillsReading } from '../domain/fill.ts'
-import type { Instrument } from '../domain/instrument.ts'
+import type { Instrument, PositionMode, ProductType } from '../domain/instrument.ts'
 import type { ListedExits, PositionReading } from '../domain/position.ts'
 import type { TickerTable } from '../domain/ticker-table.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ProxyFor } from '../lib/net/proxy.ts'
 import type { Timers } from '../lib/timers.ts'
-import type { Endpoint, PositionMode } from '../protocol/endpoint.ts'
+import type { Endpoint } from '../protocol/endpoint.ts'
 import {
   type CallableName,
   endpointNamed,
   type RequestOf,
   type ResponseOf,
 } from '../protocol/endpoints.ts'
-import type { ProductType } from '../protocol/values.ts'
 import { answerBytesMaxOf, answerRulesOf, readAnswer, readExactly } from './client/answer-reader.ts'
 import {
   awaitGrant,
   type CallOptions,
-  type Credentials,
+  type SigningKeys,
   type EndpointCaller,
   type GatewayCredentials,
   type GuardedEndpoint,
@@ -38,7 +37,7 @@ import {
   Signer,
 } from './client/request-writer.ts'
 import type { AnswerOrigin, ExchangeClock } from './clock/exchange-clock.ts'
-import { type FillsQuery, readFills } from './readers/fills-reader.ts'
+import { type FillsReadingQuery, readFills } from './readers/fills-reader.ts'
 import { type Grant, type GrantSource, PRIORITY } from './limiter/grant.ts'
 import { Transport, type WireAnswer, type WireOutcome } from './client/transport.ts'
 import { listExits } from './readers/exits-reader.ts'
@@ -46,15 +45,14 @@ import { readPosition } from './readers/position-reader.ts'
 import { forgetTickers, readTickerAnswer, TickerScanner } from './readers/ticker-reader.ts'
 
 export interface ExchangeClientOptions {
-  /** https, or http to this machine. */
   readonly baseUrl: string
-  readonly credentials?: Credentials | undefined
+  readonly credentials?: SigningKeys | undefined
   readonly gatewayUrl?: string | undefined
   readonly gatewayCredentials?: GatewayCredentials | undefined
   readonly platformCoin?: string | undefined
-  /** Why nothing may be signed now. */
+  /** Returns why nothing may be signed now. */
   readonly signingObjection?: (() => string | undefined) | undefined
-  /** The one guarded endpoint that may be called. The daemon unlocks none. */
+  /** The one guarded endpoint that this client may call. The daemon unlocks none. */
   readonly unlocked?: GuardedEndpoint | undefined
   readonly proxyFor?: ProxyFor | undefined
   readonly openCarrier?: ((baseUrl: string) => Carrier) | undefined
@@ -63,14 +61,10 @@ export interface ExchangeClientOptions {
   readonly timers: Timers
   readonly offset: ExchangeClock
   readonly limiter?: GrantSource
-  /**
-   * Limits the wait for a grant, and then the time from the attempt to write to the answer's last
-   * byte.
-   */
+  /** It limits the wait for a grant, and then the call itself up to the answer's last byte. */
   readonly requestTimeoutMs: number
   readonly answerBytesMax: number
   readonly locale: string
-  /** Signed calls go to the demo environment. */
   readonly isDemo?: boolean | undefined
 }
 
@@ -89,7 +83,7 @@ export class ExchangeClient implements EndpointCaller {
   readonly #answerLimits: Parameters<typeof answerRulesOf>[1]
   readonly #inFlight = new Set<number>()
   #clockRefusals = NO_CLOCK_REFUSALS
-  /** The last answer was 429: the reason for missing grants. */
+  /** It is the reason for missing grants. */
   #isRateLimited = false
   #calls = 0
 
@@ -114,7 +108,7 @@ export class ExchangeClient implements EndpointCaller {
     this.#transports = { api, gateway: gatewayUrl === baseUrl ? api : open(gatewayUrl) }
   }
 
-  /** Breaking a rule of the document is refused, class `invalid`. */
+  /** A request that breaks a rule of the document is refused, class `invalid`. */
   call<Name extends CallableName>(
     endpoint: Name,
     request: RequestOf<Name>,
@@ -142,14 +136,14 @@ export class ExchangeClient implements EndpointCaller {
     options: CallOptions = {},
   ): Promise<Answer<ResponseOf<Name>>> {
     const rules = answerRulesOf(prepared.endpoint, this.#answerLimits)
-    return this.#sendTracked(prepared, options, (answer) => readAnswer(answer, rules))
+    return this.#sendAndRepeat(prepared, options, (answer) => readAnswer(answer, rules))
   }
 
   sendExactly<Name extends CallableName>(
     prepared: PreparedRequest<Name>,
   ): Promise<Answer<{ readonly data: ResponseOf<Name>; readonly text: string }>> {
     const rules = answerRulesOf(prepared.endpoint, this.#answerLimits)
-    return this.#sendTracked(prepared, {}, (wire) => readExactly(wire, rules))
+    return this.#sendAndRepeat(prepared, {}, (wire) => readExactly(wire, rules))
   }
 
   /** Fills the table, or empties it. Document: GET /api/v2/mix/market/tickers. */
@@ -161,7 +155,7 @@ export class ExchangeClient implements EndpointCaller {
     const request = { endpoint: 'tickers', body: '', query: `productType=${productType}` } as const
     const into = { table, scanner: this.#scanner }
     const rules = answerRulesOf('tickers', this.#answerLimits)
-    const answer = await this.#sendTracked(request, options, (wire) =>
+    const answer = await this.#sendAndRepeat(request, options, (wire) =>
       readTickerAnswer(wire, into, rules),
     )
     if (answer.kind !== 'accepted') forgetTickers(table)
@@ -169,7 +163,7 @@ export class ExchangeClient implements EndpointCaller {
   }
 
   /** Document: GET /api/v2/mix/order/fills. */
-  readFills(query: FillsQuery): Promise<Answer<FillsReading>> {
+  readFills(query: FillsReadingQuery): Promise<Answer<FillsReading>> {
     const { clock, offset } = this.#options
     return readFills({ caller: this, clock, offset, query })
   }
@@ -204,22 +198,26 @@ export class ExchangeClient implements EndpointCaller {
     return new Transport({ baseUrl, clock, timers, answerBytesMax, proxy: proxyFor?.(baseUrl) })
   }
 
-  #sendTracked<Data>(
+  #sendAndRepeat<Data>(
     prepared: PreparedRequest,
     options: CallOptions,
     read: Reader<Data>,
   ): Promise<Answer<Data>> {
-    const answer = this.#track(this.#sendWhenGranted(prepared, options, read))
+    const answer = this.#sendOnce(prepared, options, read)
     if (!isSignedAnew(prepared)) return answer
     return answer.then((refusal) => {
       const clockAheadMs = clockAheadAfter(this.#clockRefusals)
       if (!isClockRefused(refusal) || clockAheadMs === undefined) return refusal
-      const again = { ...options, grant: undefined, clockAheadMs }
-      return this.#track(this.#sendWhenGranted(prepared, again, read))
+      return this.#sendOnce(prepared, { ...options, grant: undefined, clockAheadMs }, read)
     })
   }
 
-  #track<Data>(answer: Promise<Answer<Data>>): Promise<Answer<Data>> {
+  #sendOnce<Data>(
+    prepared: PreparedRequest,
+    options: CallOptions,
+    read: Reader<Data>,
+  ): Promise<Answer<Data>> {
+    const answer = this.#sendWhenGranted(prepared, options, read)
     this.#calls += 1
     const call = this.#calls
     const end = (): unknown => this.#inFlight.delete(call)
@@ -269,11 +267,9 @@ export class ExchangeClient implements EndpointCaller {
       grant?.unused()
       return this.#refuse('invalid', 'ENDPOINT_LOCKED', `${endpoint} is locked in this client`)
     }
-    const signedAt = (): number => {
-      const otherwiseMs = isSignedAnew(prepared) ? clockAheadAfter(this.#clockRefusals) : undefined
-      return clock.now() + (options.clockAheadMs ?? otherwiseMs ?? offset.offsetMs)
-    }
-    const written = this.#writer.write(prepared, signedAt)
+    const statedMs = isSignedAnew(prepared) ? clockAheadAfter(this.#clockRefusals) : undefined
+    const aheadMs = options.clockAheadMs ?? statedMs ?? offset.offsetMs
+    const written = this.#writer.write(prepared, clock.now() + aheadMs)
     if (written.kind === 'unwritable') {
       grant?.unused()
       const refusalClass = written.code === 'LEASE_OVER' ? 'notSent' : 'invalid'
@@ -288,7 +284,7 @@ export class ExchangeClient implements EndpointCaller {
         read: (wire) => this.#settle(prepared, grant, wire, read(wire)),
       })
       .catch((error: unknown) => {
-        // Only a defect arrives here; the grant must not be lost.
+        // Only a defect arrives here.
         grant?.release()
         throw error
       })
@@ -346,8 +342,8 @@ const ORIGINS: Readonly<Record<Endpoint['auth'], AnswerOrigin | undefined>> = {
 }
 
 /**
- * It creates nothing and has no time in its body. A cancel-all with a time is rewritten by the
- * caller, which recorded it.
+ * Such a call creates nothing and has no time in its body. A cancel-all with a time is rewritten by
+ * the caller, which recorded it.
  */
 function isSignedAnew({ endpoint, body }: PreparedRequest): boolean {
   const { auth, retry } = endpointNamed(endpoint)

@@ -2,55 +2,53 @@ import type { OrderId } from '../domain/ids.ts'
 import { isTerminal, type Order, type OrderState, type OrderTerms } from '../domain/order.ts'
 
 /**
- * The states of an order and its transitions, by number; docs/orders.md describes them in words.
+ * The states of an order (docs/orders.md describes them in words). Those with a star are terminal:
+ * only a late fill changes them.
  *
- *     risk no                ttl                      definite refusal of the only attempt
- *     NEW ──────► DENIED    ┌──────► EXPIRED*        ┌──────────────────────► REJECTED*
- *      │ granted            │                        │
- *      │                  QUEUED ──SEND durable──► SENT ──accepted, exists──► LIVE ──fills = size──► FILLED*
- *      └─SEND durable─► SENT  ▲ ▲                    │ │                      │  ▲ ──settled, resolved► DONE*
- *                             │ └──not a byte left───┘ │                      │  └─ a late orderId binds orphans
- *                             │                        └─429, timeout, 5xx, garbled, missing, crash─► UNKNOWN
- *                             │                                                                         │
- *                             └──────────── absent, still wanted, inside the window ────────────────────┤
- *                                                                       evidence: it existed ├──► LIVE, DONE*
- *                                                                       evidence: none       ├──► ABSENT*
- *                                                                       contradiction        └──► QUARANTINED
- *     (* terminal: absorbing, but a late fill is still counted)               released by an operator ──► DONE*
+ *     a wish ─────approved, granted, recorded────────────────────► SENT
+ *     SENT ────┬──accepted, or called a duplicate────────────────► LIVE
+ *              ├──refused for good at its only attempt───────────► REJECTED*
+ *              ├──not a byte left, or its time was refused───────► QUEUED
+ *              └──all else: 429, timeout, 5xx, garbled, crash────► UNKNOWN
+ *     QUEUED ──┬──recorded once more─────────────────────────────► SENT
+ *              ├──not wanted any more, and never sent────────────► EXPIRED*
+ *              └──not wanted any more, but sent before───────────► UNKNOWN
+ *     LIVE ────┬──its fills make up its size─────────────────────► FILLED*
+ *              └──matched or cancelled, and its fills are known──► DONE*
+ *     UNKNOWN ─┬──a cancel-all lists it──────────────────────────► LIVE
+ *              ├──its fills show it, or that cancel-all──────────► DONE*
+ *              ├──no trace of it after its deadline──────────────► ABSENT*
+ *              ├──the same, still wanted, inside the window──────► QUEUED
+ *              └──evidence that contradicts itself───────────────► QUARANTINED
+ *     QUARANTINED ──an operator released it, and it was resolved─► DONE*
  *
- * | #  | from → to             | heard                                       | function           |
- * |----|-----------------------|---------------------------------------------|--------------------|
- * | 1  | NEW → DENIED          | risk, stop, stale data, precision, key used | (1)                |
- * | 2  | NEW → SENT            | approved, granted, SEND durable             | `createSentOrder`  |
- * | 3  | QUEUED → EXPIRED      | not wanted any more, attempts = 0           | `markExpired`      |
- * | 3b | QUEUED → UNKNOWN      | not wanted any more, too late, attempts > 0 | `markUnknown`      |
- * | 4  | QUEUED → SENT         | SEND durable                                | `markSentAgain`    |
- * | 5  | SENT → LIVE           | in the success list, with an orderId or not | `markAccepted` (2) |
- * | 6  | SENT → LIVE           | a duplicate: it exists                      | `markAccepted` (2) |
- * | 7  | SENT → REJECTED       | a definite code, attempts = 1, else UNKNOWN | `markRejected`     |
- * | 8  | SENT → QUEUED         | never written: attempts less one            | `markNotSent`      |
- * |    | SENT → QUEUED         | its time was refused: the attempt counts    | `markClockRefused` |
- * | 9  | SENT → UNKNOWN        | everything else, and what a crash left SENT | `markUnknown`      |
- * | 10 | LIVE → FILLED         | the fills make up its size                  | `applyFillToOrder` |
- * | 11 | LIVE → DONE           | matched or dead, or resolved, and settled   | `markDone`         |
- * | 12 | UNKNOWN → LIVE        | a cancel-all lists it                       | `markAccepted`     |
- * |    | UNKNOWN → DONE        | its fills show it, or a cancel-all listed it| `markDone`         |
- * |    | UNKNOWN → ABSENT      | no trace after its deadline                 | `markAbsent`       |
- * |    | UNKNOWN → QUEUED      | the same, still wanted, inside the window   | `markQueuedAgain`  |
- * |    | UNKNOWN → QUARANTINED | evidence that contradicts itself            | `markQuarantined`  |
- * | 13 | QUARANTINED → DONE    | an operator has looked, and it was resolved | `markReleased`     |
- * | 14 | not ended → UNKNOWN   | the journal of what happened since is lost  | `markLost` (3)     |
+ * An order exists only once its batch is granted (late binding). Before that it is a wish among the
+ * book's quotes, targets and places, and is denied there. What each function does:
  *
- * (1) An order exists only once its batch is granted (late binding). Until then it is a wish among
- * the book's quotes, targets and places, and is denied there. (2) An order that has ended may still
- * get its orderId, for the fills that wait for it. (3) Only a repair of a damaged journal writes
- * that.
+ * | function           | from                              | to                |
+ * |--------------------|-----------------------------------|-------------------|
+ * | `markSentAgain`    | QUEUED                            | SENT              |
+ * | `markAccepted`     | QUEUED, SENT, UNKNOWN             | LIVE              |
+ * | `markRejected`     | SENT                              | REJECTED, UNKNOWN |
+ * | `markNotSent`      | SENT                              | QUEUED            |
+ * | `markClockRefused` | SENT                              | QUEUED            |
+ * | `markUnknown`      | QUEUED, SENT                      | UNKNOWN           |
+ * | `markExpired`      | QUEUED                            | EXPIRED           |
+ * | `markDone`         | QUEUED, SENT, LIVE, UNKNOWN       | DONE              |
+ * | `markAbsent`       | UNKNOWN                           | ABSENT            |
+ * | `markQueuedAgain`  | UNKNOWN                           | QUEUED            |
+ * | `markQuarantined`  | any                               | QUARANTINED       |
+ * | `markReleased`     | QUARANTINED                       | DONE              |
+ * | `markLost`         | QUEUED, SENT, LIVE                | UNKNOWN           |
+ * | `applyFillToOrder` | QUEUED, SENT, LIVE, UNKNOWN, DONE | FILLED            |
+ * | `applyFillToOrder` | REJECTED, EXPIRED, ABSENT         | DONE, FILLED      |
+ * | `applyFillToOrder` | any                               | QUARANTINED       |
  *
- * Each function makes one transition. From another state it returns the order unchanged, so that a
- * repeated event changes nothing.
+ * From another state a function returns the order unchanged, so that a repeated event changes
+ * nothing.
  */
 
-/** Row 2. `requestAt`: Unix ms, exchange clock. */
+/** @param requestAt Unix ms, exchange clock */
 export function createSentOrder(terms: OrderTerms, requestAt: number): Order {
   return {
     terms,
@@ -67,7 +65,7 @@ export function createSentOrder(terms: OrderTerms, requestAt: number): Order {
   }
 }
 
-/** Row 4: the same body under the same clientOid. */
+/** The same body leaves under the same clientOid. */
 export function markSentAgain(order: Order, requestAt: number): Order {
   if (order.state !== 'queued') return order
   const firstSentAt = order.attempts === 0 ? requestAt : order.firstSentAt
@@ -83,8 +81,8 @@ export function markSentAgain(order: Order, requestAt: number): Order {
 }
 
 /**
- * Rows 5, 6 and 12: SENT, QUEUED, UNKNOWN → LIVE. The orderId may be missing; an ended order may
- * still get one, for the fills that wait for it. `at`: Unix ms, our clock.
+ * The orderId may be missing. An ended order may still get one, for the fills that wait for it.
+ * @param at Unix ms, our clock
  */
 export function markAccepted(order: Order, orderId: OrderId | undefined, at: number): Order {
   const known = order.orderId ?? orderId
@@ -100,22 +98,22 @@ export function markAccepted(order: Order, orderId: OrderId | undefined, at: num
   })
 }
 
-/** Row 7; UNKNOWN when an earlier copy may live. */
+/** The order is unknown if an earlier copy of it may live. */
 export function markRejected(order: Order, reason: string): Order {
   if (order.state !== 'sent') return order
   return { ...order, state: order.attempts === 1 ? 'rejected' : 'unknown', reason }
 }
 
-/** Row 8: no byte left, so the attempt does not count. */
+/** No byte left, so the attempt does not count. */
 export function markNotSent(order: Order, reason: string): Order {
   if (order.state !== 'sent') return order
   return { ...order, state: 'queued', attempts: order.attempts - 1, reason }
 }
 
 /**
- * Row 8: the time was refused. That means "may retry", not "certainly absent", so the attempt
- * counts: a definite refusal of the next one leaves the order unknown. It was answered, so only an
- * earlier copy can be on its way.
+ * The exchange refused the time of the request. That means "may retry", not "certainly absent", so the attempt
+ * counts: a definite refusal of the next one leaves the order unknown. This one was answered, so
+ * only an earlier copy can be on its way.
  */
 export function markClockRefused(order: Order, reason: string): Order {
   if (order.state !== 'sent') return order
@@ -127,7 +125,10 @@ export function markClockRefused(order: Order, reason: string): Order {
   }
 }
 
-/** Row 14. It may have been sent, also again, until `at` (Unix ms). */
+/**
+ * A repair of a damaged journal lost what happened since: the order may have been sent, also again,
+ * until `at` (Unix ms).
+ */
 export function markLost(order: Order, reason: string, at: number): Order {
   if (isTerminal(order) || order.state === 'quarantined') return order
   const attempts = Math.max(1, order.attempts)
@@ -144,8 +145,8 @@ export function markLost(order: Order, reason: string, at: number): Order {
 }
 
 /**
- * Rows 3b and 9. Never counts as refused, never sent under a new id (ORD3). `isAnswered`: by a 429,
- * so only an earlier copy can be on its way.
+ * The order never counts as refused, and is never sent under a new id (ORD3).
+ * @param isAnswered a 429 answered it, so only an earlier copy can be on its way
  */
 export function markUnknown(order: Order, reason: string, isAnswered = false): Order {
   if (order.state !== 'sent' && order.state !== 'queued') return order
@@ -153,19 +154,18 @@ export function markUnknown(order: Order, reason: string, isAnswered = false): O
   return { ...order, state: 'unknown', unansweredAt, reason }
 }
 
-/** Row 3. */
 export function markExpired(order: Order, reason: string): Order {
   if (order.state !== 'queued' || order.attempts > 0) return order
   return { ...order, state: 'expired', reason }
 }
 
-/** Rows 11 and 12: it existed, is not live any more, and its fills are known. */
+/** The order existed, is not live any more, and its fills are known. */
 export function markDone(order: Order, orderId: OrderId | undefined, reason: string): Order {
   if (isTerminal(order) || order.state === 'quarantined') return order
   return settleIfFull({ ...order, state: 'done', orderId: orderId ?? order.orderId, reason })
 }
 
-/** Row 12: proved never to have existed, so it has no fills. */
+/** The order is proved never to have existed, so one with fills stays as it is. */
 export function markAbsent(order: Order, reason: string): Order {
   return order.state === 'unknown' && order.filledLots === 0
     ? { ...order, state: 'absent', reason }
@@ -173,8 +173,8 @@ export function markAbsent(order: Order, reason: string): Order {
 }
 
 /**
- * Row 12: sent again as the very same item. Attempts stay counted: if the copy is refused, the
- * first may still exist.
+ * The very same item is to be sent again. Attempts stay counted: if the copy is refused, the first
+ * may still exist.
  */
 export function markQueuedAgain(order: Order, reason: string): Order {
   return order.state === 'unknown' && order.filledLots === 0
@@ -182,18 +182,15 @@ export function markQueuedAgain(order: Order, reason: string): Order {
     : order
 }
 
-/** Row 12, from any state: an operator must look. */
 export function markQuarantined(order: Order, reason: string): Order {
   return { ...order, state: 'quarantined', reason }
 }
 
-/** Row 13: an operator has looked, and it was proved not to rest. */
 export function markReleased(order: Order, orderId: OrderId | undefined, reason: string): Order {
   if (order.state !== 'quarantined') return order
   return { ...order, state: 'done', orderId: order.orderId ?? orderId, reason }
 }
 
-/** Row 10. More than its size is a contradiction. */
 export function applyFillToOrder(order: Order, lots: number): Order {
   const filledLots = order.filledLots + lots
   if (filledLots > order.terms.lots) {

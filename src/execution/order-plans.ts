@@ -3,7 +3,7 @@ import type { ClientOid } from '../domain/ids.ts'
 import type { Instrument, PositionMode } from '../domain/instrument.ts'
 import type { OrderIntent, OrderPurpose, QuoteLevel, Tag } from '../domain/intent.ts'
 import { isClosing, type OrderAction, tradesAs } from '../domain/order-action.ts'
-import { isTerminal, openLots, type Order } from '../domain/order.ts'
+import { isTerminal, openLots, type Order, type OrderTerms } from '../domain/order.ts'
 import { type Holding, netLots } from '../domain/position.ts'
 import { floatOnGrid, stepAbove, stepBelow } from '../lib/grid.ts'
 
@@ -21,7 +21,7 @@ export interface QuotePlanInput extends PlanInput {
 
 /** Orders in neither list stay. */
 interface QuotePlan {
-  readonly missing: readonly Candidate[]
+  readonly missing: readonly OrderCandidate[]
   readonly extra: readonly Order[]
 }
 
@@ -36,7 +36,7 @@ export function planQuote(input: QuotePlanInput): QuotePlan {
     ({ terms }) => terms.ticks ?? 0,
   )
   const closable = closableLots(input)
-  const missing: Candidate[] = []
+  const missing: OrderCandidate[] = []
   const add = (level: QuoteLevel): void => {
     const intent = toOrderIntent(input, level, closable, input.ordinal + missing.length)
     missing.push(input.isRestricted ? { intent, isCut: true } : { intent })
@@ -45,8 +45,9 @@ export function planQuote(input: QuotePlanInput): QuotePlan {
     const orders = takeFor(level, standing.get(level.ticks), input.isRestricted)
     if (orders.length === 0) add(level)
     for (const order of orders) {
-      if (order.state === 'queued')
-        missing.push({ intent: sendAgain(input, order), again: order.terms.clientOid })
+      if (order.state !== 'queued') continue
+      const intent = { ...intentOf(order.terms), deadlineAt: input.deadlineAt }
+      missing.push({ intent, again: order.terms.clientOid })
     }
     const lots = level.lots - lotsOf(orders)
     if (orders.length > 0 && lots > 0 && closableBy(level.side, closable) > 0)
@@ -168,11 +169,12 @@ function actionOf(
   return 'closeLong'
 }
 
-function sendAgain({ deadlineAt }: QuotePlanInput, { terms }: Order): OrderIntent {
-  const { strategyId, symbol, purpose, key, action, lots, ticks, force } = terms
-  const { takeProfitTicks, stopLossTicks } = terms
-  const order = { strategyId, symbol, purpose, key, action, lots, ticks, force }
-  return { ...order, takeProfitTicks, stopLossTicks, deadlineAt }
+/** The intent from which such an order would follow again. */
+export function intentOf(order: OrderTerms): OrderIntent {
+  const { clientOid: _, generation: __, ...terms } = order
+  // Terms lack what an intent names as undefined.
+  const { ticks, takeProfitTicks, stopLossTicks } = terms
+  return { ...terms, ticks, takeProfitTicks, stopLossTicks }
 }
 
 export interface TargetPlanInput extends PlanInput {
@@ -198,7 +200,7 @@ export interface TargetPlanInput extends PlanInput {
 /**
  * From the position to the target; none while one is open. `ioc` at the collar, so they never rest.
  */
-export function planTarget(input: TargetPlanInput): readonly Candidate[] {
+export function planTarget(input: TargetPlanInput): readonly OrderCandidate[] {
   const open = input.orders.filter((order) => !isTerminal(order))
   if (open.length > 0) {
     const stale = staleTargetOrders(input)
@@ -325,7 +327,7 @@ function collarTicks(
 }
 
 /** To be placed now if risk approves: new, or sent again. */
-export interface Candidate {
+export interface OrderCandidate {
   readonly intent: OrderIntent
   /** The waiting order that is sent again, unchanged. */
   readonly again?: ClientOid

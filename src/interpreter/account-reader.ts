@@ -12,10 +12,10 @@ import type { PositionReading } from '../domain/position.ts'
 import type { EngineEvent } from '../engine/event.ts'
 import type { ExchangePort, OnAnswer } from './ports.ts'
 
-/** As many as the exchange allows in a second. */
+/** The exchange allows as many in a second. */
 export const POSITIONS_ON_WIRE_MAX = 10
 
-/** Reads of positions are named by symbol. */
+/** Names the read of fills; reads of positions have the name of their symbol. */
 const FILLS = 'fills'
 
 export interface AccountReaderOptions {
@@ -23,12 +23,13 @@ export interface AccountReaderOptions {
   readonly dispatch: (event: EngineEvent) => void
   /** The instrument of a read that waits may have left its universe. */
   readonly isTraded: (symbol: string) => boolean
-  /** Monotonic ms. */
+  /** @returns monotonic ms */
   readonly now: () => number
 }
 
 /**
- * One read of the fills and one of each position in flight, so that requests cannot pile up.
+ * At most one read of the fills and one of each position are in flight, so that requests cannot
+ * pile up.
  *
  * Fills requested during a read are read once more, from the earliest start; a position only if
  * urgent. Positions wait here, not at the limiter, so that an urgent one can overtake. Refused
@@ -38,10 +39,9 @@ export class AccountReader {
   readonly #options: AccountReaderOptions
   readonly #pauses: ReadPauses
   #isReadingFills = false
-  /** Unix ms, exchange clock; infinite: none is wanted. */
+  /** Unix ms, exchange clock; infinite: no fills are wanted. */
   #fillsSince = Number.POSITIVE_INFINITY
   readonly #onWire = new Set<string>()
-  /** Urgent ones go first. */
   readonly #urgent = new Set<string>()
   readonly #inTurn = new Set<string>()
   readonly #hearing = new Map<string, OnAnswer<PositionReading>>()
@@ -83,7 +83,6 @@ export class AccountReader {
     }
   }
 
-  /** Drops waiting reads. */
   stop(): void {
     this.#fillsSince = Number.POSITIVE_INFINITY
     this.#urgent.clear()
@@ -101,7 +100,7 @@ export class AccountReader {
 
   readonly #hearFills = (answer: Answer<FillsReading>): void => {
     this.#pauses.noteAnswer(FILLS, answer)
-    // Still marked as reading, so that requests during the dispatch are read afterwards.
+    // The read still counts as in flight, so that requests during the dispatch are read afterwards.
     if (answer.kind === 'accepted')
       this.#options.dispatch({ kind: 'fillsRead', reading: answer.data })
     else this.#reportFailure(FILLS, answer)
@@ -131,7 +130,7 @@ export class AccountReader {
     this.#options.exchange.readPosition(symbol, this.#hearingOf(symbol))
   }
 
-  /** Made once, because a position is read with each look. */
+  /** A position is read with each look, so its callback is made once. */
   #hearingOf(symbol: string): OnAnswer<PositionReading> {
     const known = this.#hearing.get(symbol)
     if (known) return known
@@ -159,7 +158,7 @@ export class AccountReader {
   }
 
   #reportFailure(what: string, answer: RefusedAnswer | UnknownAnswer, isRemoved = false): void {
-    // A page comes from something in front of the exchange.
+    // A page comes from something in front of the exchange, and is no refusal.
     const refused = answer.kind === 'refused' && isRefusedForGood(answer) && { isRefused: true }
     const reason = reasonOf(answer)
     this.#options.dispatch({
@@ -182,38 +181,36 @@ const PAUSE_MS = 1000
 const PAUSE_MS_MAX = 16_000
 
 /**
- * So many different reads refused for the account's sake, with nothing accepted since, make all
- * wait.
+ * All reads wait once so many different ones were refused because of the account, with nothing
+ * accepted since.
  */
 const REFUSED_MAX = 3
 
 interface RefusedRead {
-  /** Consecutive refusals. */
   readonly inRow: number
-  /** Monotonic ms, as below. */
+  /** Monotonic ms, as `waitsUntil`. */
   readonly refusedAt: number
   readonly waitsUntil: number
-  /** Key, rights or address were refused: any accepted call ends this. */
+  /** Key, rights or address were refused, which any accepted call disproves. */
   readonly isOfAccount: boolean
 }
 
 /**
- * When refused reads are repeated. One stops no other: a symbol may have been removed, or a page in
- * front of the exchange may pass.
+ * Decides when refused reads are repeated. One stops no other: a symbol may have been removed, or a
+ * page in front of the exchange may pass.
  *
- * Several refused for the account's sake, with no private call accepted meanwhile, make all wait
+ * Several refused because of the account, with no private call accepted meanwhile, make all wait
  * and take turns, or a refused key would show many times a second. Any accepted private call ends
  * this.
  */
 export class ReadPauses {
   readonly #now: () => number
   readonly #refused = new Map<string, RefusedRead>()
-  /** For the account's sake, since the last accepted private call. */
+  /** Reads refused because of the account since the last accepted private call. */
   readonly #refusedSince = new Set<string>()
-  /** While all wait: next attempt, and consecutive refusals. */
   #allWaitUntil = 0
   #allInRow = 0
-  /** Accepted private calls when each read in flight left. */
+  /** For each read in flight, how many private calls had been accepted when it left. */
   readonly #onWire = new Map<string, number>()
   #accepted = 0
 
@@ -235,7 +232,10 @@ export class ReadPauses {
     )
   }
 
-  /** Unrefused first, then the longest refused: one may show that others can go on. */
+  /**
+   * Reads that were not refused come first, then the longest refused: one may show that others can
+   * go on.
+   */
   inOrder(reads: readonly string[]): readonly string[] {
     return reads.toSorted((one, other) => this.#refusedAt(one) - this.#refusedAt(other))
   }

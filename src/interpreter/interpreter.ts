@@ -20,20 +20,20 @@ import { type Book, pairKey } from '../engine/book/book.ts'
 const FLUSH_MS = 100
 
 /**
- * Changed entries before a checkpoint: one transaction in one event, some 8 µs an entry, so that it
- * delays no order. Records are limited too, since a start reads those after the checkpoint.
+ * So many changed entries make a checkpoint: one transaction in one event, some 8 µs an entry, so
+ * that it delays no order. Records are limited too, since a start reads those after the checkpoint.
  */
 const CHECKPOINT_CHANGES = 250
 const CHECKPOINT_RECORDS = 10_000
 /** A checkpoint waits this long for a tick that records nothing. */
 const TICKS_WAITED_MAX = 5
 
-/** Seconds of the busiest trading. A journal further behind ends the run. */
+/** This is seconds of the busiest trading. A journal further behind ends the run. */
 const WAITING_MAX = 10_000
 
 /**
- * Need no commit, besides a cancel-all's ({@link servesCancelAll}). The request of a batch's grant
- * waits, or the waiting batch would hold the grant.
+ * These need no commit, nor does what serves a cancel-all. The grant of a batch is requested only
+ * after the commit: the waiting batch would hold it.
  */
 const GOES_AHEAD: ReadonlySet<Effect['kind']> = new Set([
   'record',
@@ -46,13 +46,13 @@ const GOES_AHEAD: ReadonlySet<Effect['kind']> = new Set([
 /** More than an event can cause means an endless loop. */
 const EVENTS_MAX = 10_000
 
-/** `tickersReadAt`: monotonic ms; undefined unless tickers led to it. */
+/** `tickersReadAt`: monotonic ms; undefined unless tickers led to the event. */
 interface CausedEvent {
   readonly event: EngineEvent
   readonly tickersReadAt: number | undefined
 }
 
-/** `at`: Unix ms of its step; `commit`: the awaited commit. */
+/** `at`: Unix ms of the step; `commit`: the number of the commit that the effect waits for. */
 interface WaitingEffect extends Pick<CausedEvent, 'tickersReadAt'> {
   readonly effect: Effect
   readonly at: number
@@ -60,17 +60,17 @@ interface WaitingEffect extends Pick<CausedEvent, 'tickersReadAt'> {
 }
 
 /**
- * Performs one event after the other, each one's effects in order. Nothing is sent before the
+ * Performs one event after the other, and the effects of each in order. Nothing is sent before the
  * preceding records are durable (ORD1).
  *
- * While a commit takes time, the effects behind its record wait, and those of later events, which
- * are stepped meanwhile. Some do not wait: records are appended; reads and decisions change nothing
- * outside; and a cancel-all, with its grant, must not be delayed.
+ * While a commit takes time, events are still stepped, and effects behind the record wait. Some do
+ * not wait: records are appended; reads and decisions change nothing outside; and a cancel-all,
+ * with its grant, must not be delayed.
  *
  * If the process dies between a cancel-all and its commit, the next book contains cancelled orders.
  * So a retreat note is written before the first cancel-all that does not wait; if that fails,
  * cancel-alls wait too. A run that finds the note trusts no resting order of its book, and removes
- * it when all are resolved, unless it wrote it again; else an orderly end does.
+ * the note when all are resolved, unless it wrote it again; else an orderly end does.
  */
 export class Interpreter {
   readonly #engine: Engine
@@ -78,12 +78,15 @@ export class Interpreter {
   readonly #sender: OrderSender
   readonly #reader: AccountReader
   readonly #queue = new Fifo<CausedEvent>()
-  /** And how many of its effects were performed or put aside. */
+  /** The event whose effects are performed; of those, `#taken` are performed or put aside. */
   #event: EngineEvent | undefined
   #steppedAt = 0
   #effects: readonly Effect[] = []
   #taken = 0
-  /** Tickers behind the last event and the present effect, and the time of that effect's step. */
+  /**
+   * Read times of the tickers behind the last step and behind the present effect, and that effect's
+   * step.
+   */
   #steppedFor: number | undefined
   #doneFor: number | undefined
   #doneAt = 0
@@ -93,13 +96,9 @@ export class Interpreter {
   /** Undefined while the note was not needed. */
   #hasNote: boolean | undefined
   #isNoteForgotten = false
-  /** Only records change the book. */
   #hasNewRecords = true
-  /** Parts of a due checkpoint are written in advance. */
   #isPreparing = false
-  /** Ticks that a due checkpoint has let pass. */
   #ticksWaited = 0
-  /** Whether the present event has recorded something. */
   #hasRecorded = false
   #isBusy = false
   #isOver = false
@@ -128,24 +127,17 @@ export class Interpreter {
   }
 
   /**
-   * Monotonic ms of the tickers behind the present effect, after whatever wait for a commit.
-   * Undefined if it waited for anything else, or has another cause.
-   */
-  get tickersReadAt(): number | undefined {
-    return this.#doneFor
-  }
-
-  /**
-   * Handled now, or after the present one. @param tickersReadAt monotonic ms, if tickers led to it
+   * Handles the event now, or after those that wait.
+   * @param tickersReadAt monotonic ms, if tickers led to it
    */
   dispatch(event: EngineEvent, tickersReadAt = this.#doneFor): void {
     if (this.#isOver) return
     if (this.#isIdle) return this.#run(event, tickersReadAt)
-    this.#enqueue(event, tickersReadAt)
+    if (this.#queue.push({ event, tickersReadAt }) > EVENTS_MAX)
+      this.#fail(new Error(`events come faster than they are handled: ${EVENTS_MAX} wait`))
     this.resume()
   }
 
-  /** Nothing is before a new event. */
   get #isIdle(): boolean {
     return (
       !this.#isBusy &&
@@ -156,16 +148,11 @@ export class Interpreter {
     )
   }
 
-  #enqueue(event: EngineEvent, tickersReadAt: number | undefined): void {
-    if (this.#queue.push({ event, tickersReadAt }) <= EVENTS_MAX) return
-    this.#fail(new Error(`events come faster than they are handled: ${EVENTS_MAX} wait`))
-  }
-
   resume(): void {
     if (!this.#isBusy && !this.#isOver) this.#run()
   }
 
-  /** @param event without the way through the queue */
+  /** @param event steps it at once, past the queue */
   #run(event?: EngineEvent, tickersReadAt?: number): void {
     this.#isBusy = true
     try {
@@ -185,7 +172,7 @@ export class Interpreter {
     this.#reader.stop()
   }
 
-  /** One effect, else one event. False: nothing to do. */
+  /** Performs one effect, else steps one event. False: nothing is to do. */
   #performNext(): boolean {
     const { interruptions } = this.#ports
     if (this.#isOver || interruptions?.isStill === true) return false
@@ -239,7 +226,7 @@ export class Interpreter {
   #mustWait(effect: Effect): boolean {
     if (this.#committed === this.#commits || GOES_AHEAD.has(effect.kind)) return false
     if (!servesCancelAll(effect)) return true
-    // Tried once: after a second try a later cancel-all could overtake one that waits.
+    // It is tried once: after a second try a later cancel-all could overtake one that waits.
     this.#hasNote ??= this.#ports.retreatNote.leave()
     return !this.#hasNote
   }
@@ -278,7 +265,6 @@ export class Interpreter {
     journal.flush()
   }
 
-  /** Keeps the note if this run relies on it. */
   #forgetRetreat(): void {
     if (this.#isNoteForgotten || this.#hasNote === true || !this.#engine.isRetreatSettled) return
     this.#isNoteForgotten = true
@@ -286,9 +272,8 @@ export class Interpreter {
   }
 
   /**
-   * All but the book's rows is written in turns before, unless too many records wait; the rows wait
-   * for a tick that records nothing.
-   *
+   * Everything but the book's rows is written in earlier turns, unless too many records wait; the
+   * rows wait for a tick that records nothing.
    * @returns whether anything was written
    */
   #advanceCheckpoint(): boolean {
@@ -325,7 +310,10 @@ export class Interpreter {
       case 'record':
         return this.#record(effect)
       case 'sendBatch':
-        return this.#sender.sendBatch(effect.batch, this.#doneAt)
+        return this.#sender.sendBatch(effect.batch, {
+          recordedAt: this.#doneAt,
+          tickersReadAt: this.#doneFor,
+        })
       case 'sendCall':
         return this.#sender.sendCall(effect.call)
       case 'sendCancelAll':
@@ -352,9 +340,8 @@ export class Interpreter {
     }
   }
 
-  /** The core asks for one at a time for each instrument, and seldom. */
   #listExits(symbol: string): void {
-    // It may have left its universe in the step that asked.
+    // The instrument may have left its universe in this step.
     if (!this.#engine.settings.instruments.has(symbol)) return
     this.#ports.exchange.listExits(symbol, (answer) => {
       if (answer.kind === 'accepted')
@@ -369,19 +356,17 @@ export class Interpreter {
     journal.append(record, bookings)
     this.#hasNewRecords = true
     this.#hasRecorded = true
-    if (durable) this.#commit()
+    if (durable) {
+      const commit = ++this.#commits
+      journal.commit((failure) => {
+        if (this.#isOver) return
+        if (failure !== undefined) return this.#fail(failure)
+        // Commits are done in order: the durable part is a prefix.
+        this.#committed = Math.max(this.#committed, commit)
+        this.resume()
+      })
+    }
     if (!this.#isOver) listener.recorded?.(record, durable)
-  }
-
-  #commit(): void {
-    const commit = ++this.#commits
-    this.#ports.journal.commit((failure) => {
-      if (this.#isOver) return
-      if (failure !== undefined) return this.#fail(failure)
-      // Commits are done in order: the durable part is a prefix.
-      this.#committed = Math.max(this.#committed, commit)
-      this.resume()
-    })
   }
 
   #decide(strategyId: StrategyId, snapshot: Snapshot): void {
@@ -393,16 +378,15 @@ export class Interpreter {
       const { sequence } = snapshot
       listener.decided?.(intents)
       if (plots !== undefined) listener.plotted?.(strategyId, plots)
-      this.#enqueue(
-        { kind: 'decided', strategyId, sequence, intents, state, denials },
-        this.#doneFor,
-      )
+      this.dispatch({ kind: 'decided', strategyId, sequence, intents, state, denials })
     } else {
       const { message: reason, isPaused } = result
-      this.#enqueue(
-        { kind: 'decisionFailed', strategyId, reason, ...(isPaused && { isPaused }) },
-        this.#doneFor,
-      )
+      this.dispatch({
+        kind: 'decisionFailed',
+        strategyId,
+        reason,
+        ...(isPaused && { isPaused }),
+      })
     }
     if (!result.isSlow) return
     const { elapsedMs, cpuMs } = result
@@ -421,7 +405,7 @@ export class Interpreter {
   }
 }
 
-/** A decision that computed less than the limit was delayed by others. */
+/** A slow decision that computed less than the limit was delayed by other work. */
 function causeOfSlowness(cpuMs: number | undefined): 'strategy' | 'machine' | 'unknown' {
   if (cpuMs === undefined) return 'unknown'
   return cpuMs > SLOW_MS ? 'strategy' : 'machine'

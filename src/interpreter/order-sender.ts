@@ -18,6 +18,13 @@ export interface OrderSenderOptions {
 /** Calls that reduce risk go first (LIM2). */
 export const LIMITER_PRIORITY: Readonly<Record<Priority, LimiterPriority>> = { reduce: 0, add: 1 }
 
+export interface BatchCause {
+  /** Unix ms of the step that recorded the batch. */
+  readonly recordedAt: number
+  /** Monotonic ms of the tickers that led to the batch, if it waited for nothing else. */
+  readonly tickersReadAt: number | undefined
+}
+
 const CLOSED = 'the run is over'
 const RESTRICTED = 'trading was restricted meanwhile'
 const KILLED = 'the kill switch is thrown'
@@ -37,7 +44,7 @@ export class OrderSender {
     return this.#callsOut > 0
   }
 
-  /** The core receives a ready grant before this returns. */
+  /** If a grant is ready, the core receives it before this returns. */
   askGrant(endpoint: GrantedEndpoint, priority: Priority): void {
     const { ports, dispatch } = this.#options
     const waiting = ports.grants.request(endpoint, LIMITER_PRIORITY[priority], (grant) => {
@@ -59,15 +66,19 @@ export class OrderSender {
     for (const endpoint of Array.from(this.#grants.keys())) this.returnGrant(endpoint)
   }
 
-  /** @param recordedAt Unix ms of the batch's durable record */
-  sendBatch(batch: Recorded<OutgoingBatch>, recordedAt: number): void {
+  sendBatch(batch: Recorded<OutgoingBatch>, { recordedAt, tickersReadAt }: BatchCause): void {
     const { ports, dispatch } = this.#options
     const { batchId, body, validUntilAt } = batch
     const waitedMs = ports.clock.now() - recordedAt
     ports.listener.batchDurable?.({ waitedMs, mostMs: validUntilAt - recordedAt })
+    const beforeWrite = () => {
+      const objection = this.#objectTo(batch)
+      if (objection === undefined) ports.listener.batchLeaves?.(tickersReadAt)
+      return objection
+    }
     ports.exchange.placeBatch(
       body,
-      { grant: this.#takeGrant('batchPlaceOrder'), beforeWrite: () => this.#objectTo(batch) },
+      { grant: this.#takeGrant('batchPlaceOrder'), beforeWrite },
       this.#count((answer) => dispatch({ kind: 'batchAnswered', batchId, answer })),
     )
   }
@@ -89,7 +100,7 @@ export class OrderSender {
     )
   }
 
-  /** The limiter grants a call that places no order; cancels go first. */
+  /** Such a call places no order, so the limiter grants it when it is sent; cancels go first. */
   sendCall({ callId, endpoint, body, validUntilAt }: Recorded<OutgoingCall>): void {
     const { ports, engine, dispatch } = this.#options
     const isCancelling = takesAway(endpoint)
@@ -105,7 +116,7 @@ export class OrderSender {
     )
   }
 
-  /** ORD7, RSK2, MKT3; if undefined, the first byte follows in this turn. */
+  /** ORD7, RSK2, MKT3. If it returns undefined, the first byte follows in this turn. */
   #objectTo(batch: OutgoingBatch): string | undefined {
     const { ports, engine } = this.#options
     if (this.#isClosed) return CLOSED
@@ -116,7 +127,7 @@ export class OrderSender {
     return engine.objectTo(batch, now) ?? (this.#isKilled() ? KILLED : undefined)
   }
 
-  /** Asks the switch itself, since its event may not have arrived. */
+  /** The switch is read itself, since its event may not have arrived. */
   #isKilled(): boolean {
     const { ports, engine } = this.#options
     return this.#isClosed || ports.safety.isKilled() || killOf(engine.book) !== undefined

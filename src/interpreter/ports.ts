@@ -22,8 +22,8 @@ export interface DecidingStrategy {
 }
 
 /**
- * Given by the daemon (real time) or a backtest (virtual). Answers come by callback, at once or
- * later.
+ * A driver gives them: the daemon (real time) or a backtest (virtual). Answers come by callback, at
+ * once or later.
  */
 export interface Ports {
   readonly clock: Clock
@@ -58,11 +58,10 @@ export interface ExchangePort {
   /** @param sinceAt Unix ms, exchange clock */
   readFills(sinceAt: number, onAnswer: OnAnswer<FillsReading>): void
   readPosition(symbol: string, onAnswer: OnAnswer<PositionReading>): void
-  /** Beyond the document, asked for only where settings allow it. */
+  /** This is beyond the document, and asked for only where settings allow it. */
   listExits(symbol: string, onAnswer: OnAnswer<ListedExits>): void
 }
 
-/** Checked right before the first byte of a call. */
 export interface SafetyPort {
   /** False while a clock may have jumped: a request could expire too late. */
   isClockSynchronised(): boolean
@@ -80,7 +79,6 @@ export interface AnnouncementsPort {
 
 /** Tells the next run that this one may have cancelled without a record. */
 export interface RetreatNotePort {
-  /** False if it cannot be written. */
   leave(): boolean
   /** If the removal fails, the next run cancels once more than necessary. */
   forget(): void
@@ -94,7 +92,7 @@ export interface Step {
   readonly thrown?: string
 }
 
-/** How long a batch's record took to become durable, and how long it could take. */
+/** How long a batch's record took to become durable, and how long it might have taken. */
 export interface BatchWait {
   readonly waitedMs: number
   readonly mostMs: number
@@ -107,10 +105,11 @@ export interface RunListener {
   /** If it must be durable, its commit has begun. */
   recorded?(record: JournalRecord, durable: boolean): void
   decided?(intents: readonly Intent[]): void
-  /** The values that a strategy plots have changed. */
   plotted?(strategyId: StrategyId, points: readonly PlotPoint[]): void
   /** The batch is sent now, or dropped if this took too long (ORD7). */
   batchDurable?(wait: BatchWait): void
+  /** Nothing objects: the first byte follows in this turn. `tickersReadAt`: {@link BatchCause}. */
+  batchLeaves?(tickersReadAt: number | undefined): void
 }
 
 /** Faults of tests: the process dies, stands still, or gets an event twice. */

@@ -6,7 +6,6 @@ import type { BatchResult } from '../protocol/values.ts'
 import { LIMITER_PRIORITY } from './order-sender.ts'
 import type { Ports } from './ports.ts'
 
-/** Before repeating a cancel-all that failed or found something. */
 const ROUND_MS = 1000
 const LOOK_MS = 50
 
@@ -18,16 +17,16 @@ export interface RetreatOptions {
   readonly onRestart: 'cancel' | 'adopt'
   readonly instruments: readonly Instrument[]
   readonly isSending: () => boolean
-  /** Another process has the right to send. Absent: never. */
+  /** Returns whether another process has the right to send. */
   readonly isBarred?: () => boolean
   readonly patienceMs: number
   readonly onEnd: (end: RetreatEnd) => void
 }
 
 /**
- * When the journal cannot be written, or the program is broken. No orders are placed; resting ones
- * are left or cancelled as `onStop` says, since a cancel-all is safe without a record. Positions
- * stay: an order without a record could be doubled after the restart (ORD1).
+ * Runs when the journal cannot be written, or the program is broken. No orders are placed; resting
+ * ones are left or cancelled as `onStop` says, since a cancel-all is safe without a record.
+ * Positions stay: an order without a record could be doubled after the restart (ORD1).
  *
  *     leave ──────────────────────────────────────────────────────────► left
  *     cancel, flatten ──noted, or looked at anyway──► cancelling ──a round that finds nothing──► cancelled
@@ -42,7 +41,6 @@ export class Retreat {
     this.#endAt = options.ports.clock.monotonic() + options.patienceMs
   }
 
-  /** Cancels, waits for earlier calls, and cancels again until a round finds nothing. */
   start(): void {
     const { ports, policy, onRestart } = this.#options
     // A run that cancels everything at its start needs no note.
@@ -72,8 +70,8 @@ export class Retreat {
   }
 
   /**
-   * One after the other, since the last of many would give up before a grant. A round found nothing
-   * if each was answered and named no order.
+   * Instruments come one after the other, since the last of many would give up before a grant. A
+   * round found nothing if each was answered and named no order.
    */
   #cancelRound(then: (hasFound: boolean) => void): void {
     const { instruments, ports } = this.#options

@@ -1,55 +1,47 @@
-/** `waiting`: not known yet; `nobody`: certainly no strategy here. */
+/** A fill is `waiting` until its order is known, and `nobody`'s when no strategy here placed it. */
 export type FillOwner = 'strategy' | 'waiting' | 'nobody'
 
 /**
- * Outlives its record, until archived. Named by trade and order, because the two fills of a
- * self-trade share a tradeId.
+ * A fill is kept longer than its record, until it is archived. Trade and order name it together,
+ * because the two fills of a self-trade share a tradeId.
  */
 export interface BookedFill {
   readonly kind: 'fill'
   readonly tradeId: string
-  /** Exchange clock. */
+  /** Unix ms, exchange clock. */
   readonly at: number
   readonly orderId: string
-  /** Empty, like the strategy, if it belongs to none. */
+  /** Empty if the fill belongs to no strategy. */
   readonly clientOid: string
   readonly strategyId: string
   readonly owner: FillOwner
   readonly symbol: string
   readonly side: string
-  /** Without meaning in one-way mode. */
   readonly tradeSide: string
-  /** Decimals, as are all amounts. */
+  /** This and all other amounts are decimals. */
   readonly price: string
   readonly size: string
   /**
-   * As the exchange states it for a close, at the account's average price. Empty: not known. A
+   * The exchange states it for a close, at the account's average price; empty if it is not known. A
    * received fee is negative.
    */
   readonly profit: string
   readonly fee: string
-  /** The coin of profit and fee. */
   readonly coin: string
   readonly scope: string
-  /** The exchange's word: `API`, `SYS`, or a person's client. */
+  /** The exchange's word: `API`, `SYS`, or the name of a person's client. */
   readonly source: string
-  /** A `FillKind`; empty: written by an earlier version. */
+  /** A `FillKind`, empty in rows of an earlier version. */
   readonly fillKind: string
-  /**
-   * `BGB 0.011 at 4.2;BNB 0.2`, with a coin's price in the margin coin if known. Empty also in rows
-   * of an earlier version.
-   */
+  /** `BGB 0.011 at 4.2;BNB 0.2`, with a coin's price in the margin coin if it is known. */
   readonly otherFees: string
   /**
-   * `flatten`, or the strategy's exit. Empty: a plain order, not ours, or a row of an earlier
-   * version.
+   * `flatten` or the strategy's exit; empty for a plain order and in rows of an earlier version.
    */
   readonly reason: string
-  /** The text that the strategy gave to its order; empty: none. */
   readonly tag: string
 }
 
-/** Found later. */
 export interface BookedOwner extends Pick<
   BookedFill,
   'tradeId' | 'orderId' | 'clientOid' | 'strategyId' | 'owner' | 'reason' | 'tag'
@@ -57,16 +49,14 @@ export interface BookedOwner extends Pick<
   readonly kind: 'owner'
 }
 
-/** Follows from the position's counter. */
 export interface BookedFunding {
   readonly kind: 'funding'
   readonly id: string
-  /** Our clock, at the reading. */
+  /** Unix ms, our clock, at the reading. */
   readonly at: number
   readonly symbol: string
-  /** `long` or `short`. */
   readonly side: string
-  /** Negative: paid. */
+  /** Negative when paid. */
   readonly amount: string
   readonly coin: string
 }
@@ -75,7 +65,6 @@ export type Booking = BookedFill | BookedFunding | BookedOwner
 
 export type BookedRow = BookedFill | BookedFunding
 
-/** Unix ms: `since` is included, `until` is not. */
 export interface BookingSpan {
   readonly since?: number
   readonly until?: number

@@ -3,31 +3,28 @@
  * shown: no order depends on them, and a missing point is a gap.
  */
 
-/** The curve of the account; its value is an {@link AccountPoint}. */
 export const ACCOUNT_SERIES = 'account'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
-/** The figures from which statements begin and end; its value is an {@link AccountMark}. */
+/** Statements begin and end with these figures. */
 export const MARK_SERIES = 'marks'
 
-/** Logged records of the margin account; a value is a {@link MarginSeen}. */
+/** Records of the margin account that were logged. */
 export const MARGIN_SERIES = 'margin'
 
 export const CURVE_STEPS_MS = { minute: MINUTE_MS, hour: HOUR_MS } as const
 
-/** Points by minute are kept for so long; points by hour for {@link hoursKeptMs}. */
 export const MINUTES_KEPT_MS = 7 * DAY_MS
 const ACCOUNT_KEPT_MS = 2 * 365 * DAY_MS
 const PLOTS_KEPT_MS = 30 * DAY_MS
-/** Statements of past years are asked for late. */
+/** Statements of past years are requested late. */
 const MARKS_KEPT_MS = 5 * 365 * DAY_MS
-/** Only the newest counts; the exchange shows nothing that is older than 90 days. */
+/** The exchange shows nothing that is older than 90 days. */
 const MARGIN_KEPT_MS = 90 * DAY_MS
 
-/** Plots of all strategies of an account; further ones are not kept. */
 export const PLOTS_MAX = 64
 
 export interface PlotSeries {
@@ -38,12 +35,11 @@ export interface PlotSeries {
 
 const PLOT = 'plot'
 
-/** Symbols and ids have no blanks. */
+/** The words are separated by blanks, which symbols and ids do not contain. */
 export function toPlotSeries({ strategy, symbol, name }: PlotSeries): string {
   return [PLOT, symbol, strategy, name].join(' ')
 }
 
-/** Undefined: it is no plot. */
 export function parsePlotSeries(series: string): PlotSeries | undefined {
   const [kind, symbol = '', strategy = '', ...words] = series.split(' ')
   return kind === PLOT ? { symbol, strategy, name: words.join(' ') } : undefined
@@ -55,7 +51,6 @@ export function hoursKeptMs(series: string): number {
   return parsePlotSeries(series) === undefined ? ACCOUNT_KEPT_MS : PLOTS_KEPT_MS
 }
 
-/** Points that are kept as they are, and not thinned out to the extremes of an hour. */
 export function isKeptWhole(series: string): boolean {
   return series === MARK_SERIES || series === MARGIN_SERIES
 }
@@ -64,7 +59,7 @@ export interface CurvePoint {
   readonly series: string
   /** Unix ms, our clock. */
   readonly at: number
-  /** Decimals separated by blanks, `?` where one is not known. */
+  /** Decimals separated by blanks, with `?` for one that is not known. */
   readonly value: string
 }
 
@@ -73,11 +68,10 @@ export interface CurveQuery {
   readonly series: string
   readonly since?: number | undefined
   readonly until?: number | undefined
-  /** Only points at multiples of so many ms. */
   readonly everyMs?: number | undefined
 }
 
-/** Margin coin; null: not known then. */
+/** Amounts are in the margin coin, null where they were not known. */
 export interface AccountPoint {
   readonly at: number
   readonly equity: string | null
@@ -97,13 +91,13 @@ export function toAccountPoint({ at, value }: CurvePoint): AccountPoint {
   return { at, equity: equity ?? null, net: net ?? null, peak: peak ?? null }
 }
 
-/** The parts of the equity at one moment. Decimals in the margin coin; null: not known. */
+/** The parts of the equity, as decimals in the margin coin. */
 export interface AccountMark {
   /** Unix ms, our clock. */
   readonly at: number
-  /** `account.capital` with all deposits. */
+  /** `account.capital` and all deposits; null if it is not set. */
   readonly capital: string | null
-  /** Realised less fees, with funding, over all runs. */
+  /** Realised profit less fees, with funding, of all runs. */
   readonly made: string
   readonly unrealised: string
 }
@@ -117,15 +111,13 @@ export function toAccountMark({ at, value }: CurvePoint): AccountMark {
   return { at, capital: capital === UNKNOWN ? null : capital, made, unrealised }
 }
 
-/** The first known figure decides which points are an hour's lowest and highest. */
 export function figureOf({ value }: Pick<CurvePoint, 'value'>): number {
   return Number(value.split(' ').find((amount) => amount !== UNKNOWN) ?? Number.NaN)
 }
 
 export interface MarginSeen {
-  /** Unix ms, exchange clock: everything before it is done with. */
+  /** Unix ms, exchange clock. Everything before it has been logged. */
   readonly from: number
-  /** Names of records, without blanks, with their time. */
   readonly seen: ReadonlyMap<string, number>
 }
 

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { Failure, messageOf } from '../lib/failure.ts'
 
 export interface Flaw {
-  /** Undefined if the flaw is not in a record. */
   readonly sequence: number | undefined
   readonly found: string
 }
@@ -14,7 +13,6 @@ export const FETCH_ANEW = `remove ${REPLICA_FILE}: it is a copy of what is on th
 const REPAIR =
   'run `intentd repair`: it starts from what is readable, with everything else unknown and halted'
 
-/** `to`: a machine, and a path there. */
 export const MOVED_TO_FILE =
   'the journal continues in that file, on the machine that `to` names: run it there without journal.url, or move it back from there with `intentd journal copy --to postgres`'
 
@@ -66,7 +64,6 @@ export function movedAway(file: string, to: string): Failure {
   })
 }
 
-/** It also left the server, for another machine's or folder's file. */
 export function movedOn(file: string, server: string, to: string): Failure {
   return new Failure({
     code: 'JOURNAL_MOVED',
@@ -106,10 +103,6 @@ export function layoutUnknown(file: string, layout: number, known: number): Fail
   })
 }
 
-/**
- * @param file or a server with its schema
- * @param advice the command that migrates it
- */
 export function layoutOlder(file: string, layout: number, advice: string): Failure {
   return new Failure({
     code: 'JOURNAL_LAYOUT_OLD',
@@ -120,7 +113,9 @@ export function layoutOlder(file: string, layout: number, advice: string): Failu
   })
 }
 
-/** @param file another process has locked it; the failure names those that have it open */
+/**
+ * @param file if another process has locked it, the failure names the processes that have it open
+ */
 export function poisoned(error: unknown, file?: string): Failure {
   const isLocked = HELD.has(sqliteCodeOf(error) ?? -1)
   const others = isLocked && file !== undefined ? listUsers(file) : []
@@ -138,7 +133,6 @@ const LOCKED =
 const MAKE_ROOM =
   'free disk space or fix the rights, then start again: recovery finds out what is at the exchange'
 
-/** As far as this user may see them. */
 function listUsers(file: string): readonly string[] {
   const path = attempt(() => realpathSync(file)) ?? file
   const pids = attempt(() => readdirSync('/proc')) ?? []
@@ -163,7 +157,7 @@ function attempt<Result>(read: () => Result): Result | undefined {
   }
 }
 
-/** The order of a looked-up key may have been placed before. */
+/** The key's order may have been placed, so nothing more may be sent. */
 export function keysDamaged(error: unknown, hint = REPAIR): Failure {
   return new Failure({
     code: 'JOURNAL_POISONED',
@@ -177,12 +171,11 @@ export function keysDamaged(error: unknown, hint = REPAIR): Failure {
 /** SQLITE_BUSY, _LOCKED: https://sqlite.org/rescode.html */
 const HELD: ReadonlySet<number> = new Set([5, 6])
 
-/** Refused now or for this user: SQLITE_PERM, _READONLY, _IOERR, _FULL, _CANTOPEN. */
+/** Refused at this time or for this user: SQLITE_PERM, _READONLY, _IOERR, _FULL, _CANTOPEN. */
 const UNABLE: ReadonlySet<number> = new Set([...HELD, 3, 8, 10, 13, 14])
 
-/** Wrong data, not data that cannot be read now. */
 export function isDamage(error: unknown): boolean {
-  // Our own error, or a number too large for JavaScript after a flipped bit.
+  // Our own error, or a number that a flipped bit made too large for JavaScript.
   if (error instanceof RangeError) return true
   const code = sqliteCodeOf(error)
   return code !== undefined && !UNABLE.has(code)
@@ -221,7 +214,6 @@ function sqliteCodeOf(error: unknown): number | undefined {
   return Number(error.errcode) & 0xff
 }
 
-/** The journal could not be written. */
 export function isPoisoned(error: unknown): boolean {
   return error instanceof Failure && error.code === 'JOURNAL_POISONED'
 }

@@ -5,16 +5,17 @@ import { layoutUnknown } from './journal-failures.ts'
 import { type JournalWriter, putWriter, readWriter } from './journal-writer.ts'
 import { nextLink } from './durable-mark.ts'
 
-/** The number of the layout below. A file with a later one is refused. */
+/** Number of the tables below. A file with a later number is refused. */
 export const LAYOUT = 8
 
-/** The first release's; later files are readable, and migrated before they are written. */
+/**
+ * The first release's layout. Files since then are readable, and are migrated before they are
+ * written.
+ */
 const LAYOUT_FIRST = 5
 
-/** Since then there is a table of packed records. */
 const LAYOUT_PACKED = 6
 
-/** Since this layout a journal has a table of curves. */
 export const LAYOUT_CURVES = 8
 
 export const BLOCKS_TABLE = `
@@ -97,18 +98,18 @@ const TABLES = `
   ${CURVES_TABLE}
 `
 
-/** A reader may be recovering a killed writer's log, which takes milliseconds. */
+/** A reader may have to recover the log of a killed writer, which takes milliseconds. */
 const WAIT_MS_MAX = 1000
 /**
- * A failed write ends the run, and a copy of the file may hold the lock for seconds. Nothing else
- * runs meanwhile, so this is less than half of the usual `supervision.hungAfterMs`.
+ * A copy of the file may hold the lock for seconds, and a failed write ends the run. Nothing else
+ * runs meanwhile, so the wait is less than half of the usual `supervision.hungAfterMs`.
  */
 const WRITER_WAIT_MS_MAX = 4000
 
-/** A restarted log is cut to this size, which SQLite uses between checkpoints. */
+/** SQLite's log has this size between checkpoints, and is cut to it at a restart. */
 const LOG_BYTES_KEPT = 4_194_304
 
-export interface JournalNature {
+export interface JournalMeta {
   readonly identity: string
   readonly salt: string
   readonly first: string
@@ -124,50 +125,48 @@ export function openWriting(file: string): DatabaseSync {
   return database
 }
 
-/** Removes the files that SQLite makes beside it too. */
 export function removeDatabase(file: string): void {
   for (const part of ['', '-wal', '-shm']) rmSync(`${file}${part}`, { force: true })
 }
 
-/** Changes nothing, not even when closed, so damage stays as found. */
+/** Nothing changes, not even at the close, so damage stays as it was found. */
 export function openReading(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { readOnly: true, timeout: WAIT_MS_MAX })
   database.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;')
   return database
 }
 
-export function isBlank(database: DatabaseSync): boolean {
+export function hasNoTables(database: DatabaseSync): boolean {
   const tables = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n'])
   return tables === 0 && readLayout(database) === 0
 }
 
-export function createNature(identity: string, salt = randomHex(16)): JournalNature {
+export function createMeta(identity: string, salt = randomHex(16)): JournalMeta {
   return { identity, salt, first: nextLink('', identity, salt) }
 }
 
-export function makeTables(database: DatabaseSync, nature: JournalNature): JournalNature {
+export function makeTables(database: DatabaseSync, meta: JournalMeta): JournalMeta {
   database.exec(`BEGIN IMMEDIATE; ${TABLES} PRAGMA user_version = ${LAYOUT}`)
   const insert = database.prepare('INSERT INTO meta (name, value) VALUES (?, ?)')
-  const { identity, salt, first } = nature
+  const { identity, salt, first } = meta
   for (const [name, value] of Object.entries({ identity, salt, first })) insert.run(name, value)
-  if (nature.writer) putWriter(database, nature.writer)
+  if (meta.writer) putWriter(database, meta.writer)
   database.exec('COMMIT')
-  return nature
+  return meta
 }
 
-/** @throws Failure JOURNAL_LAYOUT_UNKNOWN, RangeError for damage */
-export function readNature(database: DatabaseSync, file: string): JournalNature {
+export function readMeta(database: DatabaseSync, file: string): JournalMeta {
   const layout = readLayout(database)
   if (layout < LAYOUT_FIRST || layout > LAYOUT) throw layoutUnknown(file, layout, LAYOUT)
   const read = (name: string) =>
     String(database.prepare('SELECT value FROM meta WHERE name = ?').get(name)?.['value'])
-  const nature = {
+  const meta = {
     identity: read('identity'),
     salt: read('salt'),
     first: read('first'),
     writer: readWriter(database),
   }
-  if (nextLink('', nature.identity, nature.salt) === nature.first) return nature
+  if (nextLink('', meta.identity, meta.salt) === meta.first) return meta
   throw new RangeError('its identity and salt do not fit together')
 }
 
@@ -175,12 +174,11 @@ export function hasBlocks(database: DatabaseSync): boolean {
   return readLayout(database) >= LAYOUT_PACKED
 }
 
-/** Whether the file has a table of curves. */
 export function hasCurves(database: DatabaseSync): boolean {
   return readLayout(database) >= LAYOUT_CURVES
 }
 
-/** 0 if it never had tables. */
+/** 0 without tables. */
 export function readLayout(database: DatabaseSync): number {
   return Number(database.prepare('PRAGMA user_version').get()?.['user_version'])
 }

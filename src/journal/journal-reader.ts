@@ -5,26 +5,24 @@ import type { CurvePoint, CurveQuery } from './curves.ts'
 import { readBookings, readDays, type RowsCount } from './tables/booking-table.ts'
 import { listSeries, readCurve } from './tables/curve-table.ts'
 import { corrupt, translateJournalError } from './journal-failures.ts'
-import { hasBlocks, hasCurves, openReading, readNature } from './journal-layout.ts'
-import { type RecordBlock, type Row, textOf, toBlock, unpackBlock } from './packed-records.ts'
+import { hasBlocks, hasCurves, openReading, readMeta } from './journal-layout.ts'
+import { type RecordBlock, type RecordRow, textOf, toBlock, unpackBlock } from './packed-records.ts'
 import type { RowsSum } from './tables/rows-sum.ts'
-import { toContents } from './journal-tables.ts'
+import { toContents, isLinked, readVerifiedPrefix, toStoredRecord } from './verified-prefix.ts'
 import type { JournalContents } from './journal.ts'
-import { isLinked, readVerified, toStoredText } from './verify-journal.ts'
 
 /** No lock is held between pages, so the writer never waits. */
 const PAGE_ROWS = 500
 
-/** An absent property restricts nothing. */
 export interface RecordQuery {
-  /** Our clock: `since` is included, `until` is not. */
+  /** Unix ms, our clock: `since` is included, `until` is not. */
   readonly since?: number
   readonly until?: number
   readonly kinds?: readonly JournalRecord['kind'][]
-  /** Text as written: a symbol, a clientOid, an orderId, a key. */
+  /** A symbol, a clientOid, an orderId or a key in the record's text. */
   readonly containing?: string
   readonly newestFirst?: boolean
-  /** After this sequence, in the order of reading. */
+  /** The reading continues after this sequence. */
   readonly behind?: number
 }
 
@@ -34,7 +32,7 @@ export interface NumberedRecord {
 }
 
 /**
- * Reads beside a writing daemon, without locks that it would wait for. Each record is checked
+ * Reads a journal while a daemon writes it, and never makes the daemon wait. Each record is checked
  * against its link.
  */
 export class JournalReader {
@@ -42,12 +40,11 @@ export class JournalReader {
   readonly #database: DatabaseSync
   readonly #first: string
 
-  /** @throws Failure JOURNAL_UNREADABLE, JOURNAL_CORRUPT, JOURNAL_LAYOUT_UNKNOWN */
   constructor(file: string) {
     this.#file = file
     this.#database = this.#translated(() => openReading(file))
     try {
-      this.#first = this.#translated(() => readNature(this.#database, file)).first
+      this.#first = this.#translated(() => readMeta(this.#database, file)).first
     } catch (error) {
       this.#database.close()
       throw error
@@ -55,7 +52,7 @@ export class JournalReader {
   }
 
   /**
-   * A week, and all after the checkpoint, including those appended meanwhile.
+   * Returns the records of a week and all after the checkpoint, with those appended meanwhile.
    * @throws Failure JOURNAL_CORRUPT at a record that is not as it was written
    */
   *records(query: RecordQuery = {}): Generator<NumberedRecord> {
@@ -63,8 +60,7 @@ export class JournalReader {
     for (;;) {
       const page = this.#translated(() => this.#readPage(query, beyond))
       for (const row of page.rows) {
-        const { sequence, body } = toStoredText(row)
-        // The oldest kept record has no predecessor to check against.
+        const { sequence, body } = toStoredRecord(row)
         const previous = sequence === 1 ? this.#first : row['previous']
         if (previous !== null && previous !== undefined && !isLinked(String(previous), row)) {
           throw corrupt(this.#file, { sequence, found: 'the record is not as it was written' })
@@ -76,34 +72,29 @@ export class JournalReader {
     }
   }
 
-  /** One transaction, in which each record is either packed or not. */
-  #readPage(query: RecordQuery, beyond: number): Page {
+  #readPage(query: RecordQuery, beyond: number): RecordPage {
     const database = this.#database
     database.exec('BEGIN')
     try {
-      // An earlier version's journal has no table of blocks.
       const blocks = hasBlocks(database)
       if (query.newestFirst === true) {
-        const page = readRows(database, query, { beyond, blocks })
+        const page = readRecordPage(database, query, { beyond, blocks })
         if (page.beyond !== undefined || !blocks) return page
-        return readBlock(
+        return readBlockPage(
           database,
           query,
           page.rows.length > 0 ? endOf(page.rows) : beyond,
           page.rows,
         )
       }
-      const page: Page = blocks ? readBlock(database, query, beyond) : NO_PAGE
-      return page.beyond === undefined ? readRows(database, query, { beyond, blocks }) : page
+      const page: RecordPage = blocks ? readBlockPage(database, query, beyond) : NO_PAGE
+      return page.beyond === undefined ? readRecordPage(database, query, { beyond, blocks }) : page
     } finally {
       database.exec('COMMIT')
     }
   }
 
-  /**
-   * Not archived, the oldest first.
-   * @throws Failure JOURNAL_CORRUPT
-   */
+  /** @throws Failure JOURNAL_CORRUPT */
   *bookings(
     kind: BookedRow['kind'],
     span: BookingSpan = {},
@@ -116,10 +107,7 @@ export class JournalReader {
     }
   }
 
-  /**
-   * The oldest first; none in an earlier layout.
-   * @throws Failure JOURNAL_CORRUPT
-   */
+  /** @throws Failure JOURNAL_CORRUPT */
   *curve(query: CurveQuery): Generator<CurvePoint> {
     try {
       if (hasCurves(this.#database)) yield* readCurve(this.#database, this.#first, query)
@@ -132,7 +120,7 @@ export class JournalReader {
     return this.#translated(() => (hasCurves(this.#database) ? listSeries(this.#database) : []))
   }
 
-  /** 0: there is none. */
+  /** 0 without a record. */
   lastSequence(): number {
     return this.#translated(() => {
       const isPacked = hasBlocks(this.#database)
@@ -144,20 +132,16 @@ export class JournalReader {
     })
   }
 
-  /** Number and sum of all fills and funding payments. */
   bookedTotal(): RowsSum {
     return this.#translated(() => readDays(this.#database).sum)
   }
 
-  /**
-   * From one snapshot.
-   * @throws Failure JOURNAL_CORRUPT
-   */
+  /** @throws Failure JOURNAL_CORRUPT */
   contents(): JournalContents {
     return this.#translated(() => {
       this.#database.exec('BEGIN')
       try {
-        const found = readVerified(this.#database, readNature(this.#database, this.#file))
+        const found = readVerifiedPrefix(this.#database, readMeta(this.#database, this.#file))
         if (found.flaw) throw corrupt(this.#file, found.flaw)
         return toContents(found)
       } finally {
@@ -179,36 +163,71 @@ export class JournalReader {
   }
 }
 
-/** The next page begins after `beyond`; undefined: there is none. */
-interface Page {
-  readonly rows: readonly Row[]
+/** A journal that nothing writes: a stopped one, or the replica of one on a server. */
+export interface StoredJournal {
+  readonly salt: string
+  readonly contents: JournalContents
+  readonly lastSequence: number
+  bookings(kind: BookedRow['kind'], span?: BookingSpan): Iterable<BookedRow>
+  close(): void
+}
+
+/** @throws Failure JOURNAL_UNREADABLE, JOURNAL_CORRUPT, JOURNAL_LAYOUT_UNKNOWN */
+export function openStoredJournal(file: string): StoredJournal {
+  try {
+    const database = openReading(file)
+    try {
+      const meta = readMeta(database, file)
+      const contents = toContents(readVerifiedPrefix(database, meta))
+      const reader = new JournalReader(file)
+      return {
+        salt: meta.salt,
+        contents,
+        lastSequence: reader.lastSequence(),
+        bookings: (kind, span) => reader.bookings(kind, span),
+        close: () => reader.close(),
+      }
+    } finally {
+      database.close()
+    }
+  } catch (error) {
+    throw translateJournalError(error, file)
+  }
+}
+
+interface RecordPage {
+  readonly rows: readonly RecordRow[]
   readonly beyond: number | undefined
 }
 
-const NO_PAGE: Page = { rows: [], beyond: undefined }
+const NO_PAGE: RecordPage = { rows: [], beyond: undefined }
 
 interface BlockScan {
   readonly beyond: number
   readonly blocks: boolean
 }
 
-function readRows(database: DatabaseSync, query: RecordQuery, { beyond, blocks }: BlockScan): Page {
+function readRecordPage(
+  database: DatabaseSync,
+  query: RecordQuery,
+  { beyond, blocks }: BlockScan,
+): RecordPage {
   const { sql, values } = buildPageQuery(query, blocks)
   const rows = database.prepare(sql).all(beyond, ...values)
   return { rows, beyond: rows.length < PAGE_ROWS ? undefined : endOf(rows) }
 }
 
-function endOf(rows: readonly Row[]): number {
+function endOf(rows: readonly RecordRow[]): number {
   return Number(rows.at(-1)?.['sequence'])
 }
 
-/** In the transaction of the rows before it. */
-function readBlock(
+/** Needs the transaction in which the rows before it were read. */
+function readBlockPage(
   database: DatabaseSync,
   query: RecordQuery,
   beyond: number,
-  before: readonly Row[] = [],
-): Page {
+  before: readonly RecordRow[] = [],
+): RecordPage {
   const { since = 0, until = Number.MAX_SAFE_INTEGER, newestFirst = false } = query
   const row = database
     .prepare(
@@ -230,13 +249,16 @@ function readBlock(
   }
 }
 
-/** Unpacked only if the text may hold any. */
-function findInBlock(block: RecordBlock, query: RecordQuery, previous: unknown): readonly Row[] {
+function findInBlock(
+  block: RecordBlock,
+  query: RecordQuery,
+  previous: unknown,
+): readonly RecordRow[] {
   const { since = 0, until = Number.MAX_SAFE_INTEGER, kinds, containing = '' } = query
   const text = textOf(block)
   if (!text.includes(containing)) return []
   return unpackBlock(block, text)
-    .map((row, place) => (place === 0 ? { ...row, previous } : row) as Row)
+    .map((row, place) => (place === 0 ? { ...row, previous } : row) as RecordRow)
     .filter(({ at, kind, body }) => {
       const isInSpan = Number(at) >= since && Number(at) < until
       return isInSpan && isOneOf(kinds, kind) && String(body).includes(containing)

@@ -1,74 +1,70 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { ArchivedRecord, JournalRecord, StrategyKey, UsedKey } from '../domain/record.ts'
 import { BookTable } from './tables/book-table.ts'
-import { CurveTable, type PlacedPoint } from './tables/curve-table.ts'
+import { CurveTable, type StoredPoint } from './tables/curve-table.ts'
 import type { Booking } from './booking.ts'
 import { BookingTable, totalToText } from './tables/booking-table.ts'
 import { type Mark, nextLink } from './durable-mark.ts'
-import type { JournalNature } from './journal-layout.ts'
-import type { JournalContents, RowChange } from './journal.ts'
+import type { JournalMeta } from './journal-layout.ts'
+import type { RowChange } from './journal.ts'
 import { KeyTable, NO_KEYS } from './tables/key-table.ts'
 import { sumToText } from './tables/rows-sum.ts'
-import { sealOf, type StoredCheckpoint, type VerifiedPrefix } from './verify-journal.ts'
+import { sealOf, type StoredCheckpoint, type VerifiedPrefix } from './verified-prefix.ts'
 
-/** Twice as many as come between two checkpoints: some milliseconds of work. */
+/** Twice as many as come between two checkpoints; dropping them takes some milliseconds. */
 const DROPPED_MAX = 20_000
 
 /** Each key changes two pages: 64 take 3 to 5 ms of CPU with the commit. */
 const KEYS_MAX = 64
 
 export interface TableSettings {
-  /** Unix ms: a checkpoint, which holds their result, drops older records. */
+  /** Unix ms. A checkpoint drops older records, whose result it holds. */
   readonly keepSince: () => number
-  /** Unix ms; absent: keys are kept for ever. */
+  /** Unix ms; absent: for ever. */
   readonly keepKeysSince?: () => number
-  /** Only for a new journal. */
+  /** These and what follows begin a new journal. */
   readonly usedKeys?: readonly UsedKey[]
-  /** Earlier rows, for the first checkpoint of a new journal. */
   readonly bookings?: Iterable<Booking>
-  /** Earlier points, for the first checkpoint of a new journal. */
-  readonly curves?: Iterable<PlacedPoint>
+  readonly curves?: Iterable<StoredPoint>
 }
 
-export interface TablesParts extends TableSettings {
+export interface JournalTablesOptions extends TableSettings {
   readonly database: DatabaseSync
-  readonly nature: JournalNature
+  readonly meta: JournalMeta
   readonly prefix: VerifiedPrefix
   readonly records: readonly JournalRecord[]
 }
 
-/** Where a checkpoint lies, and the sum of booked rows there. */
 type SealedPlace = Mark & Pick<StoredCheckpoint, 'booked'>
 
 /**
- * Methods need a transaction. After a failure memory is ahead of the tables, so nothing more may be
- * written.
+ * Writes records, the book's rows, used keys and booked rows into the tables, for a file as for a
+ * replica. Each method needs a transaction. After a failure memory is ahead of the tables, so
+ * nothing more may be written.
  */
 export class JournalTables {
-  readonly #parts: Pick<TablesParts, 'database' | 'keepSince' | 'keepKeysSince'>
+  readonly #parts: Pick<JournalTablesOptions, 'database' | 'keepSince' | 'keepKeysSince'>
   readonly #insert: StatementSync
   readonly #book: BookTable
   readonly keys: KeyTable
   readonly bookings: BookingTable
-  /** Neither a record nor a checkpoint knows of their points. */
+  /** Neither a record nor a checkpoint covers their points. */
   readonly curves: CurveTable
   readonly #old: OldRecords
-  /** A new journal's, until they are written. */
   #carried: Required<Pick<TableSettings, 'bookings' | 'curves'>>
   #last: Mark
-  /** Undefined: there is no checkpoint. */
   #sealed: SealedPlace | undefined
 
-  constructor({ nature, prefix, records, ...parts }: TablesParts) {
+  constructor({ meta, prefix, records, ...parts }: JournalTablesOptions) {
     const { database, usedKeys = [], bookings = [], curves = [] } = parts
     this.#parts = parts
     this.#last = prefix.last
     this.#sealed = prefix.checkpoint && toPlace(prefix.checkpoint)
-    this.#book = new BookTable(database, nature.first, prefix.checkpoint)
-    this.keys = new KeyTable(database, nature.first, prefix.checkpoint?.keys ?? NO_KEYS)
-    this.bookings = new BookingTable(database, nature.first, prefix.days)
+    this.#book = new BookTable(database, meta.first, prefix.checkpoint)
+    this.keys = new KeyTable(database, meta.first, prefix.checkpoint?.keys ?? NO_KEYS)
+    this.bookings = new BookingTable(database, meta.first, prefix.days)
     this.#old = new OldRecords(database)
-    this.curves = new CurveTable(database, nature.first)
+    this.curves = new CurveTable(database, meta.first)
     this.#carried = { bookings, curves }
     this.keys.put(usedKeys)
     for (const record of records) this.keys.add(record)
@@ -81,7 +77,6 @@ export class JournalTables {
     return this.#last
   }
 
-  /** @throws RangeError if what is stored is not what was written */
   usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[] {
     return keys.flatMap((key) => this.keys.find(key) ?? [])
   }
@@ -103,12 +98,11 @@ export class JournalTables {
     this.#old.drop(keepSince())
   }
 
-  /** Part of them is then stored before the next checkpoint. */
   get hasKeysAhead(): boolean {
     return this.#sealed !== undefined && this.keys.waiting > KEYS_MAX
   }
 
-  /** The checkpoint stays: a start finds these keys in the records behind it too. */
+  /** The checkpoint keeps its place: a start also finds these keys in the records behind it. */
   putKeysAhead(): void {
     if (this.#sealed === undefined) return
     this.keys.save(this.#parts.keepKeysSince?.() ?? 0, KEYS_MAX)
@@ -149,23 +143,14 @@ function toPlace({ sequence, link, booked }: StoredCheckpoint): SealedPlace {
   return { sequence, link, booked }
 }
 
-export function toContents({ checkpoint, records }: VerifiedPrefix): JournalContents {
-  return {
-    // A new journal without a book has a checkpoint without rows.
-    checkpoint:
-      checkpoint && checkpoint.rows.length > 0 ? checkpoint.rows.map(({ row }) => row) : undefined,
-    records: records.map(({ body }) => JSON.parse(body) as JournalRecord),
-  }
-}
-
-/** The oldest, packed ones first. The cost depends on how many go. */
+/** Drops the oldest records, packed ones first. The cost depends on how many are dropped. */
 class OldRecords {
   readonly #dropBlocks: StatementSync
   readonly #dropRecords: StatementSync
 
   constructor(database: DatabaseSync) {
     this.#dropBlocks = database.prepare(
-      // Reading `last` would read a page of every block.
+      // The column `last` would cost a page of every block.
       `DELETE FROM record_blocks WHERE first < min(
         coalesce((SELECT first FROM record_blocks WHERE at_max >= ? ORDER BY first LIMIT 1), ${Number.MAX_SAFE_INTEGER}),
         (SELECT min(first) FROM record_blocks) + ${DROPPED_MAX})`,

@@ -2,23 +2,21 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Failure } from '../lib/failure.ts'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
-/** Its keys, settings and code, as `meta` has them. */
+/** The run that writes a journal, by its keys, settings and code. */
 export interface JournalWriter {
-  /** A digest of exchange and key; undefined until one is accepted. */
+  /** A digest of exchange and key, once the exchange has accepted one. */
   readonly keys: string | undefined
-  /** For display: the process, with the variable of its key. */
+  /** Process and variable of the key, for display. */
   readonly by: string
   /** Digests by name: settings that determine trading, and strategies' code. */
   readonly setup: Readonly<Record<string, string>>
 }
 
-/** Its row in `meta`. */
 export const WRITER = 'writer'
 
-/** Enough to tell two digests apart. */
 const SHOWN_CHARACTERS = 8
 
-/** Undefined also for a damaged text: the next run notes its writer anew. */
+/** A damaged text counts as none: the next run notes its writer anew. */
 export function parseWriter(text: unknown): JournalWriter | undefined {
   if (typeof text !== 'string') return undefined
   try {
@@ -41,7 +39,6 @@ export function putWriter(database: DatabaseSync, writer: JournalWriter): void {
 }
 
 /**
- * A journal belongs to one account.
  * @param where a state directory, or a server with its schema
  * @throws Failure STATE_OF_OTHER_KEYS, which names both
  */
@@ -62,12 +59,11 @@ export function assertKeys(
   })
 }
 
-/** Digits of the keys, and the process, for display. */
 export function describeKeys({ keys = '', by }: Pick<JournalWriter, 'keys' | 'by'>): string {
   return `keys ${keys.slice(0, SHOWN_CHARACTERS)} of ${by}`
 }
 
-/** Names in which two writers differ, sorted; none if one is unknown. */
+/** Names, sorted, in which the setups of two writers differ; none if one writer is unknown. */
 export function differencesOf(
   own: Pick<JournalWriter, 'setup'> | undefined,
   other: Pick<JournalWriter, 'setup'> | undefined,

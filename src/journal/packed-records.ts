@@ -2,33 +2,31 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { nextLink } from './durable-mark.ts'
 
-/** Packing takes a millisecond, and leaves an eighth of the bytes. */
+/** Packing a block takes a millisecond and leaves an eighth of the bytes. */
 const BLOCK_RECORDS = 256
 const BLOCK_CHARACTERS = 131_072
 
-/** A damaged block must not fill the memory. */
 const UNPACKED_BYTES_MAX = 268_435_456
 
-export type Row = Readonly<Record<string, SQLOutputValue>>
+export type RecordRow = Readonly<Record<string, SQLOutputValue>>
 
 export interface RecordBlock {
   readonly first: number
   readonly last: number
   readonly at_min: number
   readonly at_max: number
-  /** The others are computed from the first. */
   readonly first_link: string
   readonly last_link: string
   readonly body: Uint8Array
 }
 
 /**
- * The oldest up to a sequence; undefined if they do not fill a block.
- * @throws RangeError if they are not as written: they stay unpacked, so that a reader finds the
- * damage
+ * Packs the oldest records up to a sequence; undefined if they do not fill a block.
+ * @throws RangeError if they are not as they were written: they stay unpacked, so that a reader
+ * finds the damage
  */
 export function takeBlock(database: DatabaseSync, upTo: number): RecordBlock | undefined {
-  const rows: Row[] = []
+  const rows: RecordRow[] = []
   let characters = 0
   const oldest = database
     .prepare(
@@ -44,7 +42,7 @@ export function takeBlock(database: DatabaseSync, upTo: number): RecordBlock | u
   return pack(rows)
 }
 
-function pack(rows: readonly Row[]): RecordBlock {
+function pack(rows: readonly RecordRow[]): RecordBlock {
   const instants = rows.map((row) => Number(row['at']))
   const block: RecordBlock = {
     first: Number(rows[0]?.['sequence']),
@@ -60,7 +58,7 @@ function pack(rows: readonly Row[]): RecordBlock {
 }
 
 /** JSON text contains neither tabs nor line ends. */
-function toLine({ kind, at, booked, body }: Row): string {
+function toLine({ kind, at, booked, body }: RecordRow): string {
   return [kind, at, booked ?? '', body].join('\t')
 }
 
@@ -75,12 +73,12 @@ export function putBlock(database: DatabaseSync, block: RecordBlock): void {
   database.prepare('DELETE FROM records WHERE sequence BETWEEN ? AND ?').run(first, last)
 }
 
-export function toBlock(row: Row): RecordBlock {
+export function toBlock(row: RecordRow): RecordBlock {
   return row as unknown as RecordBlock
 }
 
 /**
- * Unchecked, for searching.
+ * The text is not checked, and serves only a search.
  * @throws RangeError if it cannot be unpacked
  */
 export function textOf({ first, body }: RecordBlock): string {
@@ -92,12 +90,12 @@ export function textOf({ first, body }: RecordBlock): string {
 }
 
 /**
- * Does not check the first link, whose predecessor is not here.
- * @throws RangeError if they are not as they were written
+ * Checks all links but the first, whose predecessor is not here.
+ * @throws RangeError if the records are not as they were written
  */
-export function unpackBlock(block: RecordBlock, text = textOf(block)): readonly Row[] {
+export function unpackBlock(block: RecordBlock, text = textOf(block)): readonly RecordRow[] {
   let { first: sequence, first_link: link } = block
-  const rows = text.split('\n').map((line, place): Row => {
+  const rows = text.split('\n').map((line, place): RecordRow => {
     const [kind = '', at, booked = '', body = ''] = line.split('\t')
     if (place > 0) {
       sequence += 1
@@ -109,8 +107,7 @@ export function unpackBlock(block: RecordBlock, text = textOf(block)): readonly 
   throw damaged(block.first)
 }
 
-/** A reader of a span skips blocks by their instants. */
-function areInstants(rows: readonly Row[], { at_min, at_max }: RecordBlock): boolean {
+function areInstants(rows: readonly RecordRow[], { at_min, at_max }: RecordBlock): boolean {
   const instants = rows.map(({ at }) => Number(at))
   return Math.min(...instants) === at_min && Math.max(...instants) === at_max
 }

@@ -8,24 +8,23 @@ import { createRepairMark, readMark, markFileOf } from './durable-mark.ts'
 import { isDamage, translateJournalError } from './journal-failures.ts'
 import {
   hasCurves,
-  type JournalNature,
+  type JournalMeta,
   openReading,
-  readNature,
+  readMeta,
   removeDatabase,
 } from './journal-layout.ts'
 import type { BookedRow } from './booking.ts'
 import { BOOKED_KINDS, salvageBookings } from './tables/booking-table.ts'
-import { type PlacedPoint, salvageCurves } from './tables/curve-table.ts'
+import { type StoredPoint, salvageCurves } from './tables/curve-table.ts'
 import { salvageKeys } from './tables/key-table.ts'
-import { openSqliteJournal, type VerifiedJournal, verifyJournal } from './sqlite-journal.ts'
-import { readVerified } from './verify-journal.ts'
+import { openSqliteJournal } from './sqlite-journal.ts'
+import { type VerifiedJournal, verifyJournal } from './verify-journal.ts'
+import { readVerifiedPrefix } from './verified-prefix.ts'
 
 export interface RepairOptions {
   readonly file: string
   readonly identity: string
-  /** It stands for everything that was lost. */
   readonly buildRecord: (reason: string) => RepairedRecord
-  /** Names the damaged files that are kept; unique for each repair. */
   readonly stamp: string
 }
 
@@ -33,10 +32,9 @@ export interface RepairReport {
   readonly refusal: Failure
   readonly aside: string
   readonly records: number
-  /** Undefined if the total is not known. */
   readonly lostMin: number | undefined
   readonly hasCheckpoint: boolean
-  /** Without the salt, a repeated decision gets another clientOid. */
+  /** Without its salt, a repeated decision gets another clientOid. */
   readonly hasSalt: boolean
 }
 
@@ -55,8 +53,7 @@ const REPAIRABLE: ReadonlySet<string> = new Set([
  *     sound ──► (nothing)
  *     damaged ──copied aside, mark says so──► repairing ──new journal built and put in place──► sound
  *
- * The next repair of an interrupted one begins again from the files put aside; nothing else opens
- * it.
+ * An interrupted repair begins again from the files put aside, and nothing else opens the journal.
  *
  * @throws Failure for a journal that cannot be repaired
  */
@@ -97,7 +94,7 @@ function findRefusal(options: RepairOptions): Failure | undefined {
   }
 }
 
-/** Durably, before anything is changed. An interrupted repair's copies are put back. */
+/** Copies durably, before anything is changed. The copies of an interrupted repair are put back. */
 function putAside({ file, stamp }: RepairOptions): string {
   const mark = readMark(markFileOf(file))
   if (mark.kind === 'repairing') {
@@ -119,18 +116,17 @@ function copyPart(from: string, to: string): void {
   syncFile(to)
 }
 
-interface SalvagedJournal extends Pick<VerifiedJournal, 'nature' | 'prefix'> {
+interface SalvagedJournal extends Pick<VerifiedJournal, 'meta' | 'prefix'> {
   readonly usedKeys: readonly UsedKey[]
 }
 
-/** Undefined: nothing is readable. */
 function salvage(file: string): SalvagedJournal | undefined {
   if (!existsSync(file)) return undefined
   let database: DatabaseSync | undefined
   try {
     database = openReading(file)
-    const nature = readNature(database, file)
-    return { nature, prefix: readVerified(database, nature), usedKeys: readKeys(database, nature) }
+    const meta = readMeta(database, file)
+    return { meta, prefix: readVerifiedPrefix(database, meta), usedKeys: readKeys(database, meta) }
   } catch (error) {
     // A damaged file counts as empty; a disk error is reported.
     if (!isDamage(error)) throw error
@@ -140,8 +136,7 @@ function salvage(file: string): SalvagedJournal | undefined {
   }
 }
 
-/** All that are readable. */
-function readKeys(database: DatabaseSync, { first }: JournalNature): readonly UsedKey[] {
+function readKeys(database: DatabaseSync, { first }: JournalMeta): readonly UsedKey[] {
   try {
     return [...salvageKeys(database, first)]
   } catch (error) {
@@ -150,8 +145,7 @@ function readKeys(database: DatabaseSync, { first }: JournalNature): readonly Us
   }
 }
 
-/** One by one, since they may be many. */
-function* readBookings(file: string, { first }: JournalNature): Generator<BookedRow> {
+function* readBookings(file: string, { first }: JournalMeta): Generator<BookedRow> {
   const database = openReading(file)
   try {
     for (const kind of BOOKED_KINDS) yield* skipDamage(salvageBookings(database, first, kind))
@@ -160,7 +154,7 @@ function* readBookings(file: string, { first }: JournalNature): Generator<Booked
   }
 }
 
-function* readCurves(file: string, { first }: JournalNature): Generator<PlacedPoint> {
+function* readCurves(file: string, { first }: JournalMeta): Generator<StoredPoint> {
   const database = openReading(file)
   try {
     if (hasCurves(database)) yield* skipDamage(salvageCurves(database, first))
@@ -187,9 +181,9 @@ function buildAnew(
   removeDatabase(made)
   rmSync(markFileOf(made), { force: true })
   const { usedKeys = [] } = found ?? {}
-  const salt = found?.nature.salt
-  const bookings = found ? readBookings(file, found.nature) : []
-  const curves = found ? readCurves(file, found.nature) : []
+  const salt = found?.meta.salt
+  const bookings = found ? readBookings(file, found.meta) : []
+  const curves = found ? readCurves(file, found.meta) : []
   const journal = openSqliteJournal({
     file: made,
     identity,
@@ -202,7 +196,7 @@ function buildAnew(
   try {
     journal.saveCheckpoint(checkpoint?.rows.map(({ row }) => row) ?? [])
     for (const { body } of records) journal.append(JSON.parse(body) as JournalRecord)
-    if (found?.nature.writer) journal.noteWriter(found.nature.writer)
+    if (found?.meta.writer) journal.noteWriter(found.meta.writer)
     journal.append(buildRecord(reason))
     journal.flush()
   } finally {
@@ -211,7 +205,7 @@ function buildAnew(
   removeDatabase(file)
   renameSync(made, file)
   syncDirectory(dirname(file))
-  // Until the mark nothing else opens the journal.
+  // Until the mark is in place, nothing else opens the journal.
   renameSync(markFileOf(made), markFileOf(file))
   syncDirectory(dirname(file))
 }

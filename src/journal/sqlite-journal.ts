@@ -1,26 +1,14 @@
-import { chmodSync, statSync } from 'node:fs'
+import { chmodSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { ArchivedRecord, JournalRecord, StrategyKey, UsedKey } from '../domain/record.ts'
 import { messageOf } from '../lib/failure.ts'
-import { createMark, DurableMark, type MarkReading, readMark, markFileOf } from './durable-mark.ts'
-import type { Flaw } from './journal-failures.ts'
+import { createMark, DurableMark, markFileOf } from './durable-mark.ts'
 import * as failures from './journal-failures.ts'
-import {
-  createNature,
-  hasCurves,
-  isBlank,
-  LAYOUT,
-  type JournalNature,
-  makeTables,
-  openReading,
-  openWriting,
-  readLayout,
-  readNature,
-} from './journal-layout.ts'
+import { createMeta, LAYOUT, makeTables, openWriting, readLayout } from './journal-layout.ts'
 import type { BookedRow, Booking, BookingSpan } from './booking.ts'
-import { areBookingsWhole } from './tables/booking-table.ts'
-import { JournalTables, type TableSettings, toContents } from './journal-tables.ts'
+import { JournalTables, type TableSettings } from './journal-tables.ts'
+import { toContents, readVerifiedPrefix } from './verified-prefix.ts'
 import type {
   BookingStore,
   CurveStore,
@@ -32,32 +20,29 @@ import type {
 import type { CurvePoint, CurveQuery } from './curves.ts'
 import { type JournalWriter, putWriter } from './journal-writer.ts'
 import { putBlock, type RecordBlock, takeBlock } from './packed-records.ts'
-import { areCurvesWhole, readCurve } from './tables/curve-table.ts'
-import { areKeysWhole } from './tables/key-table.ts'
-import { areOldRecordsWhole, readVerified, type VerifiedPrefix } from './verify-journal.ts'
+import { readCurve } from './tables/curve-table.ts'
+import { type JournalFile, type VerifiedJournal, verifyJournal } from './verify-journal.ts'
 import { makeDirectory } from '../lib/durable-file.ts'
 
-/** More are written without a durable record. */
+/** More records are written without waiting for a durable one. */
 const WAITING_MAX = 256
 
-/** 8 MB, twice what lies between two checkpoints: a commit beyond moves the log into the file. */
+/**
+ * 8 MB, twice what lies between two checkpoints. A commit beyond it moves the log into the file.
+ */
 const LOG_PAGES_MAX = 2000
 
-export interface SqliteJournalOptions extends TableSettings {
-  readonly file: string
-  /** Account and place: another's journal is refused. */
-  readonly identity: string
-  /** For a new journal; drawn when absent. */
+export interface SqliteJournalOptions extends JournalFile, TableSettings {
   readonly salt?: string | undefined
-  /** Called once if old records are damaged, and so not packed. */
   readonly onUnpacked?: (reason: string) => void
 }
 
 /**
  * SQLite in WAL mode with full synchronisation, one row for each record, linked to the one before;
- * older ones are packed (`packed-records.ts`). It returns exactly what was written, up to the last
- * record that was safe on the disk, or is refused, with the files as found. Others may read
- * (`journal-reader.ts`); the lock of the state directory keeps them from writing.
+ * older ones are packed (`packed-records.ts`). A journal returns exactly what was written, up to
+ * the last record that was safe on the disk; otherwise it is refused, and its files stay as they
+ * were found. Others may read it (`journal-reader.ts`); the lock of the state directory keeps them
+ * from writing.
  *
  * @throws Failure JOURNAL_FOREIGN, JOURNAL_LAYOUT_UNKNOWN, JOURNAL_LAYOUT_OLD, JOURNAL_CORRUPT,
  * JOURNAL_TAIL_LOST, JOURNAL_MARK_DAMAGED, JOURNAL_REPAIR_UNFINISHED, JOURNAL_MOVED,
@@ -69,14 +54,14 @@ export function openSqliteJournal(
   const { file } = options
   try {
     makeDirectory(dirname(file), 0o700)
-    const { nature, prefix } = verifyJournal(options) ?? createJournal(options)
+    const { meta, prefix } = verifyJournal(options) ?? createJournal(options)
     const database = openWriting(file)
     try {
       const layout = readLayout(database)
       if (layout !== LAYOUT)
         throw failures.layoutOlder(file, layout, 'run `intentd journal migrate`')
       const mark = new DurableMark(markFileOf(file))
-      return new SqliteJournal({ ...options, database, mark, nature, prefix })
+      return new SqliteJournal({ ...options, database, mark, meta, prefix })
     } catch (error) {
       database.close()
       throw error
@@ -86,96 +71,19 @@ export function openSqliteJournal(
   }
 }
 
-export interface VerifiedJournal {
-  readonly nature: JournalNature
-  readonly layout: number
-  readonly prefix: VerifiedPrefix
-}
-
-/**
- * Undefined where there is no journal. Without `allRows`, used keys, booked rows and older records
- * are only checked when they are read.
- */
-export function verifyJournal(
-  { file, identity }: Pick<SqliteJournalOptions, 'file' | 'identity'>,
-  { allRows = false, evenMoved = false } = {},
-): VerifiedJournal | undefined {
-  const mark = readMark(markFileOf(file))
-  if (mark.kind === 'repairing') throw failures.repairUnfinished(file, mark.aside)
-  if (mark.kind === 'copying') throw failures.copyUnfinished(file)
-  if (mark.kind === 'moved' && !evenMoved) throw failures.movedAway(file, mark.to)
-  if (!isJournalFile(file)) return confirmAbsent(file, mark)
-  const database = openReading(file)
-  try {
-    if (isBlank(database)) return confirmAbsent(file, mark)
-    const nature = readNature(database, file)
-    if (nature.identity !== identity) throw failures.foreign(file, nature.identity, identity)
-    const prefix = readVerified(database, nature)
-    if (prefix.flaw) throw failures.corrupt(file, prefix.flaw)
-    confirmEnd(file, prefix, mark)
-    if (prefix.daysFlaw) throw failures.corrupt(file, prefix.daysFlaw)
-    const flaw = allRows ? findFlawedRows(database, { nature, prefix }) : undefined
-    if (flaw) throw failures.corrupt(file, flaw)
-    return { nature, layout: readLayout(database), prefix }
-  } finally {
-    database.close()
-  }
-}
-
-/** Rows that a start does not read. */
-export function findFlawedRows(
-  database: DatabaseSync,
-  { nature: { first }, prefix: { start } }: Pick<VerifiedJournal, 'nature' | 'prefix'>,
-): Flaw | undefined {
-  const flaw = (found: string): Flaw => ({ sequence: undefined, found })
-  if (!areKeysWhole(database, first)) return flaw('the used keys are not as they were written')
-  if (!areBookingsWhole(database, first))
-    return flaw('the fills and funding payments are not as they were written')
-  if (hasCurves(database) && !areCurvesWhole(database, first))
-    return flaw('the curves are not as they were written')
-  if (!areOldRecordsWhole(database, start))
-    return flaw('records before the checkpoint are missing, or not as they were written')
-  return undefined
-}
-
-/** It exists and is not empty. */
-export function isJournalFile(file: string): boolean {
-  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
-}
-
-/** @throws Failure if a mark proves that there was a journal */
-function confirmAbsent(file: string, mark: MarkReading): undefined {
-  if (mark.kind === 'read' || mark.kind === 'moved')
-    throw failures.tailLost(file, 0, mark.mark.sequence)
-  if (mark.kind === 'damaged') throw failures.markDamaged(file, 'the journal is gone')
-}
-
-function confirmEnd(file: string, prefix: VerifiedPrefix, mark: MarkReading): void {
-  const { start, records, last } = prefix
-  if (mark.kind === 'absent' && last.sequence === 0) {
-    return createMark(markFileOf(file), last) // The process ended between making the two.
-  }
-  if (mark.kind !== 'read' && mark.kind !== 'moved')
-    throw failures.markDamaged(file, `${markFileOf(file)} is ${mark.kind}`)
-  const { sequence, link } = mark.mark
-  if (last.sequence < sequence) throw failures.tailLost(file, last.sequence, sequence)
-  const named = sequence === start.sequence ? start : records[sequence - start.sequence - 1]
-  if (named?.link !== link) throw failures.markDamaged(file, `it names another record ${sequence}`)
-}
-
 function createJournal({ file, identity, salt }: SqliteJournalOptions): VerifiedJournal {
   const database = openWriting(file)
   try {
     chmodSync(file, 0o600)
-    const nature = makeTables(database, createNature(identity, salt))
-    createMark(markFileOf(file), { sequence: 0, link: nature.first })
-    return { nature, layout: LAYOUT, prefix: readVerified(database, nature) }
+    const meta = makeTables(database, createMeta(identity, salt))
+    createMark(markFileOf(file), { sequence: 0, link: meta.first })
+    return { meta, layout: LAYOUT, prefix: readVerifiedPrefix(database, meta) }
   } finally {
     database.close()
   }
 }
 
-type JournalParts = Pick<VerifiedJournal, 'nature' | 'prefix'> & {
+type SqliteJournalParts = Pick<VerifiedJournal, 'meta' | 'prefix'> & {
   readonly database: DatabaseSync
   readonly mark: DurableMark
 } & Pick<SqliteJournalOptions, 'file' | 'onUnpacked' | keyof TableSettings>
@@ -188,13 +96,12 @@ interface WaitingRecord {
 class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<void> {
   readonly salt: string
   readonly writer: JournalWriter | undefined
-  readonly #parts: Pick<JournalParts, 'file' | 'database' | 'nature' | 'mark'>
+  readonly #parts: Pick<SqliteJournalParts, 'file' | 'database' | 'meta' | 'mark'>
   readonly #tables: JournalTables
   #onUnpacked: ((reason: string) => void) | undefined
-  /** Until it is loaded. */
   #found: JournalContents | undefined
   #checkpointed: number
-  /** Older records may fill another block. */
+  /** False until a checkpoint leaves records that may fill another block. */
   #isPackable = true
   #isLogToMove = false
   #waiting: WaitingRecord[] = []
@@ -202,21 +109,21 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   #curvesOver: string[] = []
   #poisonedBy: unknown
 
-  constructor(given: JournalParts) {
-    const { file, database, nature, mark, prefix } = given
-    this.#parts = { file, database, nature, mark }
+  constructor(given: SqliteJournalParts) {
+    const { file, database, meta, mark, prefix } = given
+    this.#parts = { file, database, meta, mark }
     this.#onUnpacked = given.onUnpacked
     database.exec(`PRAGMA wal_autocheckpoint = ${LOG_PAGES_MAX}`)
-    this.salt = nature.salt
-    this.writer = nature.writer
+    this.salt = meta.salt
+    this.writer = meta.writer
     this.#found = toContents(prefix)
     this.#checkpointed = prefix.start.sequence
     this.#tables = new JournalTables({ ...given, records: this.#found.records })
   }
 
   load(): JournalContents {
-    const { database, nature } = this.#parts
-    const found = this.#found ?? toContents(readVerified(database, nature))
+    const { database, meta } = this.#parts
+    const found = this.#found ?? toContents(readVerifiedPrefix(database, meta))
     this.#found = undefined
     return found
   }
@@ -233,7 +140,6 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
     done()
   }
 
-  /** Packs older records or moves the log: nothing waits for that. */
   flush(): void {
     const block = this.#takeBlock()
     this.#writeWaiting(block)
@@ -241,15 +147,15 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   }
 
   /**
-   * In a turn of its own, because the commit of a checkpoint would take several times as long. If a
-   * reading prevents it, a later checkpoint or commit does it.
+   * The log is moved in a turn of its own, because the commit of a checkpoint would take several
+   * times as long. If a reader prevents it, a later checkpoint or commit does it.
    */
   #moveLog(): void {
     this.#isLogToMove = false
     try {
       this.#parts.database.exec('PRAGMA wal_checkpoint(PASSIVE)')
     } catch {
-      // The log is as it was.
+      // The log stays as it was.
     }
   }
 
@@ -337,9 +243,9 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   }
 
   *curve(query: CurveQuery): Generator<CurvePoint> {
-    const { database, nature, file } = this.#parts
+    const { database, meta, file } = this.#parts
     try {
-      yield* readCurve(database, nature.first, query)
+      yield* readCurve(database, meta.first, query)
     } catch (error) {
       throw failures.translateJournalError(error, file)
     }
@@ -364,8 +270,8 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
     }
   }
 
-  /** After a failed write the state of the disk is unknown, so none is tried again. */
-  #write(work: (parts: Pick<JournalParts, 'database' | 'mark'>) => void): void {
+  /** After a failed write the state of the disk is unknown, so no other write is tried. */
+  #write(work: (parts: Pick<SqliteJournalParts, 'database' | 'mark'>) => void): void {
     this.#assertSound()
     const { database, mark } = this.#parts
     try {

@@ -1,187 +1,97 @@
+import { statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { messageOf } from '../lib/failure.ts'
-import { type Mark, nextLink } from './durable-mark.ts'
-import { type Flaw, isDamage } from './journal-failures.ts'
-import { hasBlocks, type JournalNature } from './journal-layout.ts'
-import { type Row, toBlock, unpackBlock } from './packed-records.ts'
-import { type StoredBook, readRows } from './tables/book-table.ts'
-import { type BookedDays, readDays, totalToText } from './tables/booking-table.ts'
-import { type BucketSums, readBuckets } from './tables/key-table.ts'
-import { NO_ROWS, type RowsSum, sumToText } from './tables/rows-sum.ts'
+import { createMark, type MarkReading, markFileOf, readMark } from './durable-mark.ts'
+import type { Flaw } from './journal-failures.ts'
+import * as failures from './journal-failures.ts'
+import {
+  hasCurves,
+  hasNoTables,
+  type JournalMeta,
+  openReading,
+  readLayout,
+  readMeta,
+} from './journal-layout.ts'
+import { areBookingsWhole } from './tables/booking-table.ts'
+import { areCurvesWhole } from './tables/curve-table.ts'
+import { areKeysWhole } from './tables/key-table.ts'
+import { areOldRecordsWhole, readVerifiedPrefix, type VerifiedPrefix } from './verified-prefix.ts'
 
-const NO_DAYS: BookedDays = { days: new Map(), sum: NO_ROWS }
-const NOTHING_BOOKED = totalToText(NO_ROWS)
-
-export interface StoredText extends Mark {
-  readonly body: string
-  /** All booked rows after it, if it has booked any. */
-  readonly booked: string | undefined
+export interface JournalFile {
+  readonly file: string
+  /** Names account and place: a journal of another is refused. */
+  readonly identity: string
 }
 
-export interface StoredCheckpoint extends Mark, StoredBook {
-  readonly keys: BucketSums
-  readonly booked: string
-}
-
-/** The longest proved beginning of a journal. */
-export interface VerifiedPrefix {
-  readonly checkpoint: StoredCheckpoint | undefined
-  /** Where the first record follows: the checkpoint, or the beginning. */
-  readonly start: Mark
-  readonly records: readonly StoredText[]
-  readonly days: BookedDays
-  readonly last: Mark
-  /** Why the prefix ends there; absent at the end of the journal. */
-  readonly flaw: Flaw | undefined
-  /** Days that do not match the end of the prefix. */
-  readonly daysFlaw: Flaw | undefined
+export interface VerifiedJournal {
+  readonly meta: JournalMeta
+  readonly layout: number
+  readonly prefix: VerifiedPrefix
 }
 
 /**
- * Reads the checkpoint and follows the links; damage ends the prefix.
- * @throws Error of SQLite if the disk cannot be read now, which is no damage
+ * Undefined where there is no journal. Without `allRows`, used keys, booked rows and older records
+ * are checked only when they are read.
  */
-export function readVerified(database: DatabaseSync, { first }: JournalNature): VerifiedPrefix {
-  const found = attempt(() => readCheckpoint(database, first))
-  const checkpoint = found.value
-  const start: Mark = checkpoint ?? { sequence: 0, link: first }
-  const records: StoredText[] = []
-  const flaw = attempt(() => followLinks(database, start, records))
-  const days = attempt(() => readDays(database))
-  const { booked = checkpoint?.booked ?? NOTHING_BOOKED } =
-    records.findLast((record) => record.booked) ?? {}
-  return {
-    checkpoint,
-    start,
-    records,
-    days: days.value ?? NO_DAYS,
-    last: records.at(-1) ?? start,
-    flaw: found.flaw ?? flaw.flaw ?? flaw.value,
-    daysFlaw: days.flaw ?? objectToDays(days.value, booked),
-  }
-}
-
-function objectToDays({ sum } = NO_DAYS, booked: string): Flaw | undefined {
-  if (totalToText(sum) === booked) return undefined
-  return {
-    sequence: undefined,
-    found: 'the fills and funding payments are not as many as were written',
-  }
-}
-
-function attempt<Value>(work: () => Value): { readonly value?: Value; readonly flaw?: Flaw } {
+export function verifyJournal(
+  { file, identity }: JournalFile,
+  { allRows = false, evenMoved = false } = {},
+): VerifiedJournal | undefined {
+  const mark = readMark(markFileOf(file))
+  if (mark.kind === 'repairing') throw failures.repairUnfinished(file, mark.aside)
+  if (mark.kind === 'copying') throw failures.copyUnfinished(file)
+  if (mark.kind === 'moved' && !evenMoved) throw failures.movedAway(file, mark.to)
+  if (!isJournalFile(file)) return confirmAbsent(file, mark)
+  const database = openReading(file)
   try {
-    return { value: work() }
-  } catch (error) {
-    if (!isDamage(error)) throw error
-    return { flaw: { sequence: undefined, found: messageOf(error) } }
+    if (hasNoTables(database)) return confirmAbsent(file, mark)
+    const meta = readMeta(database, file)
+    if (meta.identity !== identity) throw failures.foreign(file, meta.identity, identity)
+    const prefix = readVerifiedPrefix(database, meta)
+    if (prefix.flaw) throw failures.corrupt(file, prefix.flaw)
+    confirmEnd(file, prefix, mark)
+    if (prefix.daysFlaw) throw failures.corrupt(file, prefix.daysFlaw)
+    const flaw = allRows ? findFlawedRows(database, { meta, prefix }) : undefined
+    if (flaw) throw failures.corrupt(file, flaw)
+    return { meta, layout: readLayout(database), prefix }
+  } finally {
+    database.close()
   }
 }
 
-/** @throws RangeError if it is not as it was written */
-function readCheckpoint(database: DatabaseSync, first: string): StoredCheckpoint | undefined {
-  const row = database
-    .prepare('SELECT sequence, link, rows, sum, keys, key_sum, booked, seal FROM checkpoints')
-    .get()
-  const found = readRows(database, first)
-  const keys = readBuckets(database)
-  if (row === undefined) {
-    if (found.rows.length + keys.buckets.size === 0) return undefined
-    throw new RangeError('the checkpoint of the rows of the book is missing')
-  }
-  const [sequence, link] = [Number(row['sequence']), String(row['link'])]
-  const booked = String(row['booked'])
-  const isSealed =
-    sealOf({ sequence, link }, { book: found.sum, keys: keys.sum, booked }) === row['seal']
-  const isBook = row['rows'] === found.sum.rows && row['sum'] === sumToText(found.sum)
-  const isKeys = row['keys'] === keys.sum.rows && row['key_sum'] === sumToText(keys.sum)
-  if (isSealed && isBook && isKeys) return { sequence, link, ...found, keys, booked }
-  throw new RangeError(`the checkpoint at ${sequence} is not as it was written`)
-}
-
-/** The seal covers them, beside the place. */
-export interface SealedSums {
-  readonly book: RowsSum
-  readonly keys: RowsSum
-  readonly booked: string
-}
-
-/** Binds book, used keys and booked rows to their place. */
-export function sealOf({ sequence, link }: Mark, { book, keys, booked }: SealedSums): string {
-  return nextLink(link, sequence, book.rows, sumToText(book), keys.rows, sumToText(keys), booked)
-}
-
-/**
- * A start does not read the records before the checkpoint; `explain` does.
- * @throws Error of SQLite where a page of them is damaged
- */
-export function areOldRecordsWhole(database: DatabaseSync, { sequence, link }: Mark): boolean {
-  let previous: Row | undefined
-  try {
-    for (const row of readStoredRecords(database, sequence)) {
-      const isNext =
-        previous === undefined || Number(row['sequence']) === Number(previous['sequence']) + 1
-      if (!isNext || (previous && !isLinked(String(previous['link']), row))) return false
-      previous = row
-    }
-  } catch (error) {
-    if (error instanceof RangeError) return false
-    throw error
-  }
-  return (
-    previous === undefined ||
-    (Number(previous['sequence']) === sequence && previous['link'] === link)
-  )
-}
-
-/**
- * Packed ones first. Links are not checked here.
- * @throws RangeError where a block is not as it was written
- */
-export function* readStoredRecords(
+export function findFlawedRows(
   database: DatabaseSync,
-  upTo: number = Number.MAX_SAFE_INTEGER,
-): Generator<Row> {
-  if (hasBlocks(database)) {
-    const blocks = database.prepare('SELECT * FROM record_blocks ORDER BY first').iterate()
-    for (const block of blocks) yield* unpackBlock(toBlock(block))
-  }
-  yield* database
-    .prepare(
-      'SELECT sequence, at, kind, body, booked, link FROM records WHERE sequence <= ? ORDER BY sequence',
-    )
-    .iterate(upTo)
-}
-
-/** As long as each record is linked to the one before; the first that is not is the flaw. */
-function followLinks(database: DatabaseSync, start: Mark, into: StoredText[]): Flaw | undefined {
-  const rows = database
-    .prepare(
-      'SELECT sequence, at, kind, body, booked, link FROM records WHERE sequence > ? ORDER BY sequence',
-    )
-    .iterate(start.sequence)
-  for (const row of rows) {
-    const last = into.at(-1) ?? start
-    if (!isLinked(last.link, row)) {
-      return {
-        sequence: last.sequence + 1,
-        found: 'the record is missing, or not as it was written',
-      }
-    }
-    into.push(toStoredText(row))
-  }
+  { meta: { first }, prefix: { start } }: Pick<VerifiedJournal, 'meta' | 'prefix'>,
+): Flaw | undefined {
+  const flaw = (found: string): Flaw => ({ sequence: undefined, found })
+  if (!areKeysWhole(database, first)) return flaw('the used keys are not as they were written')
+  if (!areBookingsWhole(database, first))
+    return flaw('the fills and funding payments are not as they were written')
+  if (hasCurves(database) && !areCurvesWhole(database, first))
+    return flaw('the curves are not as they were written')
+  if (!areOldRecordsWhole(database, start))
+    return flaw('records before the checkpoint are missing, or not as they were written')
   return undefined
 }
 
-export function toStoredText({ sequence, body, booked, link }: Row): StoredText {
-  const total = typeof booked === 'string' ? booked : undefined
-  return { sequence: Number(sequence), body: String(body), booked: total, link: String(link) }
+export function isJournalFile(file: string): boolean {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
-/** It is as written, after the record with the link `previous`. */
-export function isLinked(
-  previous: string,
-  { sequence, at, kind, body, booked, link }: Row,
-): boolean {
-  return nextLink(previous, sequence, at, kind, body, booked ?? '') === link
+function confirmAbsent(file: string, mark: MarkReading): undefined {
+  if (mark.kind === 'read' || mark.kind === 'moved')
+    throw failures.tailLost(file, 0, mark.mark.sequence)
+  if (mark.kind === 'damaged') throw failures.markDamaged(file, 'the journal is gone')
+}
+
+function confirmEnd(file: string, prefix: VerifiedPrefix, mark: MarkReading): void {
+  const { start, records, last } = prefix
+  if (mark.kind === 'absent' && last.sequence === 0) {
+    return createMark(markFileOf(file), last) // The process ended between making the two.
+  }
+  if (mark.kind !== 'read' && mark.kind !== 'moved')
+    throw failures.markDamaged(file, `${markFileOf(file)} is ${mark.kind}`)
+  const { sequence, link } = mark.mark
+  if (last.sequence < sequence) throw failures.tailLost(file, last.sequence, sequence)
+  const named = sequence === start.sequence ? start : records[sequence - start.sequence - 1]
+  if (named?.link !== link) throw failures.markDamaged(file, `it names another record ${sequence}`)
 }

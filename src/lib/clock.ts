@@ -1,13 +1,13 @@
-/** Unix ms; nothing below the daemon reads a clock. */
+/** Only the daemon reads the machine's clock. */
 export interface Clock {
   now(): number
-  /** Fractional ms since an arbitrary origin; never steps. */
+  /** Fractional ms since an arbitrary origin, without steps. */
   monotonic(): number
 }
 
 /**
- * It may be set at any time, so what lasts uses a `SteadyClock`. `Date.now` is looked up at each
- * call, so that a test's preload can set it.
+ * The machine's clock may be set at any time, so what lasts uses a `SteadyClock`. `Date.now` is
+ * looked up at each call, so that a test's preload can set it.
  */
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -32,7 +32,7 @@ const STEP_MS = 250
  * reported, and {@link advance} makes up for a sleep.
  */
 export class SteadyClock implements Clock {
-  /** `movedMs`: gained by the machine's clock since the last look. */
+  /** @param movedMs gained by the machine's clock since the last look */
   onStep: (movedMs: number) => void = () => undefined
   readonly #source: Clock
   /** Unix ms at the origin of the monotonic clock. */

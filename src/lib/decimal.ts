@@ -31,7 +31,7 @@ export function decimalOfInteger(value: number): Decimal {
   return new StrictBig(String(value))
 }
 
-/** Half up, or away from zero: several times faster than a full quotient. */
+/** The given rounding is several times faster than a full quotient. */
 export function quotient(
   numerator: Decimal,
   denominator: Decimal,

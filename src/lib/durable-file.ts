@@ -12,7 +12,10 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** It survives a power cut, and has another name until complete. Only the owner may read it. */
+/**
+ * The file survives a power cut, and has another name until it is complete. Only the owner may read
+ * it.
+ */
 export function writeDurably(file: string, contents: string | Uint8Array): void {
   const unfinished = `${file}.new`
   const bytes = typeof contents === 'string' ? Buffer.from(contents) : contents
@@ -48,7 +51,7 @@ export function syncFile(file: string): void {
   syncOpened(openSync(file, 'r+'))
 }
 
-/** A name is durable only with its directory. Windows has no such thing. */
+/** A name is durable only with its directory. Windows cannot do this. */
 export function syncDirectory(directory: string): void {
   if (process.platform !== 'win32') syncOpened(openSync(directory, 'r'))
 }

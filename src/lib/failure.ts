@@ -3,15 +3,15 @@ import { cleanLines } from './text/clean-text.ts'
 export interface FailureDetails {
   readonly code: string
   readonly sentence: string
-  /** Never a secret. */
+  /** They contain no secret. */
   readonly facts?: Readonly<Record<string, string | number>>
   readonly hint?: string
   readonly cause?: unknown
 }
 
 /**
- * A person can act on it: the misconfigured, the broken, the impossible. Expected outcomes are
- * values.
+ * The message lets a person act: the misconfigured, the broken, the impossible. Expected outcomes
+ * are values.
  */
 export class Failure extends Error {
   override readonly name: string = 'Failure'

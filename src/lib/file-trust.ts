@@ -10,7 +10,7 @@ const ROOT_USER = 0
 /** As many as Linux follows. */
 const LINKS_MAX = 40
 
-export interface Trust {
+export interface FileTrust {
   readonly users: ReadonlySet<number>
   readonly groups: ReadonlySet<number>
 }
@@ -21,12 +21,12 @@ export interface FileFault {
   readonly remedy: string
 }
 
-export function trustIn(user: number): Trust {
+export function trustIn(user: number): FileTrust {
   const users = new Set([ROOT_USER, user])
   return { users, groups: listPrivateGroups(users) }
 }
 
-export function findFileFault(file: string, trust: Trust): FileFault | undefined {
+export function findFileFault(file: string, trust: FileTrust): FileFault | undefined {
   for (const place of listPlaces(resolve(file))) {
     const stats = lstatSync(place, { throwIfNoEntry: false })
     const found = stats && judge(place, stats, trust)
@@ -35,7 +35,7 @@ export function findFileFault(file: string, trust: Trust): FileFault | undefined
   return undefined
 }
 
-function judge(place: string, stats: Stats, { users, groups }: Trust): FileFault | undefined {
+function judge(place: string, stats: Stats, { users, groups }: FileTrust): FileFault | undefined {
   if (!users.has(stats.uid))
     return {
       place,

@@ -1,7 +1,6 @@
-/** Counts of steps are exact, and a dozen times faster than decimals. */
+/** A price or size is a count of steps, which is exact, and a dozen times faster than a decimal. */
 export interface Grid {
   readonly step: string
-  /** For `0.5`: 1. */
   readonly decimals: number
   readonly units: number
   readonly scale: number
@@ -20,7 +19,6 @@ export function createGrid(step: string): Grid {
   return { step, decimals: fraction.length, units, scale: 10 ** fraction.length }
 }
 
-/** Without trailing zeros: `1234.5`. */
 export function formatOnGrid(grid: Grid, steps: number): string {
   const units = Math.abs(steps) * grid.units
   if (!Number.isSafeInteger(units))
@@ -32,18 +30,18 @@ export function formatOnGrid(grid: Grid, steps: number): string {
   return sign + whole + (fraction === '' ? '' : `.${fraction}`)
 }
 
-/** Products with the step are exact up to here. */
+/** Counts up to here have exact products with the step. */
 export function stepsMax(grid: Grid): number {
   return Math.floor(Number.MAX_SAFE_INTEGER / grid.units)
 }
 
-/** For people: never throws. */
+/** It never throws, for texts that people read. */
 export function showOnGrid(grid: Grid, steps: number): string {
   const isWritable = Number.isInteger(steps) && Math.abs(steps) <= stepsMax(grid)
   return isWritable ? formatOnGrid(grid, steps) : `${steps} times ${grid.step}`
 }
 
-/** Undefined off the grid, or for no number. */
+/** Undefined if the text is no number, or not on the grid. */
 export function parseOnGrid(grid: Grid, text: string): number | undefined {
   const match = PLAIN_DECIMAL.exec(text)
   if (!match) return undefined
@@ -67,12 +65,10 @@ export function nearestStep(grid: Grid, value: number): number {
 /** A float this near to a grid line counts as on it. */
 const GRID_NOISE_STEPS = 1e-6
 
-/** A value within 1e-6 step of a line is on it. */
 export function stepBelow(grid: Grid, value: number): number {
   return Math.floor((value * grid.scale) / grid.units + GRID_NOISE_STEPS)
 }
 
-/** A value within 1e-6 step of a line is on it. */
 export function stepAbove(grid: Grid, value: number): number {
   return Math.ceil((value * grid.scale) / grid.units - GRID_NOISE_STEPS)
 }

@@ -7,7 +7,7 @@ type WritableValue<Value> =
         ? { -readonly [Index in keyof Value]: Value[Index] }
         : Value
 
-/** The owner cannot change anything deeper. */
+/** The owner of a state may change its maps, sets and lists, and nothing deeper. */
 export type Own<State> = State extends
   | ReadonlyMap<unknown, unknown>
   | ReadonlySet<unknown>

@@ -10,7 +10,7 @@ export interface LockHolder {
   readonly command: string
 }
 
-/** The process's end releases it in any way. */
+/** The lock ends with the process, however that ends. */
 export interface ProcessLock {
   release(): void
 }
@@ -20,7 +20,6 @@ export type LockAttempt =
   /** Undefined if the holder has not written its name in time. */
   | { readonly kind: 'refused'; readonly by: LockHolder | undefined }
 
-/** Two may start at once. */
 const WRITING_MS_MAX = 2000
 
 const LOOK_AGAIN_MS = 50
@@ -69,7 +68,6 @@ export function runAlone<Result>(
   }
 }
 
-/** Undefined if it is free. */
 export function readLockHolder(file: string): LockHolder | undefined {
   if (!existsSync(file)) return undefined
   try {

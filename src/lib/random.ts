@@ -7,11 +7,9 @@
  * secrets.
  */
 export interface Random {
-  /** Uniform in [0, 1), 53 bits. */
   next(): number
   /** Uniform in 0..maxExclusive-1, unbiased. @throws RangeError unless a whole number in 1..2^32 */
   integer(maxExclusive: number): number
-  /** Mean 0 and standard deviation 1. */
   normal(): number
   pick(values: Float64Array): number
   /** Depends on seed and name, not on how much was drawn. */
@@ -21,7 +19,6 @@ export interface Random {
 
 export interface RandomState {
   readonly seed: string
-  /** Unsigned 32-bit words. */
   readonly words: readonly [number, number, number, number]
 }
 

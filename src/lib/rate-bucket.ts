@@ -1,6 +1,6 @@
 const MINUTE_MS = 60_000
 
-/** So many in a minute, and at most `burst` of them at once: by default all. */
+/** So many may be taken in a minute, and at most `burst` at once: by default all. */
 export class RateBucket {
   readonly #perMinute: number
   readonly #burst: number
@@ -16,7 +16,7 @@ export class RateBucket {
     this.#at = monotonic()
   }
 
-  /** False: none is left. */
+  /** False if none is left. */
   take(): boolean {
     const now = this.#monotonic()
     const gained = ((now - this.#at) / MINUTE_MS) * this.#perMinute
@@ -27,7 +27,7 @@ export class RateBucket {
     return true
   }
 
-  /** As of the last take; 0: one is left. */
+  /** Since the last take; 0: one is left. */
   get waitMs(): number {
     return Math.max(0, ((1 - this.#left) / this.#perMinute) * MINUTE_MS)
   }

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 
 const HIDDEN = '[hidden]'
 
-/** Every way of showing it gives `[hidden]`. */
+/** Text, JSON and the inspector show `[hidden]`. */
 export class Secret {
   readonly #value: string
 

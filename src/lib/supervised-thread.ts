@@ -12,7 +12,7 @@ import { systemTimers } from './timers.ts'
  */
 const HEAP_MB_MAX = 4096
 const LOOK_MS = 50
-/** The process's growth that is not the thread's. */
+/** So much the process may grow besides the thread. */
 const OWN_GROWTH_MB = 64
 /** A thread ends within milliseconds, if it does at all. */
 const END_MS_MAX = 1000
@@ -32,14 +32,14 @@ export interface SupervisedThreadOptions<News> {
   readonly task: object
   readonly transfer?: readonly Transferable[]
   readonly onNews?: (news: News) => void
-  /** Absent: it is waited for. */
+  /** Without it the thread is waited for. */
   readonly patienceMs?: number | (() => number)
   readonly beats?: () => number
   /** A thread that gets no processor is not late. */
   readonly isByCpu?: boolean
   readonly heapMb?: number
   readonly youngHeapMb?: number
-  /** Later threads have the same. */
+  /** All later threads of the process have the same. */
   readonly semiSpaceMb?: number
   /** No limit of V8 counts everything. */
   readonly growthMb?: number
@@ -125,7 +125,6 @@ export class SupervisedThread<News = never> {
     if (isToBeLookedAt && !this.#isLookedAt && !this.#isEnding) this.#look()
   }
 
-  /** @param end unless it has ended before */
   end(end: ThreadEnd = { kind: 'stopped' }): Promise<void> {
     if (this.#isEnding) return this.gone
     this.#isEnding = true
@@ -251,12 +250,11 @@ function toError(thrown: unknown): Error {
 }
 
 interface ThreadTime {
-  /** Otherwise it waits for something else than a processor, such as the reader of its log. */
+  /** False: the thread waits for something else than a processor, such as the reader of its log. */
   readonly isRunnable: boolean
   readonly cpuMs: number
 }
 
-/** Linux counts processor time in these. */
 const TICK_MS = 10
 
 /**
@@ -271,7 +269,7 @@ export function readThreadTime(threadId: number): ThreadTime | undefined {
   }
 }
 
-/** The name before may hold spaces and brackets. */
+/** The name, which stands before, may hold spaces and brackets. */
 export function parseStat(stat: string): ThreadTime | undefined {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const cpuMs = (Number(fields[11]) + Number(fields[12])) * TICK_MS

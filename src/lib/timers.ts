@@ -1,6 +1,6 @@
 /** Tests and backtests move time, so nothing else sleeps. */
 export interface Timers {
-  /** @returns cancels it */
+  /** @returns cancels the call */
   after(delayMs: number, callback: () => void): () => void
 }
 
@@ -14,7 +14,9 @@ export const systemTimers: Timers = {
   },
 }
 
-/** After what the sockets have brought until now, before the next look at them. */
+/**
+ * The callback runs after what the sockets have brought until now, before the next look at them.
+ */
 export function inNextTurn(callback: () => void): void {
   setImmediate(callback)
 }

@@ -74,7 +74,6 @@ function createSkippedTask({ name, pattern, timeZone, run, onError }: CalendarJo
   return createTask('* * * * *', look, { name: `${name}, skipped`, timezone: 'UTC', logger: QUIET })
 }
 
-/** Zones change at whole minutes. */
 function findSkipped(
   before: number,
   now: number,

@@ -39,7 +39,7 @@ export function chooseUniverse(input: UniverseInput): UniverseChoice {
   const { memory, rule, at } = input
   const verdicts = new Map<string, UniverseVerdict>()
   const ages = noteAges(input)
-  const candidates: Candidate[] = []
+  const candidates: UniverseCandidate[] = []
   for (const symbol of listSymbols(input)) {
     const judged = judge(input, symbol, ages.since)
     if (judged.verdict) verdicts.set(symbol, judged.verdict)
@@ -91,14 +91,14 @@ export function countMissing(
   return { known: known.length, missing: missing.length }
 }
 
-interface Ages {
+interface ListingAges {
   /** Unix ms, exchange clock; undefined at first sight without a stated listing. */
   readonly since: (symbol: string) => { readonly at: number; readonly isSeenOnly: boolean }
   readonly seen: readonly string[]
   readonly forgotten: readonly string[]
 }
 
-function noteAges({ rule, tickers, contracts, memory, at }: UniverseInput): Ages {
+function noteAges({ rule, tickers, contracts, memory, at }: UniverseInput): ListingAges {
   const { firstSeen } = memory
   const needsAge = rule.ageMinMs !== undefined
   const seen = needsAge
@@ -125,7 +125,7 @@ type Judged =
   | { readonly verdict: UniverseVerdict }
   | { readonly verdict?: undefined; readonly isIncluded: boolean; readonly value: number }
 
-function judge(input: UniverseInput, symbol: string, since: Ages['since']): Judged {
+function judge(input: UniverseInput, symbol: string, since: ListingAges['since']): Judged {
   const { rule } = input
   const objection = judgeListing(input, symbol)
   if (objection) return { verdict: objection }
@@ -194,7 +194,7 @@ export function matchesPattern(pattern: string, symbol: string): boolean {
 function judgeValues(
   { rule, tickers, at }: UniverseInput,
   symbol: string,
-  since: Ages['since'],
+  since: ListingAges['since'],
 ): UniverseVerdict | undefined {
   const price = tickers.read(symbol, 'lastPr')
   if (!(price > 0)) return out('noPrice')
@@ -232,7 +232,7 @@ function judgeRange(
   return undefined
 }
 
-/** NaN: not stated, or cannot be right. */
+/** NaN: the exchange does not state it, or it cannot be right. */
 function measureOf(
   tickers: Pick<TickerTable, 'read'>,
   symbol: string,
@@ -255,14 +255,17 @@ function measureOf(
   }
 }
 
-interface Candidate {
+interface UniverseCandidate {
   readonly symbol: string
   readonly isIncluded: boolean
-  /** NaN for an included one. */
+  /** NaN for a member that `include` names. */
   readonly value: number
 }
 
-function rankCandidates({ top }: UniverseRule, candidates: Candidate[]): readonly Candidate[] {
+function rankCandidates(
+  { top }: UniverseRule,
+  candidates: UniverseCandidate[],
+): readonly UniverseCandidate[] {
   const sign = top.order === 'highest' ? -1 : 1
   return candidates.toSorted((one, other) => {
     if (one.isIncluded !== other.isIncluded) return one.isIncluded ? -1 : 1
@@ -335,7 +338,7 @@ function byNames(one: { readonly symbol: string }, other: { readonly symbol: str
 }
 
 interface JoiningInput {
-  readonly ranks: readonly Candidate[]
+  readonly ranks: readonly UniverseCandidate[]
   readonly chosen: ReadonlySet<string>
   readonly left: readonly string[]
   readonly verdicts: Map<string, UniverseVerdict>

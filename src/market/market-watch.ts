@@ -8,7 +8,7 @@ export class MarketWatch {
   #minute = Number.NaN
   #last: MarketAggregates | undefined
 
-  /** @returns the same object until computed anew; undefined: no row says enough */
+  /** @returns the same object until it is computed anew; undefined: no row says enough */
   follow(
     table: Pick<TickerTable, 'symbols' | 'columns' | 'requestTime'>,
   ): MarketAggregates | undefined {

@@ -1,10 +1,11 @@
 import type { Clock } from '../lib/clock.ts'
+import { messageOf } from '../lib/failure.ts'
 import { type DurationSummary, Percentiles } from '../lib/percentiles.ts'
 import type { Timers } from '../lib/timers.ts'
 
 export interface PollGridOptions {
   readonly intervalMs: number
-  /** `slotAt`: Unix ms, our clock, when it was due. */
+  /** @param slotAt Unix ms, our clock, when the poll was due */
   poll(slotAt: number): Promise<void>
   /** The next slot is polled all the same. */
   onError(error: unknown): void
@@ -18,8 +19,8 @@ export interface PollGridStats {
 }
 
 /**
- * At multiples of an interval on the clock, so lateness does not add up and two processes poll at
- * the same instants. Slots that pass during a poll are skipped.
+ * Polls are at multiples of an interval on the clock, so lateness does not add up and two processes
+ * poll at the same instants. Slots that pass during a poll are skipped.
  *
  *     stopped -- start() --> waiting -- slot due --> polling -- done --> waiting
  *     waiting -- stop() --> stopped      polling -- stop() --> stopping -- done --> stopped
@@ -40,7 +41,6 @@ export class PollGrid {
     this.#options = options
   }
 
-  /** It does nothing when it runs already. */
   start(): void {
     if (this.#isRunning) return
     this.#isRunning = true
@@ -87,7 +87,6 @@ export class PollGrid {
 
   async #pollSlot(slotAt: number, now: number): Promise<void> {
     const { intervalMs } = this.#options
-    // Only the newest due slot is polled.
     const dueAt = slotAt + Math.floor((now - slotAt) / intervalMs) * intervalMs
     this.#lateness.record(now - slotAt)
     this.#polls += 1
@@ -111,5 +110,62 @@ export class PollGrid {
 
   #firstSlotFrom(now: number): number {
     return Math.ceil(now / this.#options.intervalMs) * this.#options.intervalMs
+  }
+}
+
+export interface PollGridsOptions {
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly onError: (what: string, reason: string) => void
+}
+
+export interface PollLoop {
+  readonly name: string
+  readonly intervalMs: number
+  readonly turn: () => number | undefined
+}
+
+/** A loop hangs when its turn stays the same for too long. */
+export interface WatchedLoop extends PollLoop {
+  readonly isCalling: boolean
+}
+
+export class PollGrids {
+  readonly #options: PollGridsOptions
+  readonly #grids = new Map<string, { readonly intervalMs: number; readonly grid: PollGrid }>()
+
+  constructor(options: PollGridsOptions) {
+    this.#options = options
+  }
+
+  add(what: string, intervalMs: number, poll: () => unknown): PollGrid {
+    const { clock, timers, onError } = this.#options
+    const grid = new PollGrid({
+      intervalMs,
+      poll: async () => {
+        await poll()
+      },
+      onError: (error) => onError(what, messageOf(error)),
+      clock,
+      timers,
+    })
+    this.#grids.set(what, { intervalMs, grid })
+    return grid
+  }
+
+  get loops(): readonly PollLoop[] {
+    return [...this.#grids].map(([name, { intervalMs, grid }]) => ({
+      name,
+      intervalMs,
+      turn: () => grid.turn,
+    }))
+  }
+
+  start(): void {
+    for (const { grid } of this.#grids.values()) grid.start()
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#grids.values()].map(({ grid }) => grid.stop()))
   }
 }

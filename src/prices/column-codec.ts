@@ -17,7 +17,8 @@ export interface EncodedColumn {
 
 /** Prices and sizes in files have no more. */
 const DECIMALS_MAX = 12
-const SCALES = Array.from({ length: DECIMALS_MAX + 2 }, (_, decimals) => 10 ** decimals)
+/** 10^0 to 10^(DECIMALS_MAX + 1). */
+const SCALES = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13]
 
 const ARRAYS = {
   int8: Int8Array,

@@ -10,7 +10,24 @@ const PLAIN_NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
 
 /** A float holds so many digits exactly. */
 const DIGITS_MAX = 15
-const POWERS_OF_TEN = Float64Array.from({ length: DIGITS_MAX + 1 }, (_, power) => 10 ** power)
+const POWERS_OF_TEN = Float64Array.of(
+  1,
+  10,
+  100,
+  1e3,
+  1e4,
+  1e5,
+  1e6,
+  1e7,
+  1e8,
+  1e9,
+  1e10,
+  1e11,
+  1e12,
+  1e13,
+  1e14,
+  1e15,
+)
 
 /** `"60,000.0"` or `"10,5"`. */
 const COMMA_IN_NUMBER = /(?:^|,)\s*("\s*[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|[\d.]+,\d+)\s*")/

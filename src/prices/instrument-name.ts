@@ -87,13 +87,15 @@ const COINS = new Set([
   ...'WBTC CBBTC TBTC LBTC STETH WSTETH WETH RETH CBETH WEETH BETH METH'.split(' '),
 ])
 
-const EXCHANGES: ReadonlyMap<string, string> = new Map([
-  ...'binance binanceus bybit okx kraken coinbase bitstamp gemini bitfinex poloniex bitget kucoin gateio gate'
-    .split(' ')
-    .map((name) => [name, name] as const),
-  ...'huobi htx mexc bitmex deribit hyperliquid dydx ftx cme upbit bithumb phemex woo cryptocom itbit oanda'
-    .split(' ')
-    .map((name) => [name, name] as const),
+const EXCHANGES = new Set([
+  ...'binance binanceus bybit okx kraken coinbase bitstamp gemini bitfinex poloniex bitget kucoin gateio gate'.split(
+    ' ',
+  ),
+  ...'huobi htx mexc bitmex deribit hyperliquid dydx ftx cme upbit bithumb phemex woo cryptocom itbit oanda'.split(
+    ' ',
+  ),
+])
+const EXCHANGE_ABBREVIATIONS: ReadonlyMap<string, string> = new Map([
   ['okex', 'okx'],
   ['gdax', 'coinbase'],
   ['binc', 'binance'],
@@ -102,6 +104,12 @@ const EXCHANGES: ReadonlyMap<string, string> = new Map([
   ['krkn', 'kraken'],
   ['stmp', 'bitstamp'],
 ])
+
+/** In lower case. */
+function exchangeNamed(text: string): string | undefined {
+  const name = text.toLowerCase()
+  return EXCHANGES.has(name) ? name : EXCHANGE_ABBREVIATIONS.get(name)
+}
 
 const WORDS =
   /^(?:(?:agg|my|all)?(?:trades?|candles?|candlesticks?|klines?|ohlcv?t?|bars?|quotes?|ticks?|data|prices?|histor(?:y|ical)|dump|export|file|fund(?:ing)?|rates?|fundingrates?|markets?|index|mark|premium|book|orderbook|spot|futures?|swap|perp(?:etual)?s?|linear|inverse|options?|crypto|test|new|old|backup|copy|from|to|in|vs|total|volume|minute|min|hour|hourly|day|daily|week|month|year)|\d+|[smhdwSMHDW]\d{1,4}|\d{1,4}(?:ms|mo|min|sec|hour|day|[smhdwSMHDW]))$/i
@@ -128,7 +136,7 @@ interface Pair {
 export function readInstrumentName(name: string): InstrumentName {
   const words = wordsOf(name)
   const found = findPairs(words)
-  const exchanges = new Set(words.flatMap(({ text }) => EXCHANGES.get(text.toLowerCase()) ?? []))
+  const exchanges = new Set(words.flatMap(({ text }) => exchangeNamed(text) ?? []))
   const [exchange] = exchanges
   const isFuture =
     found.some(({ isContract }) => isContract) || words.some(({ text }) => FUTURES.test(text))
@@ -152,7 +160,7 @@ export function isOfNoInstrument(cell: string): boolean {
   const words = wordsOf(cell)
   const isPlain = ({ text }: Word) =>
     /[A-Za-z]/.test(text) &&
-    (WORDS.test(text) || FUTURES.test(text) || EXCHANGES.has(text.toLowerCase()))
+    (WORDS.test(text) || FUTURES.test(text) || exchangeNamed(text) !== undefined)
   return words.length > 0 && words.every(isPlain)
 }
 
@@ -217,7 +225,7 @@ const isSameCase = (one: string, other: string) => /[a-z]/.test(one) === /[a-z]/
 function coinIn(text: string): string | undefined {
   const coin = text.toUpperCase()
   if (COINS.has(coin)) return coin
-  const isWord = WORDS.test(text) || EXCHANGES.has(text.toLowerCase()) || !/[A-Z]/.test(text)
+  const isWord = WORDS.test(text) || exchangeNamed(text) !== undefined || !/[A-Z]/.test(text)
   return isWord || text !== coin ? undefined : coin
 }
 
@@ -233,7 +241,7 @@ function pairInWord(named: string): Pair | undefined {
   for (const quote of quotes) {
     const base = front.slice(0, -quote.length)
     if (base === '' || !front.endsWith(quote) || !/[A-Z]/.test(base)) continue
-    if (EXCHANGES.has(base.toLowerCase()) || WORDS.test(base)) continue
+    if (exchangeNamed(base) !== undefined || WORDS.test(base)) continue
     // `BTCUSDTPERP` is BTCUSDT.
     const perpetual = quote === 'PERP' ? pairInWord(base) : undefined
     if (perpetual) return perpetual

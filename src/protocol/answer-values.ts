@@ -16,7 +16,6 @@ export function knownTextOrNull(...knownValues: readonly string[]) {
   return z.string().nullish().meta({ knownValues })
 }
 
-/** Null and empty are kept. */
 export function arrayOrNull<Item extends z.ZodType>(item: Item) {
   return z
     .array(item)

@@ -13,7 +13,6 @@ export interface EndpointDescription extends Pick<
 }
 
 export interface FieldDescription {
-  /** With its path: `orderList[].size`. */
   readonly name: string
   readonly type: 'string' | 'number' | 'boolean' | 'list' | 'object' | 'any'
   /** A description says when a field is required only sometimes. */
@@ -46,13 +45,13 @@ export function describeEndpoint(endpoint: Endpoint): EndpointDescription {
   }
 }
 
-type Schema = z.core.JSONSchema.BaseSchema
+type JsonSchema = z.core.JSONSchema.BaseSchema
 
 function describeFields(schema: z.ZodType): readonly FieldDescription[] {
   return fieldsOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }), '')
 }
 
-function fieldsOf(schema: Schema, prefix: string): readonly FieldDescription[] {
+function fieldsOf(schema: JsonSchema, prefix: string): readonly FieldDescription[] {
   const { object, list } = shapeOf(schema)
   if (object?.properties !== undefined) {
     const required = new Set(object.required)
@@ -68,7 +67,7 @@ function fieldsOf(schema: Schema, prefix: string): readonly FieldDescription[] {
 }
 
 function describeField(
-  schema: Schema,
+  schema: JsonSchema,
   { name, isRequired }: { readonly name: string; readonly isRequired: boolean },
 ): FieldDescription {
   const { object, list, texts, plain } = shapeOf(schema)
@@ -92,15 +91,15 @@ function describeField(
 }
 
 interface SchemaShape {
-  readonly object: Schema | undefined
-  readonly list: Schema | undefined
-  readonly texts: readonly Schema[]
+  readonly object: JsonSchema | undefined
+  readonly list: JsonSchema | undefined
+  readonly texts: readonly JsonSchema[]
   readonly plain: 'number' | 'boolean' | 'any'
 }
 
-function shapeOf(schema: Schema): SchemaShape {
+function shapeOf(schema: JsonSchema): SchemaShape {
   const parts = partsOf(schema)
-  const isOf = (type: string) => (part: Schema) => [part.type].flat().includes(type as 'string')
+  const isOf = (type: string) => (part: JsonSchema) => [part.type].flat().includes(type as 'string')
   return {
     object:
       parts.find((part) => isOf('object')(part) && Object.keys(part.properties ?? {}).length > 0) ??
@@ -111,19 +110,19 @@ function shapeOf(schema: Schema): SchemaShape {
   }
 }
 
-function partsOf(schema: Schema): readonly Schema[] {
+function partsOf(schema: JsonSchema): readonly JsonSchema[] {
   return schema.anyOf === undefined ? [schema] : schema.anyOf.filter(isSchema).flatMap(partsOf)
 }
 
-function isList(schema: Schema): boolean {
+function isList(schema: JsonSchema): boolean {
   return shapeOf(schema).list !== undefined
 }
 
-function isSchema(value: unknown): value is Schema {
+function isSchema(value: unknown): value is JsonSchema {
   return isRecord(value)
 }
 
-function knownValuesOf(schema: Schema): readonly string[] {
+function knownValuesOf(schema: JsonSchema): readonly string[] {
   const values: unknown = schema['knownValues']
   return Array.isArray(values) ? values.filter((value) => typeof value === 'string') : []
 }

@@ -21,18 +21,18 @@ export type Auth = 'public' | 'schemeA' | 'schemeB'
  */
 export type Retry = 'safe' | 'repeatable' | 'protocol'
 
-export type PositionMode = 'one_way_mode' | 'hedge_mode'
+export type WirePositionMode = 'one_way_mode' | 'hedge_mode'
 
 /** A rule without its fact reports no problem. */
 export interface RuleContext {
-  readonly positionMode: PositionMode
+  readonly positionMode: WirePositionMode
   /** Exchange clock. */
   readonly now?: number
   readonly planOrder?: { readonly type: 'limit' | 'market'; readonly trailing: boolean }
 }
 
 /**
- * A row of the table, in the document's order, which alone knows the endpoint's oddities:
+ * An endpoint is a row of the table, in the document's order, which alone knows its oddities:
  *
  * - `request` is the wire: strict, with every name of the document for a field. The client checks
  *   before sending, the server after receiving ({@link withCapitals} first).
@@ -49,7 +49,6 @@ export interface Endpoint<
 > {
   readonly name: Name
   readonly method: 'GET' | 'POST'
-  /** May contain `{parameters}`: {@link formatPath}. */
   readonly path: string
   readonly auth: Auth
   readonly limit: RateLimit
@@ -69,11 +68,11 @@ export interface Endpoint<
   readonly request: Request
   toWire?(request: Clean): z.input<Request>
   readonly response: Response
-  /** Need more than the request; a sentence for each broken rule. */
+  /** Rules that a schema cannot check. @returns a sentence for each broken one */
   rules?(request: z.output<Request>, context: RuleContext): readonly string[]
 }
 
-/** Ten times a page of the longest rows (500 conversions), or a thousand batch results. */
+/** It is ten times a page of the longest rows (500 conversions), or a thousand batch results. */
 export const ANSWER_BYTES_MAX = 1_048_576
 
 export function defineEndpoint<

@@ -21,7 +21,7 @@ import { spotSymbols } from './spot/spot-symbols.ts'
 import { spotWithdrawal } from './spot/spot-withdrawal.ts'
 import { createVirtualSubaccounts } from './user/create-virtual-subaccounts.ts'
 
-/** In the document's order. */
+/** They stand in the document's order. */
 export const endpoints = {
   batchPlaceOrder,
   cancelAllOrders,
@@ -51,13 +51,13 @@ export type EndpointName = keyof typeof endpoints
 const callableEndpoints = { ...endpoints, ...beyondEndpoints } as const
 
 export type CallableName = EndpointName | BeyondName
-type Row<Name extends CallableName> = (typeof callableEndpoints)[Name]
+type EndpointRow<Name extends CallableName> = (typeof callableEndpoints)[Name]
 
 export type RequestOf<Name extends CallableName> =
-  Row<Name> extends Endpoint<string, z.ZodType, z.ZodType, infer Clean> ? Clean : never
-export type ResponseOf<Name extends CallableName> = z.output<Row<Name>['response']>
-export type WireRequestOf<Name extends EndpointName> = z.input<Row<Name>['request']>
-export type WireResponseOf<Name extends EndpointName> = z.input<Row<Name>['response']>
+  EndpointRow<Name> extends Endpoint<string, z.ZodType, z.ZodType, infer Clean> ? Clean : never
+export type ResponseOf<Name extends CallableName> = z.output<EndpointRow<Name>['response']>
+export type WireRequestOf<Name extends EndpointName> = z.input<EndpointRow<Name>['request']>
+export type WireResponseOf<Name extends EndpointName> = z.input<EndpointRow<Name>['response']>
 
 export function endpointNamed(name: CallableName): Endpoint {
   return callableEndpoints[name]

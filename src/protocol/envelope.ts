@@ -18,7 +18,6 @@ export function withoutMark(text: string): string {
   return text.startsWith('\uFEFF') ? text.slice(1) : text
 }
 
-/** Unix ms. */
 export function requestTimeOf(answer: Envelope): number | undefined {
   const value = Number(answer.requestTime ?? Number.NaN)
   return Number.isSafeInteger(value) && value > 0 ? value : undefined

@@ -5,7 +5,6 @@ export interface SchemeARequest {
   readonly timestamp: string
   readonly method: 'GET' | 'POST'
   readonly path: string
-  /** Made by {@link formatQuery}: without `?`. */
   readonly query: string
   readonly body: string
 }
@@ -42,7 +41,6 @@ export function formatQuery(parameters: Readonly<Record<string, string | undefin
 /** Document: Authentication, Scheme B. */
 export interface SchemeBRequest {
   readonly apiPath: string
-  /** Values before percent-encoding. */
   readonly query: Readonly<Record<string, string>>
   readonly body: string
   readonly apiKey: string

@@ -29,7 +29,6 @@ export const marginCoin = z
   .string()
   .regex(/^[A-Z0-9]{2,20}$/, 'the margin coin in capitals such as USDT')
 
-/** Without exponent, sign or spaces. */
 export const positiveDecimal = z
   .string()
   .regex(/^(?=.*[1-9])\d{1,20}(\.\d{1,20})?$/, 'a positive decimal in a string such as "0.01"')
@@ -53,7 +52,7 @@ export const answeredId = z
     'no id of the exchange: letters, digits and # * _ . : - only, 64 at most',
   )
 
-/** All variants of the real exchange accept it, and all clients sign it alike. */
+/** All variants of the real exchange accept these characters, and all clients sign them alike. */
 export const clientOid = z
   .string()
   .regex(/^[0-9A-Za-z_-]{1,32}$/, '1 to 32 letters, digits, "-" or "_"')
@@ -118,4 +117,4 @@ export const batchResult = z.object({
 })
 
 export type BatchResult = z.output<typeof batchResult>
-export type ProductType = z.infer<typeof productType>
+export type WireProductType = z.infer<typeof productType>

@@ -4,7 +4,7 @@ import type { TradesReport } from './collect/trade-table.ts'
 import { computeRatios, type DayReturn, rollingSharpe, toDayReturns } from './metrics.ts'
 import type { PartSums, RunCollector } from './run-collector.ts'
 import type {
-  Cause,
+  CountedCode,
   FillQuality,
   LimiterUse,
   LiquidationReport,
@@ -120,7 +120,7 @@ function toRejections({ rejections }: RunEnd): RunReport['rejections'] {
   }))
 }
 
-function toCauses(counts: ReadonlyMap<DenialCode, number>): readonly Cause[] {
+function toCauses(counts: ReadonlyMap<DenialCode, number>): readonly CountedCode[] {
   return [...counts]
     .toSorted(byName)
     .map(([code, count]) => ({ code, meaning: DENIAL_CODES[code], count }))

@@ -50,9 +50,9 @@ export interface RunReport {
   readonly instruments: readonly PartReport[]
   readonly fills: FillQuality
   readonly orders: Readonly<Record<string, number>>
-  readonly denials: readonly Cause[]
-  readonly denialsByStrategy: Readonly<Record<string, readonly Cause[]>>
-  readonly rejections: readonly Cause[]
+  readonly denials: readonly CountedCode[]
+  readonly denialsByStrategy: Readonly<Record<string, readonly CountedCode[]>>
+  readonly rejections: readonly CountedCode[]
   readonly limiter: readonly LimiterUse[]
   readonly restrictions: readonly string[]
   /** Why a strategy may have done less than expected; absent in earlier reports. */
@@ -161,7 +161,7 @@ export interface FillQuality {
   readonly latenessCost: number
 }
 
-export interface Cause {
+export interface CountedCode {
   readonly code: string
   readonly meaning: string
   readonly count: number

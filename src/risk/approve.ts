@@ -21,9 +21,7 @@ export function approve(intent: OrderIntent, context: RiskContext): Verdict {
     const objection = check(intent, context)
     if (objection) return { approved: false, objection }
   }
-  addToExposure(context.ownExposure, intent.action, intent.lots)
-  addToExposure(context.accountExposure, intent.action, intent.lots)
-  if (context.worstCase) countApproved(context.worstCase, intent)
+  count(intent, context)
   return { approved: true, intent: intent as Approved<OrderIntent> }
 }
 
@@ -36,12 +34,18 @@ export function approveAgain(intent: OrderIntent, context: RiskContext): Verdict
   takeFromExposure(context.accountExposure, intent.action, intent.lots)
   if (context.worstCase) countApproved(context.worstCase, { ...intent, lots: -intent.lots })
   const verdict = approve(intent, context)
-  if (!verdict.approved) {
-    addToExposure(context.ownExposure, intent.action, intent.lots)
-    addToExposure(context.accountExposure, intent.action, intent.lots)
-    if (context.worstCase) countApproved(context.worstCase, intent)
-  }
+  if (!verdict.approved) count(intent, context)
   return verdict
+}
+
+/** From now on it counts like an open order. */
+function count(
+  intent: OrderIntent,
+  { ownExposure, accountExposure, worstCase }: RiskContext,
+): void {
+  addToExposure(ownExposure, intent.action, intent.lots)
+  addToExposure(accountExposure, intent.action, intent.lots)
+  if (worstCase) countApproved(worstCase, intent)
 }
 
 /** For a call that places no order; while restricted, only cancels. Undefined: denied. */

@@ -89,12 +89,12 @@ function checkAccountAge(intent: OrderIntent, context: RiskContext): RiskObjecti
   const { accountAgeMs, account } = context
   const mayLeave = reducesRisk(intent, context) && opensInAccount(intent, context) === 0
   if (accountAgeMs <= account.accountAgeMaxMs || mayLeave) return undefined
-  const detail = (): string =>
-    `fills and position read ${showAge(accountAgeMs)}, limit ${account.accountAgeMaxMs} ms`
+  const detail = (): string => {
+    const read = Number.isFinite(accountAgeMs) ? `${accountAgeMs} ms ago` : 'never'
+    return `fills and position read ${read}, limit ${account.accountAgeMaxMs} ms`
+  }
   return { code: 'ACCOUNT_STALE', detail }
 }
-
-const showAge = (ageMs: number): string => (Number.isFinite(ageMs) ? `${ageMs} ms ago` : 'never')
 
 /** RSK2. */
 function checkTradingMode(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
@@ -113,7 +113,7 @@ function checkEntryPause(intent: OrderIntent, context: RiskContext): RiskObjecti
   return { code: 'ENTRY_PAUSED', detail: entryPause }
 }
 
-function isToClose({ purpose, exit }: Pick<OrderIntent, 'purpose' | 'exit'>): boolean {
+function isFlattenOrExit({ purpose, exit }: Pick<OrderIntent, 'purpose' | 'exit'>): boolean {
   return purpose === 'flatten' || exit !== undefined
 }
 
@@ -217,18 +217,15 @@ function checkMinimum(
     }
   }
   if (isClosing(intent.action)) return undefined
-  const ticks = intent.ticks ?? nearestStep(instrument.tick, touchOf(intent, market))
+  const isBuy = tradesAs(intent.action) === 'buy'
+  // A market order is valued at the touch: before any trade there is no last price.
+  const ticks = intent.ticks ?? nearestStep(instrument.tick, isBuy ? market.ask : market.bid)
   const notional = notionalOf(instrument, ticks, intent.lots)
   if (notional.gte(instrument.notionalMin)) return undefined
   return {
     code: 'NOTIONAL_BELOW_MINIMUM',
     detail: () => `${notional.toString()}, minimum ${instrument.notionalMin.toString()}`,
   }
-}
-
-/** For a market order; before any trade there is no last price. */
-function touchOf({ action }: OrderIntent, { bid, ask }: RiskContext['market']): number {
-  return tradesAs(action) === 'buy' ? ask : bid
 }
 
 function checkOrderLimits(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
@@ -323,15 +320,14 @@ function checkPositionNotional(
   intent: OrderIntent,
   context: RiskContext,
 ): RiskObjection | undefined {
-  const { ownExposure, strategy, instrument, market } = context
+  const { ownExposure, strategy, instrument } = context
   const limit = strategy.positionNotionalMax
   if (limit === undefined || (isClosing(intent.action) && ownExposure.mode === 'hedge_mode'))
     return undefined
-  if (isToClose(intent) && reducesRisk(intent, context)) return undefined
+  if (isFlattenOrExit(intent) && reducesRisk(intent, context)) return undefined
   const worst = worstOnSide(ownExposure, intent.action) + intent.lots
   if (worst <= 0) return undefined
-  const own = intent.ticks === undefined ? 0 : floatOnGrid(instrument.tick, intent.ticks)
-  const notional = notionalAt(instrument, worst, Math.max(market.ask, market.last || 0, own))
+  const notional = notionalAt(instrument, worst, highestPrice(intent, context))
   if (notional <= limit) return undefined
   return {
     code: 'POSITION_NOTIONAL_LIMIT',
@@ -339,20 +335,27 @@ function checkPositionNotional(
   }
 }
 
+/** The highest of ask, last trade and the order's own price, quote coin. */
+function highestPrice(
+  { ticks }: OrderIntent,
+  { instrument, market }: Pick<RiskContext, 'instrument' | 'market'>,
+): number {
+  const own = ticks === undefined ? 0 : floatOnGrid(instrument.tick, ticks)
+  return Math.max(market.ask, market.last || 0, own)
+}
+
 /**
  * RSK1: all that a strategy holds, has open, in flight or unknown fits its capital. What adds
  * nothing, or reduces its position, passes.
  */
 function checkCapital(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
-  const { capital, ownExposure, instrument, market } = context
+  const { capital, ownExposure, instrument } = context
   if (capital === undefined || reducesRisk(intent, context)) return undefined
   const grown = { ...ownExposure }
   addToExposure(grown, intent.action, intent.lots)
   const lots = worstLots(grown)
   if (lots <= worstLots(ownExposure)) return undefined
-  const own = intent.ticks === undefined ? 0 : floatOnGrid(instrument.tick, intent.ticks)
-  const price = Math.max(market.ask, market.last || 0, own)
-  const used = capital.usedBeside() + marginAt(instrument, lots, price)
+  const used = capital.usedBeside() + marginAt(instrument, lots, highestPrice(intent, context))
   const max = capital.max()
   if (used <= max) return undefined
   const detail = Number.isNaN(max)
@@ -363,7 +366,7 @@ function checkCapital(intent: OrderIntent, context: RiskContext): RiskObjection 
 
 /** RSK1: everything held, open, in flight or unknown. A flatten may always close. */
 function checkGrossNotional(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
-  if (isToClose(intent) && reducesRisk(intent, context)) return undefined
+  if (isFlattenOrExit(intent) && reducesRisk(intent, context)) return undefined
   const { accountExposure, instrument, market, account, otherNotional } = context
   const grown = { ...accountExposure }
   addToExposure(grown, intent.action, intent.lots)
@@ -388,7 +391,7 @@ function checkGrossNotional(intent: OrderIntent, context: RiskContext): RiskObje
  */
 function checkLiquidation(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { distanceMin } = context
-  if (distanceMin === undefined || (isToClose(intent) && reducesRisk(intent, context)))
+  if (distanceMin === undefined || (isFlattenOrExit(intent) && reducesRisk(intent, context)))
     return undefined
   const distance = context.distanceAfter(intent)
   if (!(distance < distanceMin)) return undefined
@@ -408,7 +411,7 @@ function checkLiquidation(intent: OrderIntent, context: RiskContext): RiskObject
  */
 function checkWorstCase(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { worstCase, accountExposure } = context
-  if (worstCase === undefined || isToClose(intent)) return undefined
+  if (worstCase === undefined || isFlattenOrExit(intent)) return undefined
   const objection = objectToWorstCase(worstCase, intent, accountExposure)
   if (objection === undefined || !reducesRisk(intent, context)) return objection
   const mayLeave = isKnown(worstCase)
@@ -432,7 +435,12 @@ function onlyCloses(
 /** Never denies an order that reduces risk. */
 function checkPace(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   if (reducesRisk(intent, context)) return undefined
-  return objectToSelfTrade(intent, context) ?? objectToPace(context)
+  const { pace, strategy, account } = context
+  return (
+    objectToSelfTrade(intent, context) ??
+    objectToCount('of the strategy', pace.strategy, strategy.ordersPerMinute) ??
+    objectToCount('of the account', pace.account, account.ordersPerMinute)
+  )
 }
 
 function checkOpenOrders(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
@@ -460,14 +468,6 @@ function objectToSelfTrade(
   const own = isBuy ? resting.sellTicks : resting.buyTicks
   if (isBuy ? reach < own : reach > own) return undefined
   return { code: 'SELF_TRADE', detail: `at ${reach} ticks, an order of ours rests at ${own}` }
-}
-
-/** Orders within a minute, of the strategy and of the account. */
-function objectToPace({ account, strategy, pace }: RiskContext): Objection | undefined {
-  return (
-    objectToCount('of the strategy', pace.strategy, strategy.ordersPerMinute) ??
-    objectToCount('of the account', pace.account, account.ordersPerMinute)
-  )
 }
 
 function objectToCount(

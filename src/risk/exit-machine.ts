@@ -9,11 +9,10 @@ import {
   NO_EXITS,
   type ExitDistance,
 } from '../domain/exits.ts'
-import type { Holding, HoldSide } from '../domain/position.ts'
+import { HOLD_SIDES, type Holding, type HoldSide } from '../domain/position.ts'
 
 /** Shares are counted in millionths. */
 const WHOLE = 1_000_000
-const SIDES = ['long', 'short'] as const
 
 export interface ExitHolding {
   readonly lots: number
@@ -59,7 +58,7 @@ export function advanceExits(
   moment: ExitMoment,
 ): ExitState {
   let next = state ?? NO_EXITS
-  for (const side of SIDES) next = advanceSide(rules, next, { side, moment })
+  for (const side of HOLD_SIDES) next = advanceSide(rules, next, { side, moment })
   return endPauses(rules, next, moment)
 }
 

@@ -1,6 +1,6 @@
 import { type Instrument, isInverse, type PositionMode } from '../domain/instrument.ts'
 import { openLots, type Order } from '../domain/order.ts'
-import { isClosing, type OrderAction, tradesAs } from '../domain/order-action.ts'
+import { type OrderAction, tradesAs } from '../domain/order-action.ts'
 import { type Holding, netLots } from '../domain/position.ts'
 
 /**
@@ -17,8 +17,8 @@ export interface Exposure {
   closingLongLots: number
   closingShortLots: number
   /** In quarantine, which closes nothing more. */
-  readonly heldClosingLongLots: number
-  readonly heldClosingShortLots: number
+  heldClosingLongLots: number
+  heldClosingShortLots: number
   buyingLots: number
   sellingLots: number
   openOrders: number
@@ -31,7 +31,6 @@ export function buildExposure(
   orders: Iterable<Order>,
 ): Exposure {
   const oneWay = mode === 'one_way_mode'
-  const open = [...orders]
   const exposure: Exposure = {
     mode,
     longLots: oneWay ? netLots(holding) : holding.longLots,
@@ -40,23 +39,20 @@ export function buildExposure(
     addingShortLots: 0,
     closingLongLots: 0,
     closingShortLots: 0,
-    heldClosingLongLots: lotsInQuarantine(open, 'closeLong'),
-    heldClosingShortLots: lotsInQuarantine(open, 'closeShort'),
+    heldClosingLongLots: 0,
+    heldClosingShortLots: 0,
     buyingLots: 0,
     sellingLots: 0,
     openOrders: 0,
   }
-  for (const order of open) {
+  for (const order of orders) {
     const lots = openLots(order)
     if (lots > 0) addToExposure(exposure, order.terms.action, lots)
+    if (order.state !== 'quarantined') continue
+    if (order.terms.action === 'closeLong') exposure.heldClosingLongLots += lots
+    else if (order.terms.action === 'closeShort') exposure.heldClosingShortLots += lots
   }
   return exposure
-}
-
-function lotsInQuarantine(orders: readonly Order[], action: OrderAction): number {
-  return orders
-    .filter(({ state, terms }) => state === 'quarantined' && terms.action === action)
-    .reduce((sum, order) => sum + openLots(order), 0)
 }
 
 /** Lots that one more order may close, after open orders; below zero if those are too many. */
@@ -84,10 +80,8 @@ function countLots(exposure: Exposure, action: OrderAction, lots: number): void 
   else exposure.sellingLots += lots
   if (oneWay ? buys : action === 'openLong') exposure.addingLongLots += lots
   if (oneWay ? !buys : action === 'openShort') exposure.addingShortLots += lots
-  if (isClosing(action)) {
-    if (action === 'closeLong') exposure.closingLongLots += lots
-    else exposure.closingShortLots += lots
-  }
+  if (action === 'closeLong') exposure.closingLongLots += lots
+  else if (action === 'closeShort') exposure.closingShortLots += lots
 }
 
 export function worstOnSide(exposure: Exposure, action: OrderAction): number {

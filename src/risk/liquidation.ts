@@ -65,20 +65,20 @@ export function tierRateOf({ tiers }: MaintenanceRules, value: number): number {
 }
 
 /** Between these prices, positions stay in their maintenance tiers. */
-interface Span {
+interface TierSpan {
   readonly from: number
   readonly to: number
 }
 
 interface KeptSpans {
   readonly sizes: readonly number[]
-  readonly spans: readonly Span[]
+  readonly spans: readonly TierSpan[]
 }
 
 /** Positions are measured far more often than their sizes change. */
 const kept = new WeakMap<MaintenanceRules, KeptSpans>()
 
-function spansOf(of: Legs): readonly Span[] {
+function spansOf(of: Legs): readonly TierSpan[] {
   const known = kept.get(of.rules)
   if (known && isOfSizes(of, known.sizes)) return known.spans
   const spans = listSpans(of)
@@ -93,7 +93,7 @@ function isOfSizes({ legs }: Legs, sizes: readonly number[]): boolean {
   return true
 }
 
-function listSpans({ legs, rules }: Legs): readonly Span[] {
+function listSpans({ legs, rules }: Legs): readonly TierSpan[] {
   const ends = rules.tiers.flatMap(({ notionalMax }) => legs.map(({ size }) => notionalMax / size))
   const bounds = [...new Set([0, ...ends, Number.POSITIVE_INFINITY])].toSorted(
     (one, other) => one - other,
@@ -107,7 +107,7 @@ interface MarginLine {
   readonly rest: number
 }
 
-function lineOf({ legs, behind, rules, isInverse }: Legs, { from, to }: Span): MarginLine {
+function lineOf({ legs, behind, rules, isInverse }: Legs, { from, to }: TierSpan): MarginLine {
   let [slope, rest] = isInverse ? [behind, 0] : [0, behind]
   const within = Number.isFinite(to) ? (from + to) / 2 : from * 2 + 1
   for (const { holdSide, size, entryPrice } of legs) {
@@ -118,9 +118,9 @@ function lineOf({ legs, behind, rules, isInverse }: Legs, { from, to }: Span): M
   return { slope, rest }
 }
 
-function findBelow(of: Legs, spans: readonly Span[], mark: number): number {
+function findBelow(of: Legs, spans: readonly TierSpan[], mark: number): number {
   for (let place = spans.length - 1; place >= 0; place--) {
-    const span = spans[place] as Span
+    const span = spans[place] as TierSpan
     if (span.from >= mark) continue
     const price = zeroOf(lineOf(of, span))
     if (price > span.from && price <= Math.min(span.to, mark)) return price
@@ -129,7 +129,7 @@ function findBelow(of: Legs, spans: readonly Span[], mark: number): number {
 }
 
 /** A higher tier raises the need at once, so its border may be the price. */
-function findAbove(of: Legs, spans: readonly Span[], mark: number): number {
+function findAbove(of: Legs, spans: readonly TierSpan[], mark: number): number {
   for (const span of spans) {
     if (span.to <= mark) continue
     const line = lineOf(of, span)

@@ -30,7 +30,7 @@ export interface FilledRungs {
   readonly price: number
 }
 
-type Grids = Pick<Instrument, 'tick' | 'lot'>
+type LadderGrids = Pick<Instrument, 'tick' | 'lot'>
 
 /**
  * One side's orders as columns by price, the first to be met in front. Sums behind a changed price
@@ -41,7 +41,7 @@ type Grids = Pick<Instrument, 'tick' | 'lot'>
  */
 export interface RestingLadder {
   readonly direction: MoveDirection
-  readonly grids: Grids
+  readonly grids: LadderGrids
   readonly prices: LadderColumns
   readonly atOnce: { opening: number; closing: number }
   /** Sums over each price and all before it. */
@@ -64,7 +64,7 @@ interface LadderColumns {
 }
 
 /** @param direction `down` fills buys, `up` fills sells */
-export function createLadder(direction: MoveDirection, { tick, lot }: Grids): RestingLadder {
+export function createLadder(direction: MoveDirection, { tick, lot }: LadderGrids): RestingLadder {
   return {
     direction,
     grids: { tick, lot },

@@ -55,7 +55,7 @@ export interface ScenarioAccount {
   readonly instruments: readonly ScenarioInstrument[]
 }
 
-export interface Scenario {
+export interface MoveScenario {
   /** A share for each symbol: -0.1 is a fall of a tenth. Absent: no move. */
   readonly moves: ReadonlyMap<string, number>
   readonly fill: FillRule
@@ -95,7 +95,7 @@ export interface ScenarioOutcome {
 }
 
 /** NaN if a part is not known. */
-export function computeScenario(account: ScenarioAccount, scenario: Scenario): ScenarioOutcome {
+export function computeScenario(account: ScenarioAccount, scenario: MoveScenario): ScenarioOutcome {
   return sumUp(
     account,
     account.instruments.map((instrument) => play(instrument, account, scenario)),
@@ -154,7 +154,7 @@ function sumUp(
 function play(
   instrument: ScenarioInstrument,
   account: ScenarioAccount,
-  scenario: Scenario,
+  scenario: MoveScenario,
 ): InstrumentOutcome {
   const { price, legs, orders } = instrument
   const after = price * (1 + (scenario.moves.get(instrument.symbol) ?? 0))
@@ -245,7 +245,10 @@ function profitAt(
 function trade(
   instrument: ScenarioInstrument,
   account: ScenarioAccount,
-  { filled, fillsAt }: Pick<Scenario, 'fillsAt'> & { readonly filled: readonly ScenarioOrder[] },
+  {
+    filled,
+    fillsAt,
+  }: Pick<MoveScenario, 'fillsAt'> & { readonly filled: readonly ScenarioOrder[] },
 ): Pick<ScenarioTrading, 'legs' | 'realised' | 'fees'> {
   const trading = new ScenarioTrading(instrument, account)
   for (const order of filled)
@@ -334,7 +337,7 @@ const RISE_MAX = 10
 /** `none`: no price liquidates · `unknown`: a part is not known. */
 export function findFirstLiquidation(
   account: ScenarioAccount,
-  scenario: Scenario,
+  scenario: MoveScenario,
 ): FirstLiquidation | 'none' | 'unknown' {
   const end = farthestShare(scenario.moves)
   const look = (share: number): ScenarioOutcome =>
@@ -364,7 +367,7 @@ export function findFirstLiquidation(
 /** The need jumps where a position changes its tier. */
 function tierBorders(
   { instruments }: ScenarioAccount,
-  { moves }: Scenario,
+  { moves }: MoveScenario,
   end: number,
 ): readonly number[] {
   const borders = instruments.flatMap(({ symbol, price, legs, rules }) => {

@@ -5,7 +5,7 @@ import {
   type ConvertSettings,
 } from './convert/convert.ts'
 import { copyHandlers, copyLedger, openCopy, playCopy } from './copy/copy.ts'
-import type { AccountRef, AccountSetup } from './shared/account.ts'
+import type { AccountRef, ExchangeAccountSetup } from './shared/account.ts'
 import type { CoreState, SymbolState } from './futures/core-state.ts'
 import type { ExchangeCore } from './futures/exchange-core.ts'
 import { futuresHandlers } from './futures/futures-handlers.ts'
@@ -49,7 +49,6 @@ export interface ExchangeOptions {
   readonly seed: string | number
   readonly startAt: number
   readonly settings?: ServiceSettings
-  /** Requires displayed prices. */
   readonly demoPast?: boolean
   readonly firstSettings?: FirstSettings
 }
@@ -106,11 +105,11 @@ export class Exchange implements ServedExchange {
     return this.core.carryOut(now, () => this.#answers[name](account, request), account)
   }
 
-  accountByKey(apiKey: string): AccountSetup | undefined {
+  accountByKey(apiKey: string): ExchangeAccountSetup | undefined {
     return this.core.accountByKey(apiKey)
   }
 
-  accountByGatewayKey(apiKey: string): AccountSetup | undefined {
+  accountByGatewayKey(apiKey: string): ExchangeAccountSetup | undefined {
     return this.core.accounts().find(({ gateway }) => gateway?.key === apiKey)
   }
 
@@ -133,7 +132,7 @@ export class Exchange implements ServedExchange {
     }
   }
 
-  /** Sums that are not zero, a sentence each. */
+  /** A sentence for each sum that is not zero. */
   imbalances(): readonly string[] {
     const { wallet } = this.services
     const sums = [

@@ -1,8 +1,8 @@
-import { type Instrument, toMarketInstrument } from './futures/instruments/instruments.ts'
+import { type ListedContract, toMarketInstrument } from './futures/instruments/instruments.ts'
 import type { CandlePathKind } from './market/recorded/candle-path.ts'
 import { loadWithFunding } from '../prices/load-funding.ts'
 import { type LiveSource, LiveMarket } from './market/live/live-market.ts'
-import type { Market, MarketState } from './market/market.ts'
+import type { Market, StoredMarketState } from './market/market.ts'
 import { countCutRows, RECORDED_LOTS_MAX } from './market/quote-grid.ts'
 import { RecordedMarket } from './market/recorded/recorded-market.ts'
 import { SeededMarket } from './market/seeded/seeded-market.ts'
@@ -25,7 +25,6 @@ export type MarketChoice =
     }
 
 interface SeededPriceSettings {
-  /** Quote coin; other instruments use their row's. */
   readonly prices?: Readonly<Record<string, string>>
   readonly yearlyVolatility?: number
   readonly stepMs?: number
@@ -40,9 +39,8 @@ export interface CutVolumes {
 }
 
 export interface MarketFrame {
-  readonly instruments: readonly Instrument[]
+  readonly instruments: readonly ListedContract[]
   readonly seed: number | string
-  /** Exchange clock. */
   readonly startAt: number
   readonly onCut?: (cut: CutVolumes) => void
 }
@@ -51,7 +49,7 @@ export interface MarketFrame {
 export async function prepareMarket(
   choice: MarketChoice,
   { instruments, seed, startAt, onCut }: MarketFrame,
-): Promise<(stored: MarketState | undefined) => Market> {
+): Promise<(stored: StoredMarketState | undefined) => Market> {
   const listed = instruments.map(toMarketInstrument)
   if (choice.kind === 'live') {
     const { source } = choice

@@ -3,11 +3,11 @@ import { createRandom } from '../lib/random.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { randomHex } from '../lib/entropy.ts'
 import { systemTimers, type Timers } from '../lib/timers.ts'
-import type { AccountSetup, GatewayClient } from './shared/account.ts'
+import type { ExchangeAccountSetup, GatewayClient } from './shared/account.ts'
 import { createExchangeCore } from './futures/exchange-core.ts'
 import {
   buildInstruments,
-  type Instrument,
+  type ListedContract,
   quarterlyDeliveries,
 } from './futures/instruments/instruments.ts'
 import type { CoreSettings } from './futures/settings.ts'
@@ -24,10 +24,10 @@ import { defaultWireSettings, type WireSettings } from './wire/settings.ts'
 
 /** Missing credentials are drawn from the operating system. */
 export type AccountRequest = Omit<
-  AccountSetup,
+  ExchangeAccountSetup,
   'key' | 'secret' | 'passphrase' | 'role' | 'gateway'
 > &
-  Partial<Pick<AccountSetup, 'key' | 'secret' | 'passphrase' | 'role'>> & {
+  Partial<Pick<ExchangeAccountSetup, 'key' | 'secret' | 'passphrase' | 'role'>> & {
     readonly gateway?: Partial<GatewayClient>
   }
 
@@ -35,7 +35,7 @@ export interface SimulatorOptions {
   readonly market: MarketChoice
   readonly seed: number | string
   readonly accounts: readonly AccountRequest[]
-  readonly instruments?: readonly Instrument[]
+  readonly instruments?: readonly ListedContract[]
   /** The market stands still between two starts. */
   readonly storeFile?: string
   readonly store?: RowStore
@@ -45,11 +45,9 @@ export interface SimulatorOptions {
   readonly demoPast?: boolean
   readonly wire?: Partial<WireSettings>
   readonly faults?: FaultSettings
-  /** Default 50. */
   readonly host?: string
   readonly port?: number
   readonly tickMs?: number
-  /** From execution to the answer. Default none. */
   readonly answerLatency?: LatencySettings
   readonly clock?: Clock
   readonly timers?: Timers
@@ -58,18 +56,16 @@ export interface SimulatorOptions {
 
 export interface RunningSimulator {
   readonly baseUrl: string
-  readonly accounts: readonly AccountSetup[]
+  readonly accounts: readonly ExchangeAccountSetup[]
   readonly exchange: Exchange
-  /** Exchange clock; undefined if recordings never end. */
   readonly endsAt: number | undefined
   readonly priceStepsMs: ReadonlyMap<string, number>
-  /** Without a recording beside others with one, prices are seeded. */
+  /** Symbols without a recording beside others with one: their prices are seeded. */
   readonly madeUp: readonly string[]
   ledger(uid: string): ExchangeStatement
   counters(): WireCounters & { readonly faults: ReturnType<FaultPlan['counts']> }
   pause(): void
   resume(): void
-  /** A second call does nothing. */
   stop(): Promise<void>
 }
 
@@ -107,7 +103,6 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
       settings: options.core ?? {},
       ...(store && { store }),
     })
-    // The market continues as if no time had passed since a stop or a kill.
     if (core.now > 0) {
       core.pause(core.now)
       core.resume(startAt)
@@ -125,7 +120,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
   }
 }
 
-/** A contradiction here is only reported; another seed, speed or recording is refused. */
+/** A contradiction to these is only reported; another seed, speed or recording is refused. */
 function firstSettingsOf({ accounts, market, services, demoPast = false }: SimulatorOptions) {
   const prices = market.kind === 'live' ? {} : (market.prices ?? {})
   const { opening = {}, platformOpening } = services?.spot ?? {}
@@ -213,7 +208,7 @@ async function serve(
   }
 }
 
-function openAccount({ gateway, ...request }: AccountRequest): AccountSetup {
+function openAccount({ gateway, ...request }: AccountRequest): ExchangeAccountSetup {
   return {
     role: 'ordinary',
     key: `sim_${randomHex(16)}`,

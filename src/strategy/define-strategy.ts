@@ -6,7 +6,7 @@ import type { InstrumentRules } from './instrument-rules.ts'
 import type { DecideOn, Needs } from './needs.ts'
 import type { SnapshotView } from './snapshot-view.ts'
 
-/** It does not affect decisions, and does nothing in a backtest. */
+/** The log does not affect decisions, and does nothing in a backtest. */
 export interface StrategyLog {
   /**
    * One line in the daemon's log, `strategy.said`. At most 10 a decision and 100 a minute; the rest
@@ -30,7 +30,6 @@ export interface Decision<State> {
   readonly state: State
 }
 
-/** It must be pure. */
 export interface StrategyDefinition<
   Params extends z.ZodType,
   State,
@@ -39,7 +38,7 @@ export interface StrategyDefinition<
   /** Names the code in messages; the `id` of the strategy file names what trades. */
   readonly name: string
   readonly params: Params
-  /** Computed by the host. May depend on the params. */
+  /** The host computes them. They may depend on the params. */
   readonly needs?: Needs<Indicators> | ((params: z.output<Params>) => Needs<Indicators>)
   /**
    * Default `'snapshot'`. `'candle'`: when a needed candle closes; `'fill'`: at each own fill;
@@ -55,7 +54,7 @@ export interface StrategyDefinition<
   initialState(params: z.output<Params>): State
   /** Checks what a schema cannot express; `intentd check` reports each sentence. */
   check?(params: z.output<Params>, instruments: readonly InstrumentRules[]): readonly string[]
-  /** Synchronous: no I/O, no clock (the snapshot has the time), no randomness. */
+  /** It is synchronous and pure: no I/O, no clock (the snapshot has the time), no randomness. */
   decide(
     snapshot: SnapshotView<NoInfer<Indicators>>,
     context: {
@@ -86,8 +85,8 @@ export interface Strategy {
 const defined = new WeakSet<object>()
 
 /**
- * The default export of a strategy file. @throws TypeError if a part is missing (plain JavaScript
- * has no compiler)
+ * Makes the default export of a strategy file. @throws TypeError if a part is missing (plain
+ * JavaScript has no compiler)
  */
 export function defineStrategy<
   Params extends z.ZodType,

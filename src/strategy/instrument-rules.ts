@@ -4,7 +4,7 @@ export interface InstrumentRules {
   readonly tickSize: string
   readonly lotSize: string
   readonly lotsMin: number
-  /** At or below a price, and at or above it. */
+  /** Whole ticks at or below a price, and at or above it. */
   ticksBelow(price: number): number
   ticksAbove(price: number): number
   /** Quote coin, for arithmetic and display. */

@@ -50,8 +50,8 @@ export interface OwnFillView extends Omit<OwnFill, 'fee' | 'profit'> {
 }
 
 /**
- * Made once and reused, so it is valid only inside `decide`. Market data are floats, NaN if
- * missing; prices and sizes of orders are whole ticks and lots.
+ * The view is made once and reused, so it is valid only inside `decide`. Market data are floats,
+ * NaN if missing; prices and sizes of orders are whole ticks and lots.
  */
 export class InstrumentView<Indicators = NoIndicators> implements InstrumentRules {
   readonly symbol: string
@@ -114,7 +114,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   get askSize(): number {
     return this.#read('askSz')
   }
-  /** Seldom on the grid. */
+  /** It is seldom on the grid. */
   get mid(): number {
     return (this.bid + this.ask) / 2
   }
@@ -178,7 +178,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     const { exchangeExits = [] } = this.#moment
     return Object.freeze(exchangeExits.map((exit) => Object.freeze({ ...exit })))
   }
-  /** It leaves the universe of the strategy, and may only be reduced. */
+  /** It leaves the strategy's universe, and may only be reduced. */
   get isLeaving(): boolean {
     return this.#moment.isLeaving === true
   }
@@ -190,7 +190,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     return this.#exchangeTime - this.tickerAt
   }
 
-  /** Built up by the strategy's own orders; net is long minus short. */
+  /** Lots that the strategy's own orders built up; net is long minus short. */
   get netLots(): number {
     return netLots(this.#moment.holding)
   }
@@ -219,8 +219,8 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
       : (this.markPrice - this.entryPrice) * Math.sign(lots) * this.size(Math.abs(lots))
   }
   /**
-   * Realised by its fills here since the journal began, and on this UTC day: margin coin, before
-   * fees.
+   * What the strategy's fills here realised since the journal began, and on this UTC day: margin
+   * coin, before fees.
    */
   get realisedProfit(): number {
     return Number(this.#moment.money?.profit.toString() ?? 0)
@@ -235,7 +235,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   get feesToday(): number {
     return this.#isToday ? Number(this.#moment.trades?.dayFees) : 0
   }
-  /** Copies of its last fills here, at most 50, newest last. */
+  /** Copies of the strategy's last fills here, at most 50, newest last. */
   get fills(): readonly OwnFillView[] {
     return (this.#moment.trades?.fills ?? []).map(({ fee, profit, ...fill }) => ({
       ...fill,
@@ -254,7 +254,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   get markSource(): 'position' | 'index' {
     return (this.#mark?.markPrice ?? 0) > 0 ? 'position' : 'index'
   }
-  /** The account's position; undefined without one, or if unknown. */
+  /** Where the account's position is liquidated; undefined without one, or if unknown. */
   get liquidation(): LiquidationView | undefined {
     return buildLiquidation(this.#account?.distances.get(this.symbol))
   }
@@ -266,7 +266,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     if (later !== undefined) return day + later * MINUTE_MS
     return minutes[0] === undefined ? undefined : day + DAY_MS + minutes[0] * MINUTE_MS
   }
-  /** The whole account; net is long minus short. */
+  /** Lots of the whole account; net is long minus short. */
   get accountNetLots(): number {
     return netLots(this.#moment.accountHolding)
   }
@@ -282,12 +282,12 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   get positionReadAt(): number {
     return this.#moment.positionReadAt
   }
-  /** The strategy's own, which may still be filled; frozen copies, made on first use. */
+  /** The strategy's own orders that may still be filled; frozen copies, made on first use. */
   get orders(): readonly OpenOrder[] {
     return (this.#orders ??= Object.freeze(this.#moment.orders.map(toOpenOrder)))
   }
 
-  /** Closed ones of a declared interval. @throws Failure for another */
+  /** Closed candles of a declared interval. @throws Failure for another */
   candles(interval: string): CandleView {
     const view = this.#candles.get(parseInterval(interval) ?? 0)
     if (view) return view
@@ -367,7 +367,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     return { kind: 'modifyTrigger', symbol: this.symbol, ...change }
   }
 
-  /** Named or all orders of isolated margin here. A `key` is used once for ever. */
+  /** Cancels named or all orders of isolated margin here. A `key` is used once for ever. */
   cancelMargin(call: Omit<CancelMarginIntent, 'kind' | 'symbol'>): CancelMarginIntent {
     return { kind: 'cancelMargin', symbol: this.symbol, ...call }
   }

@@ -18,7 +18,7 @@ import {
   type StrategyFailure,
 } from './strategy-failure.ts'
 
-/** Suspension of the process must not count, so the limit is counted in steps. */
+/** The limit is counted in steps, so that a suspension of the process does not count. */
 const LOAD_STEPS_MAX = 20
 const STEP_MS = 1000
 
@@ -78,8 +78,8 @@ const firstRead = new Map<string, string>()
 const codeNames = new WeakMap<Strategy, string>()
 
 /**
- * With `?` and a digest if the file changed since it was first read: tells running code from code
- * only checked.
+ * A file that changed since it was first read has `?` and a digest behind its name, which tells
+ * running code from code only checked.
  */
 export function codeNameOf(strategy: Strategy): string | undefined {
   return codeNames.get(strategy)
@@ -127,7 +127,7 @@ async function importFile(
   }
 }
 
-/** @returns cancels it */
+/** @returns cancels the call */
 function afterSteps(timers: Timers, callback: () => void): () => void {
   let left = LOAD_STEPS_MAX
   let cancel = (): void => {}

@@ -16,6 +16,10 @@ export interface Needs<Indicators extends IndicatorSpecs = IndicatorSpecs> {
   readonly indicators?: Indicators
 }
 
+/**
+ * `snapshot`: at each snapshot and own fill · `candle`: when a needed candle closes · `fill`: at
+ * each own fill · `signal`: at each signal that it reads.
+ */
 export type DecideOn = 'snapshot' | 'candle' | 'fill' | 'signal'
 
 interface Declaration {

@@ -6,7 +6,7 @@
 import { registerHooks } from 'node:module'
 import { sha256Hex } from '../lib/digest.ts'
 
-/** Sources have .ts, compiled files .js. */
+/** Sources end with .ts, compiled files with .js. */
 const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
 const [CONTRACT, TESTING_URL] = ['contract', 'testing/testing'].map(
   (file) => new URL(`./${file}${EXTENSION}`, import.meta.url).href,

@@ -25,7 +25,7 @@ export interface SignalView {
 
 const NO_READING: FeedReading = { data: undefined, readAt: 0 }
 
-/** Made once and reused for each snapshot, so it is valid only inside `decide`. */
+/** The view is made once and reused for each snapshot, so it is valid only inside `decide`. */
 export class SnapshotView<Indicators = NoIndicators> {
   /** In the order of the strategy file; members of a universe follow in the order in which they joined. */
   instruments: readonly InstrumentView<Indicators>[]
@@ -100,8 +100,8 @@ export class SnapshotView<Indicators = NoIndicators> {
   }
 
   /**
-   * The last of a signal that `signals:` of the strategy file names; undefined before the first, and
-   * once it has expired. Its texts are data that somebody outside has written.
+   * The last value of a signal that `signals:` of the strategy file names; undefined before the
+   * first, and once it has expired. Its texts are data from outside.
    */
   signal(name: string): SignalView | undefined {
     const {

@@ -1,4 +1,4 @@
-import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import process from 'node:process'
 import { Failure, type FailureDetails, messageOf } from '../lib/failure.ts'
 import { cleanLine } from '../lib/text/clean-text.ts'
@@ -33,6 +33,7 @@ export const STRATEGY_FAILURES = {
   STRATEGY_MEMORY: 'the strategy keeps more memory than thread.heapMb allows',
   STRATEGY_THREAD: 'the strategy cannot be run in a thread of its own',
   STRATEGY_IMPURE: 'the strategy imports something that its thread does not have',
+  STRATEGY_DRAFT: 'the code of a draft is loaded only where the guard runs',
   STRATEGY_NAME_UNKNOWN: 'the strategy asked for something that is not there',
   INSTRUMENT_NOT_BOUND: 'the strategy file does not list the instrument',
   SIZE_OFF_GRID: 'the size is not a whole number of lots',
@@ -57,7 +58,10 @@ export function isStrategyFailure(error: unknown): error is StrategyFailure {
 
 const THROWN_LENGTH_MAX = 300
 
-/** One line, with its place. Never throws, whatever the value does when accessed. */
+/**
+ * The text is one line, with its place in the code. Never throws, whatever the value does when
+ * accessed.
+ */
 export function describeThrown(error: unknown): string {
   try {
     const frame = error instanceof Error ? frameOf(error) : undefined
@@ -111,12 +115,6 @@ export function runAsStrategy<Result>(name: string, code: () => Result): Result 
   return context.run(name, code)
 }
 
-/** Entering takes 30 ns; a scope for each decision would take 450 ns. */
-export function createStrategyScope(name: string): <Result>(code: () => Result) => Result {
-  const scope = runAsStrategy(name, () => new AsyncResource('strategy'))
-  return (code) => scope.runInAsyncScope(code)
-}
-
 export function strategyAtFault(): string | undefined {
   return context.getStore()
 }
@@ -125,7 +123,7 @@ const ENDS = ['exit', 'reallyExit', 'abort'] as const
 
 let isGuarded = false
 
-/** A strategy gets an error; other code ends the process. */
+/** A strategy that wants to end the process gets an error; other code ends it. */
 function guardProcess(): void {
   if (isGuarded) return
   isGuarded = true

@@ -144,7 +144,7 @@ async function openSweep(
       ...(!isSeeded && folds.length < file.folds
         ? ['The prices are too short for the walk-forward that was asked for.']
         : []),
-      ...prepared.remarks,
+      ...prepared.listRemarks(),
     ],
   }
 }

@@ -30,7 +30,7 @@ import {
 import { listResolutions, listUnexplained } from './instrument-view.ts'
 import { viewDisputes, viewEquity, viewLosses, viewWorstCase } from './losses-view.ts'
 import { viewProfit } from './money-view.ts'
-import type { RecentFill } from './recent-activity.ts'
+import type { ActivityFill } from './recent-activity.ts'
 import { viewRestriction } from './restriction-view.ts'
 import type { ShownAccount } from './shown-account.ts'
 import { listUnattended } from './unattended.ts'
@@ -331,7 +331,7 @@ function viewOrder(
 
 export function viewFill(
   account: ShownAccount,
-  { fill, strategyId, clientOid, reason, tag }: RecentFill,
+  { fill, strategyId, clientOid, reason, tag }: ActivityFill,
 ): FillView {
   const { tradeId, orderId, symbol, side, ticks, lots, profit, fee, scope, filledAt } = fill
   const grid = account.grids.get(symbol)

@@ -18,7 +18,7 @@ import { WORST_CASE_WARN } from '../domain/worst-case.ts'
 import { describeScenario, showUsed } from '../risk/worst-case.ts'
 import { Failure, headlineOf } from '../lib/failure.ts'
 import { isPoisoned } from '../journal/journal-failures.ts'
-import type { Ending } from '../engine/lifecycle/kill.ts'
+import type { RunEnding } from '../engine/lifecycle/kill.ts'
 import { describeOff, type ShownAccount } from './shown-account.ts'
 import { describeStale, groupStale } from './stale-readings.ts'
 import { ATR_CANDLES } from '../engine/state/candles.ts'
@@ -27,9 +27,15 @@ import { NO_ANSWER } from '../engine/state/readings.ts'
 import { listEmptyUniverses } from './universe-view.ts'
 import { type LateBatches, roundWait } from './journal-pace.ts'
 
-type Ages = AccountView['ages']
+type ReadingAges = AccountView['ages']
 
-export function agesOf({ settings, tickers, vanished, engine, trusted }: ShownAccount): Ages {
+export function agesOf({
+  settings,
+  tickers,
+  vanished,
+  engine,
+  trusted,
+}: ShownAccount): ReadingAges {
   const now = trusted.clock.now()
   const exchangeNow = trusted.offset.exchangeNow(now)
   const since = (at: number): number | null => (at > 0 ? Math.max(0, Math.round(now - at)) : null)
@@ -104,14 +110,14 @@ export function* findWarnings(account: ShownAccount): Generator<string> {
   yield* listWorstCase(account, (used) => used >= WORST_CASE_WARN && used <= 1)
 }
 
-function describeEnding({ kind, phase, unproved }: Ending): string {
+function describeEnding({ kind, phase, unproved }: RunEnding): string {
   const what = kind === 'kill' ? 'a kill is under way' : `a stop is under way (${kind})`
   const names = [...unproved].map(([symbol, why]) => (why === '' ? symbol : `${symbol} (${why})`))
   const left = names.length === 0 ? '' : `; not proved yet: ${named(new Set(names))}`
   return `${what}: it ${WAITS[phase]}${left}`
 }
 
-const WAITS: Readonly<Record<Ending['phase'], string>> = {
+const WAITS: Readonly<Record<RunEnding['phase'], string>> = {
   closing: 'closes everything first',
   killing: 'waits until the kill is proved',
   cutting: 'cancels everything',

@@ -2,8 +2,13 @@ import type { InstrumentView } from '../control/detail-views.ts'
 import type { Instrument } from '../domain/instrument.ts'
 import { isFlat } from '../domain/position.ts'
 import { strategyScope } from '../domain/trading-mode.ts'
-import { backedHolding, unclaimedHolding } from '../engine/book/allocation.ts'
-import { accountHoldingOf, holdingOf, unownedOf } from '../engine/book/book.ts'
+import {
+  accountHoldingOf,
+  holdingOf,
+  unownedOf,
+  backedHolding,
+  unclaimedHolding,
+} from '../engine/book/book.ts'
 import type { InstrumentState, Resolution } from '../engine/state/core.ts'
 import { showOnGrid } from '../lib/grid.ts'
 import type { ShownAccount } from './shown-account.ts'

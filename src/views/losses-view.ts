@@ -3,7 +3,7 @@ import { DRAWDOWN_STEPS, type DrawdownStep, type UsedLoss } from '../domain/loss
 import type { WorstCase } from '../domain/worst-case.ts'
 import { ACCOUNT } from '../domain/trading-mode.ts'
 import { capitalOf } from '../engine/book/book.ts'
-import { levelOfStep } from '../engine/lifecycle/release-drawdown.ts'
+import { levelOfStep } from '../engine/lifecycle/release.ts'
 import { decimal } from '../lib/decimal.ts'
 import { describeScenario } from '../risk/worst-case.ts'
 import type { ShownAccount } from './shown-account.ts'

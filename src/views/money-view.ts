@@ -1,7 +1,6 @@
 import type { AccountView, ProfitView } from '../control/views.ts'
 import { type Money, sumMoney } from '../domain/fill-money.ts'
-import { moneyByStrategy, moneyOf } from '../engine/book/apply-fill.ts'
-import { splitPair } from '../engine/book/book.ts'
+import { splitPair, moneyByStrategy, moneyOf } from '../engine/book/book.ts'
 import { type Decimal, decimal, sumDecimals, ZERO } from '../lib/decimal.ts'
 import type { ShownAccount } from './shown-account.ts'
 import { toAmount, toMoneyFigures } from './money-figures.ts'

@@ -13,9 +13,9 @@ const CURVE_POINTS = 15
 /** Only its direction counts in the search. */
 export const SEARCH_MOVE = 0.1
 
-export type MoveCurve = WhatIfView['curve']
+export type WhatIfCurve = WhatIfView['curve']
 
-export function* drawCurve(account: ScenarioAccount): Generator<void, MoveCurve> {
+export function* drawCurve(account: ScenarioAccount): Generator<void, WhatIfCurve> {
   const moves = Array.from(
     { length: 2 * CURVE_POINTS + 1 },
     (_, index) => ((index - CURVE_POINTS) * CURVE_STEP) / 100,

@@ -18,7 +18,7 @@ const FILLS_MAX = 500
 /** Time zone calculations are slow. */
 const DAY_LOOKED_AT_EVERY_MS = 1000
 
-export interface RecentFill {
+export interface ActivityFill {
   readonly fill: Fill
   readonly strategyId: string
   readonly clientOid: string
@@ -45,7 +45,7 @@ interface Sums {
 
 export class RecentActivity {
   readonly #options: RecentActivityOptions
-  readonly #fills: RecentFill[] = []
+  readonly #fills: ActivityFill[] = []
   readonly #today = new Map<string, Money>()
   #fundingToday = ZERO
   #dayFrom: number
@@ -67,7 +67,7 @@ export class RecentActivity {
       for (const row of options.booked(kind, since)) this.#addBooked(row)
   }
 
-  fills(limit: number, symbol?: string): readonly RecentFill[] {
+  fills(limit: number, symbol?: string): readonly ActivityFill[] {
     const found =
       symbol === undefined ? this.#fills : this.#fills.filter(({ fill }) => fill.symbol === symbol)
     return found.slice(-limit).reverse()

@@ -18,7 +18,7 @@ export interface StoredPrice {
   readonly at: number
 }
 
-export interface AccountOff {
+export interface UnopenedAccount {
   readonly config: Pick<DaemonConfig, 'name' | 'file'>
   readonly error: unknown
 }

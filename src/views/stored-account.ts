@@ -7,8 +7,9 @@ import { rebuildBook } from '../engine/book/book-rows.ts'
 import { createEngine } from '../engine/engine.ts'
 import { TrustedClock } from '../exchange/clock/exchange-clock.ts'
 import { LAYOUT } from '../journal/journal-layout.ts'
-import { isJournalFile, openSqliteJournal, verifyJournal } from '../journal/sqlite-journal.ts'
-import { openStoredReplica, type StoredReplica } from '../journal/stored-replica.ts'
+import { openSqliteJournal } from '../journal/sqlite-journal.ts'
+import { isJournalFile, verifyJournal } from '../journal/verify-journal.ts'
+import { openStoredJournal, type StoredJournal } from '../journal/journal-reader.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Percentiles } from '../lib/percentiles.ts'
 import { toEngineSettings } from '../assembly/settings/engine-settings.ts'
@@ -73,7 +74,7 @@ const RECENT_MS = 30 * 86_400_000
 
 function findStoredPrices(
   book: Book,
-  journal: Pick<StoredReplica, 'bookings'>,
+  journal: Pick<StoredJournal, 'bookings'>,
   now: number,
 ): ReadonlyMap<string, StoredPrice> {
   const prices = new Map<string, StoredPrice>()
@@ -95,12 +96,12 @@ function findStoredPrices(
   return prices
 }
 
-function openStored(config: DaemonConfig, directory: string): StoredReplica {
+function openStored(config: DaemonConfig, directory: string): StoredJournal {
   const place = journalPlaceOf(config, directory)
-  if (config.journal !== undefined) return openStoredReplica(place.file)
+  if (config.journal !== undefined) return openStoredJournal(place.file)
   // Only writers migrate a journal.
   if (isJournalFile(place.file) && verifyJournal(place)?.layout !== LAYOUT)
-    return openStoredReplica(place.file)
+    return openStoredJournal(place.file)
   const journal = openSqliteJournal({ ...place, keepSince: () => 0 })
   return {
     salt: journal.salt,

@@ -8,7 +8,7 @@ import type { MoneyFigures } from './money-figures.ts'
 import type { RunSummary, SimulatedPrices, StandingRestriction } from './summary.ts'
 import type { UnattendedPosition } from './unattended.ts'
 
-type Row = readonly [name: string, value: string]
+type SummaryRow = readonly [name: string, value: string]
 
 const COLUMNS = 80
 
@@ -33,7 +33,7 @@ export function formatSummary(summary: RunSummary): string {
     .join('\n')
 }
 
-function countRows(summary: RunSummary): Row[] {
+function countRows(summary: RunSummary): SummaryRow[] {
   const { cycles, decisions, batches, batchesLargest, cancelAlls, ordersSent, dryRun } = summary
   const denials = listCounts(summary.denials)
   return [
@@ -57,7 +57,7 @@ function countRows(summary: RunSummary): Row[] {
   ]
 }
 
-function moneyRows(summary: RunSummary): Row[] {
+function moneyRows(summary: RunSummary): SummaryRow[] {
   const positions = Object.entries(summary.positions).map(([side, size]) => `${side} ${size}`)
   return [
     ['this run', describeProfit(summary.thisRun)],
@@ -94,7 +94,7 @@ function describeUnrealised({ unrealisedProfit, positions }: RunSummary): string
   return `${unrealisedProfit} of what is held, not counted in net`
 }
 
-function toUnattendedRow({ strategy, symbol, side, size, why }: UnattendedPosition): Row {
+function toUnattendedRow({ strategy, symbol, side, size, why }: UnattendedPosition): SummaryRow {
   return [
     'UNATTENDED',
     `${symbol} ${side} ${size}${strategy === undefined ? '' : ` of ${strategy}`}: ${why}`,
@@ -127,7 +127,7 @@ function paceRows({
   decisionLatency,
   rateLimited,
   unknowns,
-}: RunSummary): Row[] {
+}: RunSummary): SummaryRow[] {
   const endpoints = limiter.map(
     ({ endpoint, usedShare }) => `${endpoint} ${Math.round(usedShare * 100)} %`,
   )
@@ -139,7 +139,7 @@ function paceRows({
   ]
 }
 
-function toRestrictionRow({ scope, mode, code, reason, ends }: StandingRestriction): Row {
+function toRestrictionRow({ scope, mode, code, reason, ends }: StandingRestriction): SummaryRow {
   return [
     mode.toUpperCase(),
     `${scope === ACCOUNT ? 'the account' : scope} (${code}): ${reason}; until ${ends}`,
@@ -152,8 +152,8 @@ function verdictRows({
   exchange,
   restrictions,
   unrealisedProfit,
-}: RunSummary): Row[] {
-  const ending: Row = [
+}: RunSummary): SummaryRow[] {
+  const ending: SummaryRow = [
     'ended',
     fault ?? (clean ? 'in good order' : 'with something in flight: the next start clears it up'),
   ]

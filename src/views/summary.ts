@@ -4,8 +4,14 @@ import { endsOf, type Restriction } from '../domain/trading-mode.ts'
 import type { Holding, PositionReading } from '../domain/position.ts'
 import type { DurationSummary } from '../lib/percentiles.ts'
 import { marginFeesOf, type Money, sumMoney } from '../domain/fill-money.ts'
-import { moneyByStrategy, moneyOf } from '../engine/book/apply-fill.ts'
-import { type Book, capitalOf, pairKey, splitPair } from '../engine/book/book.ts'
+import {
+  type Book,
+  capitalOf,
+  pairKey,
+  splitPair,
+  moneyByStrategy,
+  moneyOf,
+} from '../engine/book/book.ts'
 import type { EngineSettings } from '../engine/settings.ts'
 import type { EndpointStatistics } from '../exchange/limiter/endpoint-queue.ts'
 import { decimal, sumDecimals, ZERO } from '../lib/decimal.ts'

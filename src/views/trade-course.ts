@@ -32,7 +32,7 @@ export interface TradeCourse {
   readonly prices: readonly { readonly at: number; readonly price: number }[]
 }
 
-interface CourseOptions {
+interface TradeCourseOptions {
   readonly trade: ClosedTrade
   readonly positionMode: PositionMode
   /** Absent: the book has forgotten the instrument. */
@@ -42,7 +42,7 @@ interface CourseOptions {
 /** @throws Failure JOURNAL_CORRUPT */
 export function readTradeCourse(
   reader: Pick<JournalReader, 'bookings' | 'records'>,
-  { trade, positionMode, tick }: CourseOptions,
+  { trade, positionMode, tick }: TradeCourseOptions,
 ): Omit<TradeCourse, 'prices' | 'journal'> {
   const { openedAt, closedAt, symbol, strategyId, side } = trade
   const isNet = positionMode === 'one_way_mode'

@@ -1,8 +1,7 @@
 import type { DaemonConfig } from '../config/load-config.ts'
 import type { StrategyId } from '../domain/ids.ts'
 import type { Holding } from '../domain/position.ts'
-import { unclaimedHolding } from '../engine/book/allocation.ts'
-import { type Book, splitPair, unownedOf } from '../engine/book/book.ts'
+import { type Book, splitPair, unownedOf, unclaimedHolding } from '../engine/book/book.ts'
 import type { EngineSettings } from '../engine/settings.ts'
 import { formatOnGrid, type Grid } from '../lib/grid.ts'
 

@@ -4,7 +4,7 @@ import {
   computeScenario,
   findFirstLiquidation,
   type FirstLiquidation,
-  type Scenario,
+  type MoveScenario,
   type ScenarioAccount,
   type ScenarioInstrument,
   type ScenarioOutcome,
@@ -91,7 +91,7 @@ function viewOutcome(
 
 function viewScenario(
   account: ScenarioAccount,
-  scenario: Scenario,
+  scenario: MoveScenario,
   first: FoundLiquidation,
 ): WhatIfView['scenario'] {
   const outcome = computeScenario(account, scenario)

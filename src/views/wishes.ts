@@ -4,7 +4,7 @@ import { pairOf, placesOf } from '../engine/book/book.ts'
 import { showOnGrid } from '../lib/grid.ts'
 import type { ShownAccount } from './shown-account.ts'
 
-type Wish = AccountView['strategies'][number]['wants'][number]
+type ShownWish = AccountView['strategies'][number]['wants'][number]
 
 /** When each strategy last wanted something else on an instrument, in this run. */
 export class WishTimes {
@@ -28,7 +28,7 @@ export function viewWishes(
   account: Pick<ShownAccount, 'book' | 'grids' | 'wishes'>,
   id: string,
   symbols: readonly string[],
-): Wish[] {
+): ShownWish[] {
   return symbols.map((symbol) => {
     const since = account.wishes?.since(pairOf(id, symbol))
     const what = describeWish(account, id, symbol)

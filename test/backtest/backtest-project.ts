@@ -149,14 +149,13 @@ export async function runBacktest(
   const run = new BacktestRun(prepared.open(prepared.fillModel, out))
   while (run.playTo(run.now + 3_600_000));
   equities?.push(run.equity)
-  const { coverage, remarks } = prepared
   const report = {
     format: 1,
     name: 'test',
     coin: prepared.config.account.marginCoin,
-    coverage,
+    coverage: prepared.coverage,
     assumptions: [],
-    remarks,
+    remarks: prepared.listRemarks(),
     looks: looksOf(prepared),
     runs: [run.finish()],
   } as const satisfies BacktestReport

@@ -72,12 +72,9 @@ async function prepare() {
 type Prepared = ReturnType<Awaited<ReturnType<typeof prepare>>>
 
 /** A run as a paper account has it, but for the clock: its book is what the journal says. */
-function openRun(
-  { backtest, coverage, productType, coin }: Prepared,
-  time: VirtualTime,
-  disk: MemoryJournal,
-) {
+function openRun({ backtest, config, coverage }: Prepared, time: VirtualTime, disk: MemoryJournal) {
   const { core } = backtest
+  const { productType, marginCoin } = config.account
   // A paper account has its candles of what it saw alone.
   const { recordedCandle: _recordedCandle, ...settings } = backtest.settings
   const { checkpoint, records } = disk.load()
@@ -103,7 +100,7 @@ function openRun(
     ),
     exchange: new DirectExchange(core, () => time.now, {
       productType,
-      marginCoin: coin,
+      marginCoin,
       view: viewOf(coverage),
     }),
     surroundings: {

@@ -190,7 +190,7 @@ test('orders are filled on kept quotes; what is delisted is closed, and what com
   expect(listAssumptions(prepared, []).join('\n')).toContain(
     `${always}, ${late}, ${gone} trade on kept tickers: quotes of 1 min, no candles.`,
   )
-  const remarks = prepared.remarks.join('\n')
+  const remarks = prepared.listRemarks().join('\n')
   expect(remarks).toContain(`${late} begins later`)
   expect(remarks).toContain(`${gone} ends earlier`)
   expect(remarks).not.toContain(`${always} ends earlier`)

@@ -75,7 +75,7 @@ async function play(feeds: readonly string[], change: Partial<BacktestRequest> =
   const { seen } = JSON.parse(state) as {
     seen: readonly (readonly [number, number | 'none', number])[]
   }
-  return { seen, report: run.finish(), remarks: prepared.remarks }
+  return { seen, report: run.finish(), remarks: prepared.listRemarks() }
 }
 
 test('[STR2] a reading is shown from its own instant on, and never before', async () => {

@@ -63,6 +63,12 @@ describe.concurrent('trades by hand at the command line', () => {
     expect(order).toMatchObject({ code: 75 })
     expect(order.printed).toContain('not done: no daemon runs')
     expect((await give(project, 'order', 'BTCUSDT', 'buy', '0.01')).code).toBe(64)
-    expect((await give(project, 'close', 'BTCUSDT', '150 %')).code).toBe(64)
+    for (const share of ['150 %', '50']) {
+      const refused = await give(project, 'close', 'BTCUSDT', share)
+      expect([refused.code, refused.printed]).toEqual([
+        64,
+        expect.stringContaining(`${share} is no share: write it with %`),
+      ])
+    }
   })
 })

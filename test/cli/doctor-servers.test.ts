@@ -7,7 +7,7 @@ import { Redis } from 'ioredis'
 import { afterEach, describe, expect, test } from 'vitest'
 import { examineServers } from '../../src/cli/doctor/examine-servers.ts'
 import { type Finding } from '../../src/cli/process/finding.ts'
-import { Connection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
+import { PostgresConnection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
 import { findPort } from '../support/free-port.ts'
 import { postgresMissing, postgresServer } from '../support/postgres-server.ts'
 import { redisMissing, RedisServer } from '../support/redis-server.ts'
@@ -51,7 +51,7 @@ describe.skipIf(postgresMissing !== undefined)('of a journal on PostgreSQL', () 
     `journal.schema=${place.schema}`,
   ]
   const ask = async (place: PostgresPlace, sql: string): Promise<void> => {
-    const connection = new Connection(place)
+    const connection = new PostgresConnection(place)
     try {
       await connection.query(sql)
     } finally {

@@ -37,6 +37,22 @@ test('what is shown of the main file is shown of each account, and the trouble o
   expect(code).toBe(75)
 })
 
+test.each([
+  ['one account has what is asked for', ['none', 0, 'none'], 0],
+  ['none of them has it', ['none', 'none', 'none'], 1],
+  ['one is refused', ['none', 1, 0], 1],
+] as const)('the exit code where %s', async (_, answers, expected) => {
+  workspace.fill({
+    'config/main.yaml': `${MAIN}accounts: [bob.yaml, carol.yaml]\n`,
+    'config/bob.yaml': replaceOnce(MAIN, 'name: paper', 'name: bob'),
+    'config/carol.yaml': replaceOnce(MAIN, 'name: paper', 'name: carol'),
+  })
+  const left = [...answers]
+  const options = { config: join(workspace.directory, 'config/main.yaml'), set: [], json: true }
+
+  expect(await showEachAccount(options, () => left.shift() ?? 0)).toBe(expected)
+})
+
 test('a file that lists no accounts is shown alone', async () => {
   workspace.fill()
   const options = { config: join(workspace.directory, 'config/main.yaml'), set: [] }

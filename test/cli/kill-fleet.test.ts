@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { judgeKill, killFleets } from '../../src/cli/kill/kill-fleet.ts'
-import { type OrderedKill } from '../../src/journal/journal.ts'
+import { type KillOrder } from '../../src/journal/journal.ts'
 import { type FleetAccount } from '../../src/journal/fleet/fleet-accounts.ts'
-import { type KillOrderResult } from '../../src/journal/fleet/order-kills.ts'
+import { type KillOrderResult } from '../../src/journal/postgres/kill-order.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
 const HOLDER = 'live on host-a, pid 12, /var/lib/intentd/live'
@@ -24,7 +24,7 @@ function account(more: Partial<FleetAccount> = {}): FleetAccount {
   }
 }
 
-function kill(state: OrderedKill['state'], number = 3): FleetAccount['kill'] {
+function kill(state: KillOrder['state'], number = 3): FleetAccount['kill'] {
   const answered = { answeredBy: state === 'asked' ? '' : HOLDER, answeredAt: undefined }
   return { number, state, reason: 'drill', by: 'me', orderedAt: 0, ...answered }
 }

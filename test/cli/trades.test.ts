@@ -134,10 +134,10 @@ describe('intentd trades', () => {
     expect(code).toBe(0)
     expect(out).toBe(
       [
-        'closed, UTC       strategy  instrument  side     held    net      %',
-        '2025-06-03 03:30  grid      BTCUSDT     long   30 min   0.80   0.13  USDT  0.01 from 60000 to 60100: 1.00 gross, 0.20 fees, 2 fills; order',
-        '2025-06-04 03:00  grid      BTCUSDT     short    23 h  -2.20  -0.37  USDT  0.01 from 60000 to 60200: -2.00 gross, 0.20 fees, 2 fills; flatten',
-        '2025-06-05 03:00  trend     ETHUSDT     long     24 h   0.80   2.67  USDT  0.01 from 3000 to 3100: 1.00 gross, 0.20 fees, 2 fills; order',
+        'closed, UTC       strategy  instrument  side   held for    net  net %  coin',
+        '2025-06-03 03:30  grid      BTCUSDT     long     30 min   0.80   0.13  USDT  0.01 from 60000 to 60100: 1.00 gross, 0.20 fees, 2 fills; ended by: order',
+        '2025-06-04 03:00  grid      BTCUSDT     short      23 h  -2.20  -0.37  USDT  0.01 from 60000 to 60200: -2.00 gross, 0.20 fees, 2 fills; ended by: flatten',
+        '2025-06-05 03:00  trend     ETHUSDT     long       24 h   0.80   2.67  USDT  0.01 from 3000 to 3100: 1.00 gross, 0.20 fees, 2 fills; ended by: order',
         '',
         '3 trades, 2 won; net -0.60 USDT',
         '',
@@ -174,7 +174,7 @@ describe('intentd trades', () => {
     ])
 
     expect((await run('trades')).out.replaceAll(/\s+/g, ' ')).toContain(
-      '2 fills; entered as breakout; take profit, as =half ',
+      '2 fills; entered as breakout; ended by: take profit, as =half ',
     )
     expect((await run('trades', '--csv')).out).toContain(",takeProfit,,breakout,'=half\n")
     const fills = (await run('fills')).out
@@ -228,6 +228,22 @@ describe('intentd trades', () => {
     const { code, aside } = await run('trades', '--from', '2025-02-30')
     expect([code, aside]).toEqual([64, expect.stringContaining('there is no day 2025-02-30')])
   })
+})
+
+test('says which strategy nobody knows, and that fewer trades were closed', async () => {
+  writeJournal(threeTrades())
+  const unknown = await run('trades', '--strategy', 'trent')
+  const course = await run('trades', '--course', '4')
+
+  expect([unknown.code, unknown.aside]).toEqual([
+    1,
+    expect.stringContaining('knows trent; did you mean trend?'),
+  ])
+  expect([course.code, course.out, course.aside]).toEqual([
+    1,
+    'null\n',
+    'fewer than 4 trades were closed\n',
+  ])
 })
 
 test.each([

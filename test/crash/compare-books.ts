@@ -7,7 +7,7 @@ import { type BookedFill } from '../../src/journal/booking.ts'
 import { JournalReader } from '../../src/journal/journal-reader.ts'
 import { REPLICA_FILE } from '../../src/journal/journal-failures.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
-import { openStoredReplica } from '../../src/journal/stored-replica.ts'
+import { openStoredJournal } from '../../src/journal/journal-reader.ts'
 import { decimal, sumDecimals } from '../../src/lib/decimal.ts'
 import {
   compareFates,
@@ -66,7 +66,7 @@ function readStored(file: string, mode: Mode) {
   const identity = `simulator USDT-FUTURES ${mode}`
   const isReplica = file.endsWith(REPLICA_FILE)
   const journal = isReplica
-    ? openStoredReplica(file)
+    ? openStoredJournal(file)
     : openSqliteJournal({ file, identity, keepSince: () => 0 })
   const contents = 'contents' in journal ? journal.contents : journal.load()
   const booked = [...journal.bookings('fill')].filter((row) => row.kind === 'fill')

@@ -33,7 +33,6 @@ function openExchange(
     },
     clock: time,
     onRefused: ({ code }) => heard.push(`refused ${code}`),
-    onBatch: () => () => heard.push('first byte'),
     onBroken: (error) => heard.push(String(error)),
     ...change,
   })
@@ -55,17 +54,6 @@ test('a call leaves with its exact bytes, and is on the wire until its answer wa
     options: { priority: 1 },
   })
   expect(heard).toEqual(['accepted'])
-})
-
-test('the first byte of a batch is heard of once nobody objects', () => {
-  const { exchange, asked, heard } = openExchange()
-  let objection: string | undefined = 'stale'
-  exchange.placeBatch('{}', { beforeWrite: () => objection }, () => undefined)
-  const { beforeWrite } = asked[0]?.options ?? {}
-
-  expect([beforeWrite?.(), [...heard]]).toEqual(['stale', []])
-  objection = undefined
-  expect([beforeWrite?.(), heard]).toEqual([undefined, ['first byte']])
 })
 
 test('a read is answered, and one that breaks the program is reported', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
-import { Connection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
+import { PostgresConnection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
 import { STATE } from '../crash/crash-config.ts'
 import { postgresMissing, postgresServer } from '../support/postgres-server.ts'
 import { isOpenThere } from '../support/virtual/exchange-truth.ts'
@@ -15,14 +15,14 @@ const LEASE_MS = 60_000
 
 /** From now on each commit waits for a server that is not there; read by the server itself, not by a commit. */
 async function loseReplica(place: PostgresPlace): Promise<void> {
-  const connection = new Connection(place)
+  const connection = new PostgresConnection(place)
   await connection.query(`ALTER SYSTEM SET synchronous_standby_names = 'gone'`)
   await connection.query('SELECT pg_reload_conf()')
   await connection.close()
 }
 
 async function findReplica(place: PostgresPlace): Promise<void> {
-  const connection = new Connection(place, 0, 'SET synchronous_commit = local')
+  const connection = new PostgresConnection(place, 0, 'SET synchronous_commit = local')
   await connection.query('ALTER SYSTEM RESET synchronous_standby_names')
   await connection.query('SELECT pg_reload_conf()')
   await connection.close()
@@ -48,7 +48,7 @@ describe.skipIf(postgresMissing !== undefined)('[RSK3] a synchronous replica tha
       const { orders } = await machines.readTruth()
       expect([...orders.values()].filter(isOpenThere)).toEqual([])
 
-      const connection = new Connection(place)
+      const connection = new PostgresConnection(place)
       const [row] = await connection.query(`SELECT reason FROM "${place.schema}".kill_order`)
       await connection.close()
       expect(row).toEqual({ reason: 'drill' })

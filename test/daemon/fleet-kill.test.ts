@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { postgresMissing, postgresServer } from '../support/postgres-server.ts'
-import { Connection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
+import { PostgresConnection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
 import { orderKill } from '../../src/journal/postgres/kill-order.ts'
 import { killLeftOver } from './intentd-process.ts'
 import { Machines } from './machines.ts'
@@ -111,7 +111,7 @@ describe.skipIf(postgresMissing !== undefined)('[RSK2] [RSK3] intentd kill --all
     withMachines(async (machines, _, place) => {
       const writer = machines.run('a')
       await writer.untilEvent('daemon.running')
-      const server = new Connection(place)
+      const server = new PostgresConnection(place)
       await orderKill(server, place.schema, { reason: 'drill', by: 'anna' })
       await server.close()
 

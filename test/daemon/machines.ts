@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { REPLICA_FILE } from '../../src/journal/journal-failures.ts'
-import { Connection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
+import { PostgresConnection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
 import { compareBooks } from '../crash/compare-books.ts'
 import { systemTimers } from '../../src/lib/timers.ts'
 import { CONFIG_FILE, STATE, writeCrashConfig } from '../crash/crash-config.ts'
@@ -128,7 +128,7 @@ export class Machines {
   /** The server ends the connection of the writer while a commit of it is under way. */
   async cutCommit(): Promise<void> {
     const { asked } = this.#ground
-    const connection = new Connection(asked)
+    const connection = new PostgresConnection(asked)
     const underWay = `FROM pg_stat_activity
       WHERE query LIKE '%"${asked.schema}".write_changes%' AND wait_event_type = 'Lock'`
     await connection.query('BEGIN')
@@ -146,7 +146,7 @@ export class Machines {
   /** For so long no commit of the writer comes to its end. */
   async holdCommits(ms: number): Promise<void> {
     const { asked } = this.#ground
-    const connection = new Connection(asked)
+    const connection = new PostgresConnection(asked)
     await connection.query('BEGIN')
     await connection.query(`LOCK TABLE "${asked.schema}".records IN ACCESS EXCLUSIVE MODE`)
     await new Promise<void>((resolve) => systemTimers.after(ms, resolve))
@@ -192,7 +192,7 @@ export class Machines {
   }
 
   async #ask(sql: string): Promise<void> {
-    const connection = new Connection(this.#ground.asked)
+    const connection = new PostgresConnection(this.#ground.asked)
     await connection.query(sql)
     await connection.close()
   }

@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { killFileOf, throwKillSwitch } from '../../src/assembly/state/kill-switch.ts'
 import { OrderedKills, throwStandingKill } from '../../src/daemon/fleet/ordered-kill.ts'
 import { pairKey } from '../../src/engine/book/book.ts'
-import { type KillAnswer, type OrderedKill } from '../../src/journal/journal.ts'
+import { type KillAnswer, type KillOrder } from '../../src/journal/journal.ts'
 
-const kill = (number: number, state: OrderedKill['state'] = 'asked'): OrderedKill => ({
+const kill = (number: number, state: KillOrder['state'] = 'asked'): KillOrder => ({
   number,
   state,
   reason: 'drill',
@@ -23,8 +23,8 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true }))
 
 /** An account that obeys a kill, and one whose switch is looked at by the test. */
-function createScene(standing?: OrderedKill) {
-  let ask: (kill: OrderedKill) => KillAnswer | undefined = () => undefined
+function createScene(standing?: KillOrder) {
+  let ask: (kill: KillOrder) => KillAnswer | undefined = () => undefined
   const commands: string[] = []
   const engine = { kill: undefined as { phase: string } | undefined }
   const restrictions = new Map<string, object>()
@@ -52,7 +52,7 @@ function createScene(standing?: OrderedKill) {
     commands,
     engine,
     restrictions,
-    ask: (order: OrderedKill) => ask(order),
+    ask: (order: KillOrder) => ask(order),
     isThrown: () => existsSync(killFileOf(directory)),
   }
 }

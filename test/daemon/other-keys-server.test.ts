@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { Connection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
+import { PostgresConnection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
 import { CONFIG_FILE } from '../crash/crash-config.ts'
 import { postgresMissing, postgresServer } from '../support/postgres-server.ts'
 import { IntentdProcess, killLeftOver } from './intentd-process.ts'
@@ -15,7 +15,7 @@ const BOTH_NAMED =
 
 /** As if the key of the account had been another one until now. */
 async function rotateKey(place: PostgresPlace): Promise<void> {
-  const connection = new Connection(place)
+  const connection = new PostgresConnection(place)
   const [row] = await connection.query(
     `SELECT value FROM "${place.schema}".meta WHERE name = 'writer'`,
   )

@@ -172,6 +172,14 @@ test('another secret is in the plan of a reload by the name of its signal, and c
   }
   expect(await ask('plan')).toMatchObject({ code: 1, said: expect.stringMatching(/nothing would/) })
 
+  writeSecrets('short')
+  for (const verb of ['plan', 'reload']) {
+    const bad = await ask(verb)
+    expect([verb, bad.code]).toEqual([verb, 1])
+    expect(bad.said).toMatch(/^! a reload is refused: .*INTENTD_SIGNAL_TV/m)
+    expect(bad.said).not.toContain('nothing would change')
+  }
+
   writeSecrets(after)
   const plan = await ask('plan')
   expect(plan.code).toBe(0)

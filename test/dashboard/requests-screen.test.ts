@@ -17,7 +17,7 @@ afterAll(() => projects.close())
 describe.skipIf(browserMissing !== undefined)('what others want, in a browser', () => {
   test('proposals that wait for a code and signals stand on the first screen, texts of others as text', async () => {
     const project = projects.open()
-    const run = project.run(['--set', SIGNALS], { INTENTD_SIGNAL_TV: SECRET })
+    const run = project.run(['-c', 'config/paper.yaml', '--set', SIGNALS], { INTENTD_SIGNAL_TV: SECRET })
     const control = await run.untilEvent('control.listening')
     const signals = String((await run.untilEvent('signals.listening'))['url'])
     await run.untilEvent('order.accepted')
@@ -56,6 +56,7 @@ describe.skipIf(browserMissing !== undefined)('what others want, in a browser', 
     await taken.getByText('strategies see it').waitFor()
 
     expect(await waiting.innerText()).toContain(HOSTILE)
+    expect(await waiting.innerText()).toContain('intentd confirm -c config/paper.yaml --set ')
     expect(await page.evaluate('window.wasRun')).toBe(undefined)
     expect(await taken.locator('tbody tr').allInnerTexts()).toEqual([
       expect.stringMatching(

@@ -1,16 +1,26 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { toOrderId } from '../../src/domain/ids.ts'
-import { isTerminal, type Order } from '../../src/domain/order.ts'
+import {
+  isTerminal,
+  OPEN_STATES,
+  type Order,
+  type OrderState,
+  TERMINAL_STATES,
+} from '../../src/domain/order.ts'
 import {
   applyFillToOrder,
   markAbsent,
   markAccepted,
+  markClockRefused,
   markDone,
   markExpired,
+  markLost,
   markNotSent,
   markQuarantined,
   markQueuedAgain,
   markRejected,
+  markReleased,
   markSentAgain,
   markUnknown,
 } from '../../src/execution/order-machine.ts'
@@ -130,5 +140,67 @@ describe('an order', () => {
         if (wasOver) expect(isTerminal(order) || order.state === 'quarantined').toBe(true)
       }
     }
+  })
+})
+
+const STATES: readonly OrderState[] = [...OPEN_STATES, ...TERMINAL_STATES]
+
+/** Each function of the table, with fills of every size for the last one. */
+const FUNCTIONS: Readonly<Record<string, readonly ((order: Order) => Order)[]>> = {
+  markSentAgain: [(order) => markSentAgain(order, NOW)],
+  markAccepted: [(order) => markAccepted(order, ID, NOW)],
+  markRejected: [(order) => markRejected(order, 'no')],
+  markNotSent: [(order) => markNotSent(order, 'refused')],
+  markClockRefused: [(order) => markClockRefused(order, '40008')],
+  markUnknown: [(order) => markUnknown(order, 'timeout')],
+  markExpired: [(order) => markExpired(order, 'late')],
+  markDone: [(order) => markDone(order, undefined, 'cancelled')],
+  markAbsent: [(order) => markAbsent(order, 'no trace')],
+  markQueuedAgain: [(order) => markQueuedAgain(order, 'absent')],
+  markQuarantined: [(order) => markQuarantined(order, 'odd')],
+  markReleased: [(order) => markReleased(order, undefined, 'looked')],
+  markLost: [(order) => markLost(order, 'damaged', NOW)],
+  applyFillToOrder: [1, 6, 10, 11].map((lots) => (order: Order) => applyFillToOrder(order, lots)),
+}
+
+/** `name: from → to` of each change that the function makes to orders in every state. */
+function changesOf(name: string): ReadonlySet<string> {
+  const orders = STATES.flatMap((state) =>
+    [0, 1, 2].flatMap((attempts) =>
+      [0, 4].map((filledLots): Order => ({ ...madeSent(), state, attempts, filledLots })),
+    ),
+  )
+  const changes = orders.flatMap((order) =>
+    (FUNCTIONS[name] ?? []).map((apply) => [order.state, apply(order).state] as const),
+  )
+  return new Set(changes.flatMap(([from, to]) => (from === to ? [] : [`${from} → ${to}`])))
+}
+
+/** The same, as the table above the functions says it. */
+function readTable(): ReadonlyMap<string, ReadonlySet<string>> {
+  const source = new URL('../../src/execution/order-machine.ts', import.meta.url)
+  const table = new Map<string, Set<string>>()
+  for (const { groups } of readFileSync(source, 'utf8').matchAll(
+    /^ \* \| `(?<name>\w+)` +\| (?<from>[\w, ]+?) +\| (?<to>[\w, ]+?) +\|$/gm,
+  )) {
+    const { name = '', from = '', to = '' } = groups ?? {}
+    const changes = table.get(name) ?? new Set()
+    for (const one of from === 'any' ? STATES : from.toLowerCase().split(', '))
+      for (const other of to.toLowerCase().split(', '))
+        if (one !== other) changes.add(`${one} → ${other}`)
+    table.set(name, changes)
+  }
+  return table
+}
+
+describe('the table of the states', () => {
+  const table = readTable()
+
+  test('names each function', () => {
+    expect([...table.keys()].toSorted()).toEqual(Object.keys(FUNCTIONS).toSorted())
+  })
+
+  test.each(Object.keys(FUNCTIONS))('says what %s does, and nothing else', (name) => {
+    expect([...(table.get(name) ?? [])].toSorted()).toEqual([...changesOf(name)].toSorted())
   })
 })

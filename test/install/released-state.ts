@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { Connection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
+import { PostgresConnection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
 
 export const RELEASED = join(import.meta.dirname, 'released')
 
@@ -46,7 +46,7 @@ export async function restoreOnServer(
   const dump = gunzipSync(
     readFileSync(join(RELEASED, version, 'journal-on-server.sql.gz')),
   ).toString('utf8')
-  const connection = new Connection(place)
+  const connection = new PostgresConnection(place)
   try {
     await connection.query(dump)
   } finally {

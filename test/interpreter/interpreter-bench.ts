@@ -32,8 +32,6 @@ const DECIDED: DecisionMade = {
 export interface AskedCall {
   readonly what: string
   readonly options: CallOptions
-  /** The tickers that led to it. */
-  readonly tickersReadAt: number | undefined
   readonly answer: (answer: Answer<BatchResult>) => void
 }
 
@@ -45,6 +43,8 @@ export class InterpreterBench {
   /** Everything that was done, in order. */
   readonly done: string[] = []
   readonly calls: AskedCall[] = []
+  /** The tickers behind each batch that left. */
+  readonly leaving: (number | undefined)[] = []
   /** Commits that are not done yet, oldest first. */
   readonly commits: ((failure?: unknown) => void)[] = []
   readonly asked: string[] = []
@@ -135,6 +135,11 @@ export class InterpreterBench {
     }
   }
 
+  /** Nothing is in the way of the calls: their first bytes leave. */
+  writeCalls(): void {
+    for (const { options } of this.calls) options.beforeWrite?.()
+  }
+
   #createJournal(): JournalPort {
     return {
       append: (record) => this.done.push(`append ${record.kind}`),
@@ -153,12 +158,7 @@ export class InterpreterBench {
   #createPorts(): Ports {
     const ask = (what: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void => {
       this.done.push(what)
-      this.calls.push({
-        what,
-        options,
-        tickersReadAt: this.interpreter.tickersReadAt,
-        answer: onAnswer,
-      })
+      this.calls.push({ what, options, answer: onAnswer })
     }
     return {
       clock: this.time,
@@ -201,7 +201,7 @@ export class InterpreterBench {
         },
         forget: () => this.done.push('note removed'),
       },
-      listener: {},
+      listener: { batchLeaves: (tickersReadAt) => this.leaving.push(tickersReadAt) },
     }
   }
 }

@@ -68,6 +68,18 @@ test('[RSK2] no batch leaves that the core holds back since it was formed', () =
   expect(verdicts).toEqual(['trading was restricted meanwhile', undefined])
 })
 
+test('the first byte of a batch is heard of once nothing objects', () => {
+  const bench = openBench()
+  bench.step('started', [batchEffect('a')])
+  bench.isKilled = true
+  bench.writeCalls()
+  expect(bench.leaving).toEqual([])
+
+  bench.isKilled = false
+  bench.writeCalls()
+  expect(bench.leaving).toEqual([undefined])
+})
+
 test('[MKT1] no batch leaves while a clock may have jumped', () => {
   const bench = openBench()
   bench.step('started', [batchEffect('a')])

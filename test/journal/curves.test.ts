@@ -17,7 +17,8 @@ import {
 import { JournalReader } from '../../src/journal/journal-reader.ts'
 import { openReading } from '../../src/journal/journal-layout.ts'
 import { repairJournal } from '../../src/journal/repair-journal.ts'
-import { openSqliteJournal, verifyJournal } from '../../src/journal/sqlite-journal.ts'
+import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
+import { verifyJournal } from '../../src/journal/verify-journal.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

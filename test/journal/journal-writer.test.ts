@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { differencesOf, type JournalWriter } from '../../src/journal/journal-writer.ts'
 import { repairJournal } from '../../src/journal/repair-journal.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
-import { Connection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
+import { PostgresConnection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
 import { postgresMissing, postgresServer } from '../support/postgres-server.ts'
 import { Machine, record } from './postgres/scene.ts'
 
@@ -75,7 +75,7 @@ describe.skipIf(postgresMissing !== undefined)('a journal on PostgreSQL', () => 
     await journal.noteWriter(ALICE)
     await journal.close()
     const tokenOf = async () => {
-      const connection = new Connection(place)
+      const connection = new PostgresConnection(place)
       const [row] = await connection.query(`SELECT token FROM "${place.schema}".lease`)
       await connection.close()
       return row?.['token']
@@ -110,7 +110,7 @@ describe.skipIf(postgresMissing !== undefined)('a journal on PostgreSQL', () => 
 
     await expect(standby).rejects.toThrow(/^STATE_OF_OTHER_KEYS/)
     expect(looks).toBe(2)
-    const connection = new Connection(place)
+    const connection = new PostgresConnection(place)
     await connection.query(`UPDATE "${place.schema}".lease SET token = token + 1`)
     await journal.noteWriter(BOB)
     const [row] = await connection.query(
@@ -141,7 +141,7 @@ describe.skipIf(postgresMissing !== undefined)('a journal on PostgreSQL', () => 
       })
 
     await expect(follow(true, 3)).rejects.toThrow(/it follows on/)
-    const connection = new Connection(place)
+    const connection = new PostgresConnection(place)
     const rows = await connection.query(`SELECT differs FROM "${place.schema}".followers`)
     await connection.close()
     expect([states, rows]).toEqual([[['risk'], ['risk'], ['risk']], [{ differs: 'risk' }]])

@@ -7,7 +7,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { JournalReader } from '../../src/journal/journal-reader.ts'
-import { openSqliteJournal, verifyJournal } from '../../src/journal/sqlite-journal.ts'
+import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
+import { verifyJournal } from '../../src/journal/verify-journal.ts'
 
 const WATCH = new URL('../crash/watch-points.ts', import.meta.url).href
 const PROCESS = fileURLToPath(new URL('./pack-process.ts', import.meta.url))

@@ -7,7 +7,8 @@ import { type JournalRecord } from '../../src/domain/record.ts'
 import { JournalReader, type RecordQuery } from '../../src/journal/journal-reader.ts'
 import { type Journal } from '../../src/journal/journal.ts'
 import { migrateFile } from '../../src/journal/migrate/migrate-file.ts'
-import { openSqliteJournal, verifyJournal } from '../../src/journal/sqlite-journal.ts'
+import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
+import { verifyJournal } from '../../src/journal/verify-journal.ts'
 
 /** Two blocks and a rest. */
 const COVERED = 600

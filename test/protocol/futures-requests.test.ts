@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type PositionMode } from '../../src/protocol/endpoint.ts'
+import { type WirePositionMode } from '../../src/protocol/endpoint.ts'
 import { describeRequest, type Fields, problemsOf } from './request-rules.ts'
 
 const ORDER = { size: '0.01', price: '42000', side: 'buy', orderType: 'limit', force: 'gtc' }
@@ -70,7 +70,7 @@ describeRequest(
 )
 
 describe('batchPlaceOrder and the position mode', () => {
-  const problems = (change: Fields, mode: PositionMode) =>
+  const problems = (change: Fields, mode: WirePositionMode) =>
     problemsOf('batchPlaceOrder', { ...BATCH, ...order(change) }, { positionMode: mode })
 
   it('tradeSide is required in hedge mode, and must be omitted in one-way mode', () => {

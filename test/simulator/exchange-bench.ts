@@ -1,11 +1,14 @@
-import { type AccountSetup } from '../../src/simulator/shared/account.ts'
+import {
+  type ExchangeAccountSetup,
+  type ExchangeMarginMode,
+} from '../../src/simulator/shared/account.ts'
 import { createExchangeCore } from '../../src/simulator/futures/exchange-core.ts'
 import {
   buildInstruments,
   nextQuarterlyDelivery,
 } from '../../src/simulator/futures/instruments/instruments.ts'
 import { decimal } from '../../src/lib/decimal.ts'
-import { balanceOf, type MarginMode } from '../../src/simulator/margin/orders/margin-order.ts'
+import { balanceOf } from '../../src/simulator/margin/orders/margin-order.ts'
 import { type RowStore } from '../../src/simulator/store/row-store.ts'
 import { type ServiceSettings, Exchange } from '../../src/simulator/exchange.ts'
 import { prepareMarket } from '../../src/simulator/prepare-market.ts'
@@ -20,7 +23,7 @@ import { type WireEvent } from '../../src/simulator/wire/server-event.ts'
 import { bytesOf } from '../../src/simulator/wire/wire-request.ts'
 import { GOOD_REQUESTS, requestFor, START_AT, type RequestParts } from './wire/signed-request.ts'
 
-function openAccount(uid: string, more: Partial<AccountSetup>): AccountSetup {
+function openAccount(uid: string, more: Partial<ExchangeAccountSetup>): ExchangeAccountSetup {
   return {
     uid,
     label: `account ${uid}`,
@@ -116,12 +119,12 @@ export class ExchangeBench {
   }
 
   /** Sends a request as it stands, signed now. */
-  ask(account: AccountSetup, parts: RequestParts) {
+  ask(account: ExchangeAccountSetup, parts: RequestParts) {
     return this.answer(requestFor(account, { at: this.now, ...parts }))
   }
 
   /** The row's good request, with parts of it replaced. */
-  call(account: AccountSetup, name: ServedName, parts: Partial<RequestParts> = {}) {
+  call(account: ExchangeAccountSetup, name: ServedName, parts: Partial<RequestParts> = {}) {
     const good = GOOD_REQUESTS.find((request) => request.name === name)
     if (good === undefined) throw new Error(`no request for ${name}`)
     return this.ask(account, { ...good, ...parts })
@@ -129,7 +132,7 @@ export class ExchangeBench {
 
   /** The data of a success, in the wire's shape. @throws when it was refused. */
   data<Name extends ServedName>(
-    account: AccountSetup,
+    account: ExchangeAccountSetup,
     name: Name,
     parts: Partial<RequestParts> = {},
   ): ServedResponseOf<Name> {
@@ -158,13 +161,13 @@ export class ExchangeBench {
 /** Adds play money to a margin balance. */
 export function depositMargin(
   { core, services }: Exchange,
-  { uid }: Pick<AccountSetup, 'uid'>,
+  { uid }: Pick<ExchangeAccountSetup, 'uid'>,
   {
     mode,
     symbol,
     coin,
     amount,
-  }: { mode: MarginMode; symbol: string; coin: string; amount: string },
+  }: { mode: ExchangeMarginMode; symbol: string; coin: string; amount: string },
   now: number,
 ): void {
   const ref = { uid, balance: balanceOf(mode, symbol), coin }

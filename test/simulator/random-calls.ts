@@ -1,7 +1,7 @@
 import { addressesOf } from '../../src/simulator/spot/address-book.ts'
 import { NOBODY } from '../../src/simulator/shared/handlers.ts'
 import { createRandom, type Random } from '../../src/lib/random.ts'
-import { type AccountSetup } from '../../src/simulator/shared/account.ts'
+import { type ExchangeAccountSetup } from '../../src/simulator/shared/account.ts'
 import { servedNames, servedRow, type ServedName } from '../../src/simulator/wire/served-rows.ts'
 import { ACCOUNTS, type ExchangeBench } from './exchange-bench.ts'
 import { GOOD_REQUEST_OF, type RequestParts } from './wire/signed-request.ts'
@@ -79,12 +79,12 @@ class RandomCaller implements RandomCalls {
   }
 
   /** One that was placed, and is now and then gone already. */
-  #placed(account: AccountSetup, kind: string): PlacedOrder {
+  #placed(account: ExchangeAccountSetup, kind: string): PlacedOrder {
     const orders = this.#orders.get(`${account.uid} ${kind}`) ?? []
     return orders.length === 0 ? { orderId: '1', symbol: 'BTCUSDT' } : this.#pick(orders)
   }
 
-  #partsOf(name: ServedName, account: AccountSetup): Partial<RequestParts> {
+  #partsOf(name: ServedName, account: ExchangeAccountSetup): Partial<RequestParts> {
     const symbol = this.#pick(SYMBOLS)
     const { body, query } = GOOD_REQUEST_OF[name]
     if (body !== undefined) return { body: this.#bodyOf(name, { symbol, account }) ?? body }
@@ -106,7 +106,10 @@ class RandomCaller implements RandomCalls {
   }
 
   /** Undefined where the good request does as it stands. */
-  #bodyOf(name: ServedName, { symbol, account }: { symbol: string; account: AccountSetup }) {
+  #bodyOf(
+    name: ServedName,
+    { symbol, account }: { symbol: string; account: ExchangeAccountSetup },
+  ) {
     const kind = KIND_READ[name] ?? 'futures'
     const cancelOne = () => ({ ...FUTURES, ...this.#placed(account, kind) })
     const cancelListed = () => {
@@ -159,12 +162,12 @@ class RandomCaller implements RandomCalls {
     return make[name]?.()
   }
 
-  #withdrawal({ uid }: AccountSetup) {
+  #withdrawal({ uid }: ExchangeAccountSetup) {
     const [address] = addressesOf(uid).filter(({ chain }) => chain)
     return address && { size: '20', transferType: 'on_chain', ...address }
   }
 
-  #batch(symbol: string, { positionMode }: AccountSetup) {
+  #batch(symbol: string, { positionMode }: ExchangeAccountSetup) {
     const orderList = Array.from({ length: 1 + this.#random.integer(4) }, () => ({
       ...this.#order(symbol),
       size: this.#pick(['0.01', '0.02', '0.05']),
@@ -183,7 +186,7 @@ class RandomCaller implements RandomCalls {
     return { ...order, presetStopLossPrice: (this.#lastOf(symbol) * share).toFixed(1) }
   }
 
-  #exitsOf(account: AccountSetup) {
+  #exitsOf(account: ExchangeAccountSetup) {
     const answer = this.#bench.call(account, 'ordersPlanPending', {
       query: 'productType=USDT-FUTURES&planType=profit_loss',
     })

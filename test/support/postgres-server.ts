@@ -3,7 +3,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Connection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
+import { PostgresConnection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
 import { findPort } from './free-port.ts'
 
 /** On Debian the newest version comes last. */
@@ -59,7 +59,7 @@ async function startServer(): Promise<PostgresServer> {
     newPlace: () => placeIn('postgres'),
     async newDatabase() {
       const place = placeIn(`database_${process.pid}_${places++}`)
-      const connection = new Connection(placeIn('postgres'))
+      const connection = new PostgresConnection(placeIn('postgres'))
       await connection.query(`CREATE DATABASE ${place.url.slice(place.url.lastIndexOf('/') + 1)}`)
       await connection.close()
       return place

@@ -71,10 +71,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'approved-not-exposed',
     what: 'orders of one batch are approved as if each were alone',
-    find: `  addToExposure(context.ownExposure, intent.action, intent.lots)
-  addToExposure(context.accountExposure, intent.action, intent.lots)
-  if (context.worstCase) countApproved(context.worstCase, intent)
-  return { approved: true`,
+    find: '  count(intent, context)\n  return { approved: true',
     replace: '  return { approved: true',
   },
   {
@@ -86,8 +83,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'value-of-the-order-alone',
     what: 'by value a position counts without what is held and what is open',
-    find: 'const notional = notionalAt(instrument, worst, Math.max(',
-    replace: 'const notional = notionalAt(instrument, intent.lots, Math.max(',
+    find: 'const notional = notionalAt(instrument, worst, highestPrice(',
+    replace: 'const notional = notionalAt(instrument, intent.lots, highestPrice(',
   },
   {
     name: 'batch-split-ignored',
@@ -470,8 +467,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'prices-decided-on-twice',
     what: 'the same answer, heard again, is a moment of its own',
-    find: '|| isHeardAgain(core, tickers))',
-    replace: '|| (core.now < 0 && isHeardAgain(core, tickers)))',
+    find: 'if (isRepeated || isOvertaken(tickers, known, exchangeNow(core))) return false',
+    replace: 'if (isOvertaken(tickers, known, exchangeNow(core))) return false',
   },
   {
     name: 'hand-fills-wait-for-an-order',
@@ -752,14 +749,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'capacity-equal-to-the-limit',
     what: 'a bucket that holds as many calls as the limit allows, and is filled evenly: twice the limit in one window',
-    find: 'return Math.min(receivedAt, Math.max(takenAt, grantedAt))',
-    replace: 'return grantedAt - (1 - 1 / this.#options.calls) * this.#options.perMs',
+    find: 'leaveAt(Math.min(receivedAt, takenAt) + perMs * (1 + DRIFT))',
+    replace: 'leaveAt(grantedAt + perMs / this.#options.calls + perMs * DRIFT)',
   },
   {
     name: 'calls-counted-from-their-grant',
     what: 'a window counts from when a call was granted, however long it was on its way',
-    find: 'return Math.min(receivedAt, Math.max(takenAt, grantedAt))',
-    replace: 'return Math.min(receivedAt, takenAt, grantedAt)',
+    find: 'Math.max(bounds.observe({ requestTime, sentAt, receivedAt }), grantedAt)',
+    replace: 'Math.min(bounds.observe({ requestTime, sentAt, receivedAt }), grantedAt)',
   },
   {
     name: 'calls-of-the-run-before-forgotten',
@@ -986,14 +983,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'waits-are-settled',
     what: 'an instrument on which something waits to be placed is called settled',
-    find: '    plan.waiting === 0 &&\n',
-    replace: '',
+    find: 'if (waiting > 0 || ',
+    replace: 'if (',
   },
   {
     name: 'candidates-are-settled',
     what: 'an instrument on which something is denied is called settled, and not looked at when time or prices change',
-    find: 'if (plan.candidates.length === 0) noteSettled',
-    replace: 'if (plan.candidates.length >= 0) noteSettled',
+    find: 'if (candidates.length === 0) return noteSettled',
+    replace: 'if (candidates.length >= 0) return noteSettled',
   },
   {
     name: 'denied-looks-ignore-age',
@@ -1016,8 +1013,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'totals-kept-too-long',
     what: 'what an instrument has in open orders is counted once and for all',
-    find: '    forgetTotals(totals, symbol)\n',
-    replace: '',
+    find: '    noteChanged(changes, symbol)\n    forgetTotals(totals, symbol)\n',
+    replace: '    noteChanged(changes, symbol)\n',
   },
   {
     name: 'outcomes-mark-nothing',

@@ -24,14 +24,14 @@ export interface MessageSenderOptions<Message extends QueuedMessage> {
   readonly deliver: (message: Message, dropped: number) => Promise<WebhookOutcome>
   /** It asks a target that refused everything whether it takes messages again. */
   readonly writeQuestion?: (failing: FailingTarget, now: number) => Message
-  readonly rate: Rate
+  readonly rate: MessageRate
   readonly hidden: HiddenTexts
   readonly logger: AlertLog
   /** Unix ms. */
   readonly now: () => number
 }
 
-export interface Rate {
+export interface MessageRate {
   readonly burst: number
   readonly everyMs: number
 }
@@ -202,11 +202,11 @@ function askedMs(outcome: WebhookOutcome): number {
 }
 
 class SendRate {
-  readonly #rate: Rate
+  readonly #rate: MessageRate
   #calls: number
   #filledAt = 0
 
-  constructor(rate: Rate) {
+  constructor(rate: MessageRate) {
     this.#rate = rate
     this.#calls = rate.burst
   }

@@ -2,11 +2,16 @@ import type { AlertTarget } from '../../config/alert-secrets.ts'
 import type { HiddenTexts } from '../../lib/secret.ts'
 import { type Alert, rankOf } from '../alert.ts'
 import { type MessagePlace, writeCall } from './message.ts'
-import { type AlertLog, type FailingTarget, MessageSender, type Rate } from './message-sender.ts'
+import {
+  type AlertLog,
+  type FailingTarget,
+  MessageSender,
+  type MessageRate,
+} from './message-sender.ts'
 import type { WebhookClient } from './webhook-client.ts'
 
 /** Telegram takes 20 messages a minute in a group, Discord 30: 3 and then 17 are 20 in any minute. */
-const RATE: Rate = { burst: 3, everyMs: 3500 }
+const RATE: MessageRate = { burst: 3, everyMs: 3500 }
 
 interface TargetSenderOptions {
   readonly target: AlertTarget

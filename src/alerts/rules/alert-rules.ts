@@ -45,7 +45,7 @@ const ENDS: ReadonlyMap<LogEvent | undefined, readonly (readonly [LogEvent, Aler
 export class AlertRules {
   readonly #settings: RuleSettings
   readonly #repeats: Repeats
-  readonly #turns = new Turns()
+  readonly #turns = new MatterSides()
   readonly #lasting = new BoundedMap<LastingTrouble>(FOLLOWED_MAX)
   readonly #counted = new BoundedMap<CountedEvents>(FOLLOWED_MAX)
 
@@ -197,7 +197,7 @@ const MATTERS: readonly Matter[] = [
 ]
 
 /** Alerts are news again after the opposite. */
-class Turns {
+class MatterSides {
   readonly #sides = new BoundedMap<'begins' | 'ends'>(FOLLOWED_MAX)
 
   take(event: LogEvent, facts: LogFacts): readonly MatterChange[] {

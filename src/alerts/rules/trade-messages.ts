@@ -13,12 +13,12 @@ interface GatheredTrades {
   readonly account: string | undefined
   /** Unix ms. */
   readonly since: number
-  readonly fills: Lines
-  readonly closed: Lines
+  readonly fills: CountedLines
+  readonly closed: CountedLines
   readonly made: Map<string, Decimal>
 }
 
-interface Lines {
+interface CountedLines {
   readonly shown: string[]
   count: number
 }
@@ -53,11 +53,11 @@ export class TradeMessages {
 }
 
 function beginGathering(account: string | undefined, since: number): GatheredTrades {
-  const none = (): Lines => ({ shown: [], count: 0 })
+  const none = (): CountedLines => ({ shown: [], count: 0 })
   return { account, since, fills: none(), closed: none(), made: new Map() }
 }
 
-function addLine(lines: Lines, describe: () => string): void {
+function addLine(lines: CountedLines, describe: () => string): void {
   lines.count += 1
   if (lines.shown.length < LINES_MAX) lines.shown.push(describe())
 }
@@ -82,7 +82,7 @@ function writeMessages(gathered: GatheredTrades, end: readonly string[]): Alert[
   return [...alerts, { ...common, event: 'alert.closed', key: 'alert.closed', title, lines }]
 }
 
-function linesOf({ shown, count: all }: Lines): readonly string[] {
+function linesOf({ shown, count: all }: CountedLines): readonly string[] {
   return all === shown.length ? shown : [...shown, `… and ${all - shown.length} more`]
 }
 

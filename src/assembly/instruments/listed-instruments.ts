@@ -8,7 +8,7 @@ import { Failure } from '../../lib/failure.ts'
 import { createGrid, stepBelow } from '../../lib/grid.ts'
 import {
   buildInstruments,
-  type Instrument,
+  type ListedContract,
   quarterlyDeliveries,
 } from '../../simulator/futures/instruments/instruments.ts'
 
@@ -20,7 +20,7 @@ export interface ListedContracts {
   readonly fundingMinutes?: readonly number[]
 }
 
-type ProductType = Instrument['productType']
+type ProductType = ListedContract['productType']
 
 export function contractsOf({
   account,
@@ -36,7 +36,10 @@ export function contractsOf({
  * first of their product type, so that a recording of any symbol can be played. @throws Failure
  * SIMULATOR_PRODUCT_UNKNOWN
  */
-export function listInstruments(contracts: ListedContracts, now: number): readonly Instrument[] {
+export function listInstruments(
+  contracts: ListedContracts,
+  now: number,
+): readonly ListedContract[] {
   const listed = buildInstruments(...quarterlyDeliveries(now))
   const wanted = Object.entries(contracts.instruments).map(([symbol, settings]) => {
     const productType = settings.productType ?? productTypeOf(symbol, contracts, listed)
@@ -58,7 +61,7 @@ export function listInstruments(contracts: ListedContracts, now: number): readon
 function productTypeOf(
   symbol: string,
   { productTypes }: ListedContracts,
-  listed: readonly Instrument[],
+  listed: readonly ListedContract[],
 ): ProductType {
   const [first, ...others] = new Set(productTypes)
   if (first !== undefined && others.length === 0) return first
@@ -82,8 +85,8 @@ const DATED = /_\d{6}$/
 function createContract(
   symbol: string,
   productType: ProductType,
-  listed: readonly Instrument[],
-): Instrument {
+  listed: readonly ListedContract[],
+): ListedContract {
   const model = listed.find((row) => row.productType === productType) ?? listed[0]
   if (model === undefined) throw new Error('unreachable: the simulated exchange lists nothing')
   const pair = symbol.replace(DATED, '')
@@ -101,9 +104,9 @@ function createContract(
 }
 
 function withPrecision(
-  contract: Instrument,
+  contract: ListedContract,
   { tickSize, lotSize, minSize, minNotional }: InstrumentSettings,
-): Instrument {
+): ListedContract {
   const sizeGrid = createGrid(lotSize)
   // Keeps the size of the largest order.
   const toLots = (lotsMax: number): number =>

@@ -23,7 +23,7 @@ import {
   GRANULARITIES,
   HISTORY_CANDLES_PAGE_MAX,
 } from '../../protocol/beyond/candles.ts'
-import type { ProductType } from '../../protocol/values.ts'
+import type { ProductType } from '../../domain/instrument.ts'
 
 export interface DownloadRequest {
   readonly caller: BeyondCaller

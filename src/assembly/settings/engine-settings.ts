@@ -29,7 +29,7 @@ import type {
   StrategySettings,
 } from '../../engine/settings.ts'
 import { decimal } from '../../lib/decimal.ts'
-import { sha256 } from '../../lib/digest.ts'
+import { sha256Hex } from '../../lib/digest.ts'
 import { createGrid, stepBelow } from '../../lib/grid.ts'
 import type { StrategyLimits } from '../../risk/risk-context.ts'
 import { contractsOf, listInstruments } from '../instruments/listed-instruments.ts'
@@ -68,19 +68,8 @@ export function stopTimeoutOf(config: DaemonConfig): number {
 
 export function toEngineSettings(config: DaemonConfig, run: RunSettings): EngineSettings {
   const instruments = toInstruments(config)
-  const { execution, account } = config
-  const { foreignFills, losses: _losses, instruments: _instruments, pace, ...rest } = config.risk
-  const {
-    liquidation: _liquidation,
-    survives: _survives,
-    leverageMax,
-    selfTrade,
-    unknownOrdersMax,
-    accountAgeMaxMs: _age,
-    ...others
-  } = rest
-  const { disputeToleranceRatio, disputeToleranceMin, disputeMsMax, indexBandRatio, ...limits } =
-    others
+  const { execution, account, risk } = config
+  const { leverageMax, unknownOrdersMax } = risk
   const { accounts = 1, accountAgeMaxMs = accountAgeMaxOf(config, { accounts }) } = run
   const losses = toLossSettings(config)
   const survives = toSurvivalSettings(config)
@@ -89,7 +78,7 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
     salt: run.salt,
     version: run.version,
     environment: config.environment,
-    configHash: hashOf(config),
+    configHash: sha256Hex([JSON.stringify(config)]).slice(0, 16),
     productType: account.productType,
     positionMode: account.positionMode,
     marginMode: account.marginMode,
@@ -106,18 +95,22 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
     feeCoins: new Map(Object.entries(account.feeCoins)),
     fundingMinutes: calendarFundingMinutes(config.calendar),
     limits: {
-      ...convertEach(limits, Number),
+      dataAgeMaxMs: risk.dataAgeMaxMs,
+      priceCollarRatio: risk.priceCollarRatio,
+      openOrdersMax: risk.openOrdersMax,
+      orderNotionalMax: Number(risk.orderNotionalMax),
+      grossNotionalMax: Number(risk.grossNotionalMax),
       accountAgeMaxMs,
       ...(leverageMax !== undefined && { leverageMax }),
-      ...(selfTrade === 'deny' && { selfTrade }),
+      ...(risk.selfTrade === 'deny' && { selfTrade: risk.selfTrade }),
       ...(unknownOrdersMax !== undefined && { unknownOrdersMax }),
-      ...withoutAbsent(pace),
+      ...withoutAbsent(risk.pace),
     },
     figures: {
-      toleranceRatio: disputeToleranceRatio,
-      toleranceMin: Number(disputeToleranceMin),
-      disputeMsMax,
-      indexBandRatio,
+      toleranceRatio: risk.disputeToleranceRatio,
+      toleranceMin: Number(risk.disputeToleranceMin),
+      disputeMsMax: risk.disputeMsMax,
+      indexBandRatio: risk.indexBandRatio,
     },
     ...(losses && { losses }),
     liquidation: toLiquidationSettings(config),
@@ -131,15 +124,9 @@ export function toEngineSettings(config: DaemonConfig, run: RunSettings): Engine
       crossedToleranceMs: CROSSED_TOLERANCE_MS + execution.fillVisibilityMs,
       stopTimeoutMs: stopTimeoutOf(config),
     },
-    foreignFills,
+    foreignFills: risk.foreignFills,
     onRestart: config.onRestart,
   }
-}
-
-function hashOf(config: DaemonConfig): string {
-  return sha256([JSON.stringify(config)])
-    .toString('hex')
-    .slice(0, 16)
 }
 
 export function toInstruments({
@@ -248,18 +235,17 @@ function withoutAbsent<Name extends string>(limits: {
   return Object.fromEntries(set) as { readonly [name in Name]?: number }
 }
 
-function convertEach<Name extends string, Limit>(
-  limits: Readonly<Record<Name, Limit>>,
-  convert: (limit: Limit) => number,
-): Record<Name, number> {
-  const entries = Object.entries<Limit>(limits).map(([name, limit]) => [name, convert(limit)])
-  return Object.fromEntries(entries) as Record<Name, number>
-}
-
 /** Configured rules precede the simulator's. */
 export function toLiquidationSettings(config: DaemonConfig): LiquidationSettings {
   const { liquidation } = config.risk
-  const rules = new Map([...simulatedRules(config), ...configuredRules(config)])
+  const takerFeeRate = Number(
+    config.simulator?.takerFeeRate ??
+      (liquidation === 'none' ? TAKER_FEE_RATE : liquidation.takerFeeRate),
+  )
+  const rules = new Map([
+    ...simulatedRules(config, takerFeeRate),
+    ...configuredRules(config, takerFeeRate),
+  ])
   if (liquidation === 'none') return { rules }
   const { warn, reduce, flatten } = liquidation
   return { steps: { warn, reduce, flatten }, rules }
@@ -282,8 +268,10 @@ export function toSurvivalSettings({
   return { moves, jointMoves, isGap: gap }
 }
 
-function configuredRules(config: DaemonConfig): readonly (readonly [string, MaintenanceRules])[] {
-  const takerFeeRate = takerFeeRateOf(config)
+function configuredRules(
+  config: DaemonConfig,
+  takerFeeRate: number,
+): readonly (readonly [string, MaintenanceRules])[] {
   return Object.entries(config.instruments).flatMap(([symbol, { maintenance }]) => {
     if (maintenance === undefined) return []
     const tiers = maintenance.map(({ upTo, rate }): MaintenanceTier => ({
@@ -295,9 +283,11 @@ function configuredRules(config: DaemonConfig): readonly (readonly [string, Main
 }
 
 /** Tiers do not depend on the instant. */
-function simulatedRules(config: DaemonConfig): readonly (readonly [string, MaintenanceRules])[] {
+function simulatedRules(
+  config: DaemonConfig,
+  takerFeeRate: number,
+): readonly (readonly [string, MaintenanceRules])[] {
   if (config.simulator === undefined) return []
-  const takerFeeRate = takerFeeRateOf(config)
   return listInstruments(contractsOf(config), 0)
     .filter(({ symbol }) => config.instruments[symbol] !== undefined)
     .map(({ symbol, maintenanceTiers }) => {
@@ -307,11 +297,6 @@ function simulatedRules(config: DaemonConfig): readonly (readonly [string, Maint
       }))
       return [symbol, { tiers, takerFeeRate }] as const
     })
-}
-
-function takerFeeRateOf({ simulator, risk: { liquidation } }: DaemonConfig): number {
-  if (simulator !== undefined) return Number(simulator.takerFeeRate)
-  return Number(liquidation === 'none' ? TAKER_FEE_RATE : liquidation.takerFeeRate)
 }
 
 /** `exits:` of a strategy file, with shares in millionths and durations in ms. */

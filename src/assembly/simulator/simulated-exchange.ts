@@ -1,6 +1,6 @@
 import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import type { EmbeddedSimulatorSettings } from '../../config/schema/simulator-schema.ts'
-import type { Credentials } from '../../exchange/client/request-writer.ts'
+import type { SigningKeys } from '../../exchange/client/request-writer.ts'
 import { Secret } from '../../lib/secret.ts'
 import type {
   AccountRequest,
@@ -96,7 +96,7 @@ export function toAccount(
   }
 }
 
-export function credentialsOf({ accounts }: RunningSimulator): Credentials {
+export function credentialsOf({ accounts }: RunningSimulator): SigningKeys {
   const account = accounts.find(({ uid }) => uid === SIMULATED_UID)
   return {
     apiKey: new Secret(account?.key ?? ''),

@@ -12,7 +12,8 @@ import {
   migrateFile,
   type MigrationPlan,
 } from '../../journal/migrate/migrate-file.ts'
-import { isJournalFile, openSqliteJournal } from '../../journal/sqlite-journal.ts'
+import { openSqliteJournal } from '../../journal/sqlite-journal.ts'
+import { isJournalFile } from '../../journal/verify-journal.ts'
 import type { FollowSettings } from '../../journal/postgres/follow.ts'
 import type { LeaseTerms } from '../../journal/postgres/lease.ts'
 import type { Clock } from '../../lib/clock.ts'

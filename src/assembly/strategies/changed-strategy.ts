@@ -9,7 +9,7 @@ import { writeValue } from '../../lib/value-text.ts'
 import type { StrategyRunner } from '../../strategy/strategy-runner.ts'
 import type { ReplayWatcher } from '../recordings/replay.ts'
 import { createRunner, type LoadedStrategy, readStrategy } from './strategies.ts'
-import { loadStrategyFile } from '../../config/load-config.ts'
+import type { loadStrategyFile } from '../../config/load-config.ts'
 import { ConfigError } from '../../config/yaml/problem.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
 import { Failure } from '../../lib/failure.ts'
@@ -97,20 +97,19 @@ function differences(was: Wishes, now: Wishes): readonly Omit<ChangedDecision, '
 }
 
 /**
- * Replaces the recorded one with its id. @throws ConfigError for an invalid file; Failure if the
+ * Replaces the recorded one with its id. @throws ConfigError for invalid params; Failure if the
  * recording has nothing for it
  */
 export async function loadChangedStrategy(
-  file: { readonly file: string; readonly cwd: string },
+  { strategy, document: source }: ReturnType<typeof loadStrategyFile>,
   { strategies, instruments, positionMode }: EngineSettings,
 ): Promise<LoadedStrategy> {
-  const { strategy, document: source } = loadStrategyFile(file)
   const recorded = strategies.get(toStrategyId(strategy.id))
   if (!recorded) {
     throw new Failure({
       code: 'REPLAY_STRATEGY_UNKNOWN',
       sentence: 'no strategy of this id was recorded',
-      facts: { file: file.file, id: strategy.id, recorded: [...strategies.keys()].join(' ') },
+      facts: { file: strategy.file, id: strategy.id, recorded: [...strategies.keys()].join(' ') },
       hint: 'give the changed file the id of the strategy that it is to be compared with',
     })
   }
@@ -120,7 +119,7 @@ export async function loadChangedStrategy(
       code: 'REPLAY_INSTRUMENT_UNSEEN',
       sentence: 'the recorded strategy was not shown these instruments',
       facts: {
-        file: file.file,
+        file: strategy.file,
         instruments: unseen.join(' '),
         recorded: recorded.symbols.join(' '),
       },

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ConfigDocuments, DaemonConfig, StrategyConfig } from '../../config/load-config.ts'
+import { listDraftFolders } from '../../config/draft-strategies.ts'
 import { ConfigError, type Problem, sortProblems } from '../../config/yaml/problem.ts'
 import type { YamlSource } from '../../config/yaml/yaml-source.ts'
 import type { FeedId } from '../../domain/feed.ts'
@@ -17,7 +18,7 @@ import { messageOf } from '../../lib/failure.ts'
 import { inParallel } from '../../lib/in-parallel.ts'
 import { systemTimers, type Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
-import type { WatchedLoop } from '../../market/poll-grids.ts'
+import type { WatchedLoop } from '../../market/poll-grid.ts'
 import {
   type EndpointName,
   endpointNamed,
@@ -27,6 +28,7 @@ import {
 import type { Strategy } from '../../strategy/define-strategy.ts'
 import { IsolatedRunner, openIsolatedRunner } from '../../strategy/isolation/isolated-runner.ts'
 import type { ResolvedNeeds } from '../../strategy/needs.ts'
+import { refuseDrafts } from '../../strategy/isolation/refuse-drafts.ts'
 import { createStrategyRunner, type StrategyRunner } from '../../strategy/strategy-runner.ts'
 import { type Examination, examineStrategy } from './examine-strategy.ts'
 import { type CandleHistory, readHistory } from './history.ts'
@@ -72,6 +74,7 @@ export async function readStrategies(
   instruments: ReadonlyMap<string, Instrument>,
   { onLoading, historyBeforeAt, strays, here = false }: LoadingOptions = {},
 ): Promise<StrategyProblems> {
+  refuseDrafts(listDraftFolders(config))
   const examined = here
     ? new Map<string, Examination>()
     : await examineIsolated(config, documents, instruments)

@@ -32,9 +32,9 @@ import {
 import { DAY_MS } from '../../report/collect/equity-series.ts'
 import type { PriceCoverage } from '../../report/run-facts.ts'
 import type { PriceLooks } from '../../report/run-report.ts'
-import { createExchangeCore } from '../../simulator/futures/exchange-core.ts'
+import { createExchangeCore, type ExchangeCore } from '../../simulator/futures/exchange-core.ts'
 import {
-  type Instrument,
+  type ListedContract,
   toMarketInstrument,
 } from '../../simulator/futures/instruments/instruments.ts'
 import type { Market } from '../../simulator/market/market.ts'
@@ -108,9 +108,10 @@ export interface PreparedBacktest {
   readonly universe: LoadedUniverse | undefined
   readonly strategyIds: readonly string[]
   readonly code: Readonly<Record<string, StrategyCode>>
-  readonly remarks: readonly string[]
   /** For strategies. */
   readonly feeds: readonly FeedFile[]
+  /** The report says this about the prices and the strategies, a sentence each. */
+  listRemarks(): readonly string[]
   /** Where an instrument without prices in a part of the range has them. */
   unpricedIn(range: PlayedRange): Readonly<Record<string, string>>
   /** @param directory for CSV files; undefined: none */
@@ -147,20 +148,14 @@ export async function prepareBacktest(
     recordings.length > 0
       ? playRecordings(config, recordings, { whole, tapes: request.tapes, universe })
       : playSeed(config, { ...request, simulator, polling })
-  const { fromAt, toAt } = spanOf(played.viewed)
+  const fromAt = Math.min(...played.viewed.map((prices) => prices.fromAt))
+  const toAt = Math.max(...played.viewed.map((prices) => prices.toAt))
   const strategies = await loadWarm({ ...loaded, config }, { whole, fromAt, request })
   const feeds = await loadFeedFiles(request.feeds ?? [], strategies, config.signals)
   const settings = settingsOf(config, { strategies, version: request.version, simulator, age })
   const { account, exchange, backtest } = config
-  const { core: matching } = toSimulatorOptions(simulator, { files: [], speed: 1 })
-  const openExchange = (fillModel: FillModelName) =>
-    createExchangeCore({
-      instruments: played.instruments,
-      accounts: [accountOf(config, simulator)],
-      market: () => played.open({ seed: simulator.seed, startAt: fromAt, simulator }),
-      settings: { ...matching, fillModel, fillsMax: FILLS_KEPT },
-      seed: simulator.seed,
-    })
+  // Rules choose among the kept contracts, which are read while it runs, else among these.
+  const isChosenHere = choosesInstruments(config) && universe?.hasContracts !== true
   return {
     config,
     simulator,
@@ -174,12 +169,15 @@ export async function prepareBacktest(
     seed: simulator.seed,
     fillModel: simulator.fillModel,
     strategyIds: strategies.map(({ id }) => id),
-    code: codeOf(strategies),
-    remarks: listRemarks(
-      strategies,
-      { config, simulator, coverage: played.coverage, polling, feeds, fromAt, toAt },
-      { whole, recordings, universe },
+    code: Object.fromEntries(
+      strategies.map(({ id, moduleFile }) => [id, readStrategyCode(moduleFile)]),
     ),
+    listRemarks: () =>
+      listRemarks(
+        strategies,
+        { config, simulator, coverage: played.coverage, polling, feeds, fromAt, toAt },
+        { whole, recordings, universe },
+      ),
     unpricedIn: (range) => describeUnpriced({ ...loaded, config }, whole, range),
     open: (fillModel, directory) => ({
       config,
@@ -189,8 +187,6 @@ export async function prepareBacktest(
       keptRows: universe && openKeptRows(universe, request),
       toAt,
       directory,
-      coin: account.marginCoin,
-      productType: account.productType,
       backtest: {
         startAt: fromAt - (universe === undefined ? 0 : LOOK_BEFORE_MS + backtest.latencyMs),
         polling,
@@ -198,28 +194,14 @@ export async function prepareBacktest(
         settings: { ...settings, recordedCandle: readRecordedCandles(whole, toAt) },
         limits: { tier: account.tier, use: exchange.limitsUse },
         feeds: feeds.map(toPlayedFeed),
-        strategies: toPlayed(strategies),
-        core: openExchange(fillModel),
-        ...withContracts(config, universe),
+        strategies: new Map(
+          strategies.map((one) => [one.id, { strategy: requireCode(one), params: one.params }]),
+        ),
+        core: openExchange(played, { config, simulator, fillModel, startAt: fromAt }),
+        contracts: isChosenHere ? configuredContracts(config) : undefined,
       },
     }),
   }
-}
-
-function spanOf(viewed: readonly PriceCoverage[]): Pick<PriceCoverage, 'fromAt' | 'toAt'> {
-  return {
-    fromAt: Math.min(...viewed.map(({ fromAt }) => fromAt)),
-    toAt: Math.max(...viewed.map(({ toAt }) => toAt)),
-  }
-}
-
-/** Rules choose among the kept contracts, read while it runs, else among the configuration's. */
-function withContracts(
-  config: DaemonConfig,
-  universe: LoadedUniverse | undefined,
-): { readonly contracts?: ReadonlyMap<string, ContractRules> } {
-  if (!choosesInstruments(config) || universe?.hasContracts === true) return {}
-  return { contracts: configuredContracts(config) }
 }
 
 function settingsOf(
@@ -283,34 +265,42 @@ function listRemarks(
   ]
 }
 
-function toPlayed(
-  strategies: readonly LoadedStrategy[],
-): BacktestRunOptions['backtest']['strategies'] {
-  return new Map(
-    strategies.map((one) => [one.id, { strategy: requireCode(one), params: one.params }]),
-  )
-}
-
-function codeOf(strategies: readonly LoadedStrategy[]): PreparedBacktest['code'] {
-  const code = strategies.map(({ id, moduleFile }) => [id, readStrategyCode(moduleFile)] as const)
-  return Object.fromEntries(code)
-}
-
-function accountOf(
-  { account }: DaemonConfig,
-  { startingBalance, leverage }: EmbeddedSimulatorSettings,
-) {
-  return {
-    uid: UID,
-    label: 'backtest',
-    key: 'key',
-    secret: 'secret',
-    passphrase: 'passphrase',
-    leverage,
-    positionMode: account.positionMode,
-    role: account.tier,
-    balances: { [account.marginCoin]: startingBalance },
-  }
+/** The simulated exchange with one account, at the beginning of the prices. */
+function openExchange(
+  played: Prices,
+  {
+    config: { account },
+    simulator,
+    fillModel,
+    startAt,
+  }: {
+    readonly config: DaemonConfig
+    readonly simulator: EmbeddedSimulatorSettings
+    readonly fillModel: FillModelName
+    readonly startAt: number
+  },
+): ExchangeCore {
+  const { seed, startingBalance, leverage } = simulator
+  const { core: matching } = toSimulatorOptions(simulator, { files: [], speed: 1 })
+  return createExchangeCore({
+    instruments: played.instruments,
+    accounts: [
+      {
+        uid: UID,
+        label: 'backtest',
+        key: 'key',
+        secret: 'secret',
+        passphrase: 'passphrase',
+        leverage,
+        positionMode: account.positionMode,
+        role: account.tier,
+        balances: { [account.marginCoin]: startingBalance },
+      },
+    ],
+    market: () => played.open({ seed, startAt, simulator }),
+    settings: { ...matching, fillModel, fillsMax: FILLS_KEPT },
+    seed,
+  })
 }
 
 function simulatorOf(
@@ -368,7 +358,7 @@ interface Prices {
   readonly viewed: readonly PriceCoverage[]
   /** Those that are simulated, with their rules. */
   readonly config: DaemonConfig
-  readonly instruments: readonly Instrument[]
+  readonly instruments: readonly ListedContract[]
   readonly open: (start: {
     seed: number
     startAt: number
@@ -376,7 +366,7 @@ interface Prices {
   }) => Market
 }
 
-function listed(config: DaemonConfig, now: number): readonly Instrument[] {
+function listed(config: DaemonConfig, now: number): readonly ListedContract[] {
   const rows = listInstruments(contractsOf(config), now)
   return rows.filter(({ symbol }) => config.instruments[symbol] !== undefined)
 }

@@ -128,7 +128,7 @@ export async function runBacktest(
       coin: loaded.config.account.marginCoin,
       coverage: prepared.coverage,
       assumptions: listAssumptions(prepared, models),
-      remarks: [...remarksOn(ended, models, runs), ...impure.describe(), ...prepared.remarks],
+      remarks: [...remarksOn(ended, models, runs), ...impure.describe(), ...prepared.listRemarks()],
       looks: looksOf(prepared),
       runs,
     }

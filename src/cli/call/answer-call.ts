@@ -182,7 +182,7 @@ function writeDryRun({ prepared, config, clock }: DryRunOptions): DryRun {
     isDemo: config.exchange.demo,
     platformCoin: platformCoinOf(config),
   })
-  const written = writer.write(prepared, () => clock.now())
+  const written = writer.write(prepared, clock.now())
   if (written.kind === 'unwritable') {
     throw new CallRefused({ code: written.code, sentence: written.message })
   }

@@ -1,4 +1,4 @@
-import type { PositionMode } from '../../protocol/endpoint.ts'
+import type { WirePositionMode } from '../../protocol/endpoint.ts'
 import type { CallableName } from '../../protocol/endpoints.ts'
 import type { PendingOrder } from './call-arguments.ts'
 
@@ -7,7 +7,7 @@ type Options = Readonly<Record<string, string | undefined>>
 export interface BrokenSample {
   readonly change: Options
   readonly says: string
-  readonly positionMode?: PositionMode
+  readonly positionMode?: WirePositionMode
   readonly pending?: PendingOrder
 }
 

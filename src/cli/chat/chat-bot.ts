@@ -4,7 +4,7 @@ import {
   type AlertLog,
   MessageSender,
   type QueuedMessage,
-  type Rate,
+  type MessageRate,
 } from '../../alerts/delivery/message-sender.ts'
 import type { WebhookOutcome } from '../../alerts/delivery/webhook-client.ts'
 import { cutText } from '../../alerts/rules/facts.ts'
@@ -212,6 +212,7 @@ export class ChatBot {
     const person = context.from?.id
     if (order === undefined || person === undefined)
       return this.#send(context, `/${asked.name}: ${asked.help}`)
+    if ('objection' in order) return this.#send(context, order.objection)
     if (powerOf(asked.verb) === 'riskier') return this.#propose(context, asked, order)
     const objection = order.scope && this.#options.objectTo?.(order.scope)
     if (objection) return this.#send(context, objection)
@@ -379,7 +380,7 @@ function splitDocuments(output: string): readonly string[] {
 const TEXT_MAX = 4000
 const CAPTION_MAX = 1000
 /** Telegram takes about one a second in a private chat, and short bursts. */
-const RATE: Rate = { burst: 3, everyMs: 1100 }
+const RATE: MessageRate = { burst: 3, everyMs: 1100 }
 /** Looked at so often while something waits. */
 const STEP_MS = 250
 /** An answer that comes later than this says when it was written. */

@@ -6,6 +6,7 @@ import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { describeJournalPlace } from '../../domain/journal-place.ts'
 import { type PictureLevel, renderPicture } from '../../report/page/chart-picture.ts'
 import type { TradeCourse } from '../../views/trade-course.ts'
+import { readShare } from '../process/read-share.ts'
 import { money } from '../process/table.ts'
 import type { ChatPicture } from './chat-picture.ts'
 import {
@@ -37,8 +38,6 @@ export interface ChatQuestion extends ChatCommand {
 /** Must not look like an option. */
 const NAME = /^[A-Za-z0-9*][A-Za-z0-9*_:.#-]{0,99}$/
 const NUMBER = /^[1-9]\d{0,2}$/
-/** The command line takes it too. */
-const SHARE = /^(\d{1,3}(?:\.\d{1,4})?)%?$/
 const SPAN = /^[1-9]\d{0,2}[hd]$/
 const GROUPS = ['day', 'week', 'month', 'strategy', 'instrument']
 const TRADES_SHOWN = 10
@@ -100,7 +99,7 @@ export const CHAT_QUESTIONS: readonly ChatQuestion[] = [
     verb: 'trades',
     help: 'the last closed trade as a picture: /trade, or /trade 3, the third last',
     words: ([number = '1']) => (NUMBER.test(number) ? ['--json', `--course=${number}`] : undefined),
-    describe: () => 'so many trades were not closed',
+    describe: () => 'fewer trades were closed',
     draw: drawTrade,
   },
   {
@@ -117,7 +116,11 @@ export const CHAT_QUESTIONS: readonly ChatQuestion[] = [
 
 export interface ChatOrder extends ChatCommand {
   /** Undefined: the chat's words are not understood. */
-  read(given: readonly string[]): AskedOrder | undefined
+  read(given: readonly string[]): AskedOrder | RefusedWords | undefined
+}
+
+interface RefusedWords {
+  readonly objection: string
 }
 
 export interface AskedOrder {
@@ -177,15 +180,15 @@ export const CHAT_ORDERS: readonly ChatOrder[] = [
   {
     name: 'close',
     verb: 'close',
-    help: 'close a part: /close BTCUSDT 50, a strategy or *, in percent; without a number all',
-    read: ([scope, share = '100', unit = '%', ...rest]) => {
-      const [, number = ''] = SHARE.exec(share) ?? []
-      const isRead = scope !== undefined && NAME.test(scope) && unit === '%' && rest.length === 0
-      if (!isRead || !(Number(number) > 0 && Number(number) <= 100)) return undefined
+    help: 'close a share: /close BTCUSDT 50 %, a strategy or *; without a share all',
+    read: ([scope, ...share]) => {
+      if (scope === undefined || !NAME.test(scope)) return undefined
+      const percent = readShare(share.join(' '))
+      if (typeof percent === 'string') return { objection: percent }
       const whose = scope === '*' ? 'the whole account' : scope
       return {
-        words: [scope, `${number}%`],
-        what: `close ${number} % of ${whose}, which then only reduces`,
+        words: [scope, `${percent}%`],
+        what: `close ${percent} % of ${whose}, which then only reduces`,
       }
     },
   },

@@ -1,18 +1,18 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import type { ConfigOptions } from '../../config/load-config.ts'
 import type { ControlRequest } from '../../control/commands.ts'
-import { randomHex } from '../../lib/entropy.ts'
+import { newRequestId } from '../operator/request-id.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import { sendOrder } from '../operator/send-order.ts'
 import { print, printResult } from '../process/operator.ts'
+import { readShare } from '../process/read-share.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 
 const EXIT_USAGE = 64
 const LIVE_CONSENT = 'live'
 const DECIMAL = /^\d{1,20}(\.\d{1,20})?$/
-const PERCENT = /^(\d{1,3}(?:\.\d{1,4})?) ?%$/
 
 interface HandOptions extends ConfigOptions {
   readonly reason: string
@@ -139,9 +139,9 @@ async function order(
 }
 
 async function close(scope: string, share: string, options: HandOptions): Promise<number> {
-  const percent = share === '' ? 100 : Number(PERCENT.exec(share)?.[1])
-  if (!(percent > 0 && percent <= 100)) {
-    print(`the share ${share} is not one: write for example 50 %, above 0 and at most 100 %`)
+  const percent = readShare(share)
+  if (typeof percent === 'string') {
+    print(percent)
     return EXIT_USAGE
   }
   return sendByHand({ kind: 'close', scope, percent }, options)
@@ -149,7 +149,7 @@ async function close(scope: string, share: string, options: HandOptions): Promis
 
 async function sendByHand(wanted: HandOrder, options: HandOptions): Promise<number> {
   const config = loadOperated(options)
-  const { key = randomHex(12), reason, dryRun, yes } = options
+  const { key = newRequestId(), reason, dryRun, yes } = options
   const isConsented = config.environment !== 'live' || yes === LIVE_CONSENT || dryRun === true
   if (wanted.kind === 'order' && !isConsented) {
     print('this configuration is for real money; look with --dry-run, and then add --yes=live')

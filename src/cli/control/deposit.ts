@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { ConfigOptions } from '../../config/load-config.ts'
 import type { ControlRequest } from '../../control/commands.ts'
 import type { Deposit } from '../../domain/deposit.ts'
-import { randomHex } from '../../lib/entropy.ts'
+import { newRequestId } from '../operator/request-id.ts'
 import { startOfDate } from '../../lib/start-of-day.ts'
 import { writeOut } from '../../lib/write-out.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
@@ -135,7 +135,7 @@ async function send(
   options: DepositOptions,
 ): Promise<number> {
   const config = loadOperated(options)
-  const { key = randomHex(12), note, dryRun, at } = options
+  const { key = newRequestId(), note, dryRun, at } = options
   const order = toOrder(at === undefined ? undefined : toInstant(at, config.calendar.timezone))
   return sendOrder(config, {
     key,

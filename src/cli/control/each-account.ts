@@ -5,26 +5,36 @@ import { loadOperated } from '../operator/operated-config.ts'
 import { print } from '../process/operator.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
+const EXIT_NONE = 1
+
+/** `none`: this account has nothing of what was named, and another may have it. */
+export type ShownExit = number | 'none'
+
 export async function showEachAccount<Options extends ShowOptions & { readonly csv?: boolean }>(
   options: Options,
-  show: (options: Options) => Promise<number> | number,
+  show: (options: Options) => Promise<ShownExit> | ShownExit,
 ): Promise<number> {
   const config = loadOperated(options)
   const others = config.accounts ?? []
-  if (others.length === 0) return show(options)
-  const codes: number[] = []
+  if (others.length === 0) return toExitCode([await show(options)])
+  const exits: ShownExit[] = []
   for (const file of [config.file, ...others]) {
     const own =
       file === config.file ? options : { ...options, config: file, set: [], state: undefined }
     const { name } = loadOperated(own)
     if (options.json || options.csv) print(name)
-    else writeOut(`${codes.length > 0 ? '\n' : ''}== ${name}\n`)
-    codes.push(await tryShow(() => show(own)))
+    else writeOut(`${exits.length > 0 ? '\n' : ''}== ${name}\n`)
+    exits.push(await tryShow(() => show(own)))
   }
-  return Math.max(...codes)
+  return toExitCode(exits)
 }
 
-async function tryShow(show: () => Promise<number> | number): Promise<number> {
+function toExitCode(exits: readonly ShownExit[]): number {
+  const codes = exits.filter((one) => one !== 'none')
+  return codes.length === 0 ? EXIT_NONE : Math.max(...codes)
+}
+
+async function tryShow(show: () => Promise<ShownExit> | ShownExit): Promise<ShownExit> {
   try {
     return await show()
   } catch (error) {

@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
-import { randomHex } from '../../lib/entropy.ts'
+import { newRequestId } from '../operator/request-id.ts'
 import { operatorName, print, printResult } from '../process/operator.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import type { ConfigOptions } from '../../config/load-config.ts'
@@ -24,7 +24,7 @@ async function setLogLevel(level: 'info', options: ConfigOptions): Promise<numbe
     return EXIT_SILENT
   }
   const request: ControlRequest = {
-    requestId: randomHex(12),
+    requestId: newRequestId(),
     by: operatorName(),
     reason: 'ordered at the command line',
     order: {

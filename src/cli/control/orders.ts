@@ -45,7 +45,7 @@ export function formatOrders(orders: readonly OrderView[]): string {
   return formatTable(
     [
       { title: 'strategy', of: ({ strategy }) => strategy, isElastic: true },
-      { title: 'symbol', of: ({ symbol }) => symbol },
+      { title: 'instrument', of: ({ symbol }) => symbol },
       { title: 'side', of: ({ action }) => tradesAs(action) },
       { title: 'price', of: ({ price }) => price ?? 'market', isNumber: true },
       {

@@ -18,7 +18,7 @@ import { print } from '../process/operator.ts'
 import { addSpanOptions, parseCount } from '../process/options.ts'
 import { age, formatTable, money } from '../process/table.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
-import { showEachAccount } from './each-account.ts'
+import { showEachAccount, type ShownExit } from './each-account.ts'
 import { type JournalSpanOptions, withRows } from './journal-rows.ts'
 import { toWords } from './reason-words.ts'
 
@@ -47,13 +47,13 @@ export function addTradesCommand(program: Command, { setExit }: VerbFrame): void
     .option('--csv', 'as CSV')
     .option(
       '--course <n>',
-      'of the n-th last one, as JSON: its fills, the stops that its orders carried, and the prices of that time, as far as the daemon keeps them',
+      'show one trade, the n-th last, as JSON: its fills, the stops that its orders carried, and the prices of that time, as far as the daemon keeps them',
       parseCount,
     )
     .action(async (options: TradesOptions) => setExit(await showEachAccount(options, showTrades)))
 }
 
-function showTrades(options: TradesOptions): number | Promise<number> {
+function showTrades(options: TradesOptions): ShownExit | Promise<ShownExit> {
   const { strategy, symbol, json, csv, course } = options
   if (course !== undefined) return showTradeCourse({ ...options, course })
   const format = json ? 'json' : csv ? 'csv' : 'table'
@@ -70,7 +70,7 @@ function showTrades(options: TradesOptions): number | Promise<number> {
     writeAside(`from ${file}, ${describeJournalPlace(journal)}\n`)
     const unknown = trades.length === 0 ? listUnknown(options, config, allFills()) : []
     for (const text of unknown) print(text)
-    return unknown.length === 0 ? 0 : EXIT_NONE
+    return unknown.length === 0 ? 0 : 'none'
   })
 }
 
@@ -168,10 +168,14 @@ function formatRows(trades: readonly ClosedTrade[]): string {
       { title: 'strategy', of: ({ strategyId }) => strategyId, isElastic: true },
       { title: 'instrument', of: ({ symbol }) => symbol },
       { title: 'side', of: ({ side }) => side },
-      { title: 'held', of: ({ openedAt, closedAt }) => age(closedAt - openedAt), isNumber: true },
+      {
+        title: 'held for',
+        of: ({ openedAt, closedAt }) => age(closedAt - openedAt),
+        isNumber: true,
+      },
       { title: 'net', of: ({ net, coin }) => money(net, coin), isNumber: true },
-      { title: '%', of: ({ share }) => showShare(share), isNumber: true },
-      { title: '', of: ({ coin }) => coin },
+      { title: 'net %', of: ({ share }) => showShare(share), isNumber: true },
+      { title: 'coin', of: ({ coin }) => coin },
       { title: '', of: describeTrade, isBelow: true },
     ],
     trades,
@@ -197,7 +201,7 @@ function describeTrade(trade: ClosedTrade): string {
 }
 
 function describeEnds({ reason, entryTag, exitTag }: ClosedTrade): string {
-  const exit = exitTag === '' ? toWords(reason) : `${toWords(reason)}, as ${exitTag}`
+  const exit = `ended by: ${toWords(reason)}${exitTag === '' ? '' : `, as ${exitTag}`}`
   return entryTag === '' ? exit : `entered as ${entryTag}; ${exit}`
 }
 
@@ -224,10 +228,8 @@ interface CourseOptions extends JournalSpanOptions {
   readonly course: number
 }
 
-const EXIT_NONE = 1
-
 /** `null` if there is none. */
-export async function showTradeCourse(options: CourseOptions): Promise<number> {
+async function showTradeCourse(options: CourseOptions): Promise<ShownExit> {
   const found = withRows(options, ({ reader, config, book, since, until }) => {
     const { strategy, symbol, course: limit } = options
     const { positionMode } = config.account
@@ -240,13 +242,17 @@ export async function showTradeCourse(options: CourseOptions): Promise<number> {
   })
   if (found === undefined) {
     writeOut('null\n')
-    print('so many trades were not closed')
-    return EXIT_NONE
+    print(describeFewer(options.course))
+    return 'none'
   }
   const prices = pricesOf(found.trade, await readCandles(options, found.trade.symbol))
   const course: TradeCourse = { ...found, prices }
   writeOut(`${JSON.stringify(course, undefined, 2)}\n`)
   return 0
+}
+
+function describeFewer(course: number): string {
+  return course === 1 ? 'no trade was closed' : `fewer than ${course} trades were closed`
 }
 
 async function readCandles(

@@ -75,7 +75,7 @@ function formatUniverse(view: UniverseView, { onlySymbol }: ShownRows): string {
       : `${head}${onlySymbol}: the exchange does not list it\n`
   return `${head}${formatTable(
     [
-      { title: 'symbol', of: ({ symbol }) => symbol },
+      { title: 'instrument', of: ({ symbol }) => symbol },
       { title: 'state', of: ({ state }) => state },
       { title: 'since', of: ({ since, at }) => showTime(since ?? at) },
       {

@@ -18,13 +18,13 @@ import { readFingerprint } from '../../assembly/account/account-keys.ts'
 import { whyTaken } from '../../assembly/state/taken-port.ts'
 import { findPortHolder } from '../../lib/net/port-holder.ts'
 import { CONTROL_SOCKET, JOURNAL_FILE, stateDirectoryOf } from '../../assembly/state/state-place.ts'
-import { isBlank, openReading } from '../../journal/journal-layout.ts'
+import { hasNoTables, openReading } from '../../journal/journal-layout.ts'
 import { assertKeys, readWriter, type JournalWriter } from '../../journal/journal-writer.ts'
-import { isJournalFile } from '../../journal/sqlite-journal.ts'
+import { isJournalFile } from '../../journal/verify-journal.ts'
 import { objectToPath, SOCKET_PATH_MAX } from '../../lib/net/socket-path.ts'
 import { listHolders } from '../../assembly/state/state-directory.ts'
 import type { LockHolder } from '../../lib/process-lock.ts'
-import { trustIn, type Trust } from '../../lib/file-trust.ts'
+import { trustIn, type FileTrust } from '../../lib/file-trust.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import {
   findFaults,
@@ -127,7 +127,7 @@ function readNoted(file: string): JournalWriter | undefined {
   if (!isJournalFile(file)) return undefined
   const database = openReading(file)
   try {
-    return isBlank(database) ? undefined : readWriter(database)
+    return hasNoTables(database) ? undefined : readWriter(database)
   } finally {
     database.close()
   }
@@ -155,7 +155,7 @@ export function examineFiles(config: DaemonConfig, request: SecretsRequest): rea
   ]
 }
 
-function judgeTrust(read: FilesRead, trust: Trust): Finding {
+function judgeTrust(read: FilesRead, trust: FileTrust): Finding {
   const faults = findFaults([read], trust)
   const { what, files } = read
   if (faults.length === 0)

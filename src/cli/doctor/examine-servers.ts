@@ -10,7 +10,7 @@ import { JOURNAL_FILE, journalPlaceOf, serverPlaceOf } from '../../assembly/stat
 import { LOG_EVENTS } from '../../domain/log-events.ts'
 import type { ProbedRedis } from '../../exchange/limiter/shared/probe-redis.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { isJournalFile } from '../../journal/sqlite-journal.ts'
+import { isJournalFile } from '../../journal/verify-journal.ts'
 import { differencesOf, type JournalWriter } from '../../journal/journal-writer.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { adviseCertificate, COPY_IN_VARIABLE } from '../../lib/net/certificate.ts'

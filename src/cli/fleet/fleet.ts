@@ -10,7 +10,7 @@ import type {
   FleetStandby,
   FleetMemberRow,
 } from '../../journal/fleet/fleet-accounts.ts'
-import type { Fleet, FleetAlertRow, FleetReader } from '../../journal/fleet/read-fleet.ts'
+import type { Fleet, FleetAlertRow, FleetReader } from '../../journal/fleet/fleet-reader.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { wrapWords } from '../../lib/text/wrap-words.ts'
 import { systemTimers } from '../../lib/timers.ts'
@@ -69,13 +69,13 @@ export function addFleetCommand(program: Command, { setExit }: VerbFrame): void 
     .option('--limit <n>', 'how many earlier ones', parseCount, ALERTS_LISTED)
     .option('--json', 'one JSON object per line')
     .option(URL_FLAGS, 'this database, without a configuration')
-    .action(async (options: AlertsOptions, command: Command) => {
+    .action(async (options: FleetAlertsOptions, command: Command) => {
       assertDatabase(command, URL_FLAGS, options.url)
       setExit(await lookAtDatabases(options, (database) => showAlerts(database, options)))
     })
 }
 
-interface AlertsOptions extends ConfigOptions {
+interface FleetAlertsOptions extends ConfigOptions {
   readonly json?: boolean
   readonly follow?: boolean
   readonly limit: number
@@ -84,7 +84,7 @@ interface AlertsOptions extends ConfigOptions {
 
 export async function showAlerts(
   { name, reader }: FleetDatabase<Pick<FleetReader, 'readAlerts' | 'assertVersion'>>,
-  { limit, json, follow }: Pick<AlertsOptions, 'limit' | 'json' | 'follow'>,
+  { limit, json, follow }: Pick<FleetAlertsOptions, 'limit' | 'json' | 'follow'>,
 ): Promise<number> {
   const prefix = name === undefined ? '' : `${name}: `
   const of = name === undefined ? {} : { database: name }
@@ -310,7 +310,7 @@ export async function lookAtDatabases(
   if (places.length === 0 && file !== undefined) throw noFleet(file.config.file)
   for (const { config, own } of files)
     print(`${config.name}: its journal is a file; \`intentd status${repeatOptions(own)}\` shows it`)
-  const { FleetReader } = await import('../../journal/fleet/read-fleet.ts')
+  const { FleetReader } = await import('../../journal/fleet/fleet-reader.ts')
   const databases = places.map((place) => ({
     name: places.length > 1 ? databaseOf(place) : undefined,
     reader: new FleetReader(place),

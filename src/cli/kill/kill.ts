@@ -114,7 +114,7 @@ async function killDatabases(
   }: Pick<KillFleetsOptions, 'order' | 'withinMs'> & { readonly isNamed: boolean },
 ): Promise<number> {
   if (places.length === 0) return 0
-  const { FleetReader } = await import('../../journal/fleet/read-fleet.ts')
+  const { FleetReader } = await import('../../journal/fleet/fleet-reader.ts')
   const databases = places.map((place) => ({
     name: isNamed ? databaseOf(place) : undefined,
     reader: new FleetReader(place),

@@ -136,7 +136,7 @@ function addTool(
         .finally(endProgress)
       if (run === undefined) return refuse('such a command runs already: wait for its answer')
       const answer = toAnswer(tool, { words, at, run })
-      const isError = run.code === undefined || (tool.isText !== true && run.output === '')
+      const isError = hasFailed(tool, run)
       return {
         content: [{ type: 'text', text: JSON.stringify(answer) }],
         structuredContent: answer,
@@ -163,6 +163,25 @@ function everySome(report: (seconds: number) => Promise<void>): () => void {
 
 function refuse(text: string) {
   return { content: [{ type: 'text' as const, text }], isError: true }
+}
+
+/** The first line of a proposal; its exit code is that of a daemon that does not answer, too. */
+const PROPOSED = /^proposal [0-9a-f]{6}: /m
+
+/** What check, plan and tests find is an answer, whatever the exit code says. */
+function hasFailed({ isText, verb }: AgentTool, { code, output }: VerbRun): boolean {
+  if (code === undefined) return true
+  if (isText !== true) return output === ''
+  switch (powerOf(verb)) {
+    case 'safer':
+      return code !== 0
+    case 'riskier':
+      return !PROPOSED.test(output)
+    case 'research':
+      return code !== 0 && output === ''
+    case 'look':
+      return false
+  }
 }
 
 interface Ran {

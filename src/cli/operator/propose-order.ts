@@ -3,7 +3,7 @@ import { showUtc } from '../../lib/text/show-utc.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { ControlAnswer, ControlRequest, ProposalView } from '../../control/commands.ts'
 import type { RiskierOrder } from '../../control/powers.ts'
-import { randomHex } from '../../lib/entropy.ts'
+import { newRequestId } from './request-id.ts'
 import { callerName, print, printResult } from '../process/operator.ts'
 import { EXIT_SILENT, explainReply, findSocket, withClient } from './find-daemon.ts'
 
@@ -20,7 +20,7 @@ export async function proposeOrder(
     print('no daemon runs with this configuration, so nothing can be proposed')
     return EXIT_SILENT
   }
-  const request: ControlRequest = { requestId: randomHex(12), reason, by: callerName(), order }
+  const request: ControlRequest = { requestId: newRequestId(), reason, by: callerName(), order }
   const reply = await withClient(socket, (client) => client.propose(request))
   if (reply.kind !== 'answered' || (reply.status !== 200 && reply.status !== 202))
     return explainReply(config, reply)

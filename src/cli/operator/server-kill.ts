@@ -26,7 +26,7 @@ export async function findServerKill(
   try {
     const request = toConfigRequest({ ...options, config: config.file })
     const place = serverPlaceOf(config, loadJournalPassword(config, request))
-    const { FleetReader } = await import('../../journal/fleet/read-fleet.ts')
+    const { FleetReader } = await import('../../journal/fleet/fleet-reader.ts')
     const reader = new FleetReader(place)
     try {
       const account = await reader.readAccount(place.schema)

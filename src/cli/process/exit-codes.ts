@@ -228,14 +228,9 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
   ],
 }
 
-const ENDING_OF: ReadonlyMap<string, Ending> = new Map(
-  Object.entries(ENDINGS).flatMap(([ending, codes]) =>
-    codes.map((code) => [code, ending as Ending] as const),
-  ),
-)
-
 export function endingOf(code: string): Ending | undefined {
-  return ENDING_OF.get(code)
+  const endings = Object.keys(ENDINGS) as Ending[]
+  return endings.find((ending) => ENDINGS[ending]?.includes(code))
 }
 
 /** Restarting may help one of several accounts, so it wins. */

@@ -23,6 +23,7 @@ import { loadChatToken } from '../../config/chat-token.ts'
 import { warnOfClearText } from '../../config/clear-text.ts'
 import { listContractRemarks, warnOfUnknownAges } from '../../config/contract-remarks.ts'
 import { warnOfLeverage, warnOfSimulatedLeverage } from '../../config/liquidation-checks.ts'
+import { listDraftFolders } from '../../config/draft-strategies.ts'
 import { findUndecidedLosses, listMissingProtection } from '../../config/live-checks.ts'
 import { listKeys, readAccounts } from '../../config/load-accounts.ts'
 import type { ConfigRequest, DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
@@ -72,10 +73,11 @@ export async function checkFully(
   const checked: CheckedAccount[] = []
   const warnings: Problem[] = []
   const missingSecrets: Problem[] = []
+  const drafts = listDraftFolders(main.config)
   const keysOfAll = listKeys([main, ...others])
   for (const [index, loaded] of [main, ...others].entries()) {
     const { config, documents } = loaded
-    const endless = await findEndlessFile(filesOf(config))
+    const endless = await findEndlessFile({ files: filesOf(config), drafts })
     if (endless !== undefined) {
       found.push(placeOf(loaded, endless))
       continue
@@ -89,7 +91,10 @@ export async function checkFully(
     found.push(...own)
     if (own.length === 0)
       found.push(...(await findStartProblems(strategies, documents, states[index] ?? new Map())))
-    const purity = await readPurity({ loaded, strategies }, [...instruments.values()].slice(0, 1))
+    const purity = await readPurity(
+      { loaded, strategies },
+      { sample: [...instruments.values()].slice(0, 1), drafts },
+    )
     found.push(
       ...checkSocket(loaded, played),
       ...purity.problems,
@@ -174,7 +179,10 @@ function withSample(
 
 async function readPurity(
   { loaded, strategies }: CheckedAccount,
-  sample: readonly Instrument[],
+  {
+    sample,
+    drafts,
+  }: { readonly sample: readonly Instrument[]; readonly drafts: readonly string[] },
 ): Promise<Pick<FullCheck, 'problems' | 'warnings'>> {
   const checks = await checkPurities(
     strategies.map((one) => ({
@@ -182,6 +190,7 @@ async function readPurity(
       instruments: one.instruments.length > 0 ? one.instruments : sample,
       isGuarded: one.strategy === undefined,
     })),
+    { drafts },
   )
   const placed = checks.map(({ problems, failing, notes }, index) => {
     const strategy = strategies[index]

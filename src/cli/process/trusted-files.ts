@@ -7,7 +7,7 @@ import { readVariables, type SecretsRequest } from '../../config/secrets.ts'
 import { ConfigError, type Problem } from '../../config/yaml/problem.ts'
 import { tokenFilesOf } from '../../daemon/control/open-control.ts'
 import { listCodeFiles } from '../../assembly/state/running-config.ts'
-import { type FileFault, findFileFault, type Trust, trustIn } from '../../lib/file-trust.ts'
+import { type FileFault, findFileFault, type FileTrust, trustIn } from '../../lib/file-trust.ts'
 
 export interface FilesRead {
   readonly what: string
@@ -28,7 +28,7 @@ export function listFilesRead(config: DaemonConfig, request: SecretsRequest): re
   ]
 }
 
-export function findFaults(read: readonly FilesRead[], trust: Trust): readonly FileFault[] {
+export function findFaults(read: readonly FilesRead[], trust: FileTrust): readonly FileFault[] {
   const faults = read.flatMap(({ files }) =>
     files.flatMap((file) => findFileFault(file, trust) ?? []),
   )

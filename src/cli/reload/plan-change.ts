@@ -75,7 +75,7 @@ export async function planChange(
     }
     const secrets = config === loaded.config ? tried.secrets : []
     const text = `${formatPlan(planned)}${secrets.map((line) => `${line}\n`).join('')}`
-    writeOut(text === '' ? 'nothing would change\n' : text)
+    writeOut(text === '' && tried.problems.length === 0 ? 'nothing would change\n' : text)
     isChange ||= text !== ''
     plans.push(planned)
   }
@@ -88,7 +88,7 @@ export async function planChange(
   if ((isChange || isRetry) && isPossible && refusals.length === 0)
     for (const plan of plans)
       writeOut(formatCancels(plan, others.length > 0 ? plan.next.name : undefined))
-  return isChange
+  return isChange || refusals.length > 0
     ? { kind: 'planned', plans, refusals, secrets: tried.secrets }
     : { kind: 'none', exitCode: EXIT_NOTHING }
 }

@@ -7,7 +7,7 @@ import type { ControlRequest } from '../../control/commands.ts'
 import type { StatusView } from '../../control/views.ts'
 import { readMainFile, readRunningConfig } from '../../assembly/state/running-config.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { randomHex } from '../../lib/entropy.ts'
+import { newRequestId } from '../operator/request-id.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { explainReply, findSocket, withClient } from '../operator/find-daemon.ts'
 import { fileOfCode } from '../../strategy/load-strategy.ts'
@@ -116,7 +116,7 @@ async function order(
   const before = await startOf(configs)
   const runningBefore = readRunning(configs)
   const request: ControlRequest = {
-    requestId: randomHex(12),
+    requestId: newRequestId(),
     by: operatorName(),
     reason: REASONS.none,
     order: { kind: 'reload' },

@@ -14,10 +14,18 @@ import {
 } from '../../assembly/strategies/changed-strategy.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import { parseCore } from '../../engine/replay/core-image.ts'
-import { loadStrategyFile } from '../../config/load-config.ts'
+import { DRAFT_INLINE, isAnyWithin, listDraftFolders } from '../../config/draft-strategies.ts'
+import {
+  type ConfigOptions,
+  loadConfig,
+  loadStrategyFile,
+  toConfigRequest,
+} from '../../config/load-config.ts'
+import { ConfigError } from '../../config/yaml/problem.ts'
 import { guardPlay } from '../../backtest/opening/load-warm.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { openSegment } from '../../recording/segment-reader.ts'
+import { refuseDrafts } from '../../strategy/isolation/refuse-drafts.ts'
 import { toWords } from '../../views/explain/intent-words.ts'
 
 const EXIT_DIFFERENT = 1
@@ -26,6 +34,8 @@ export interface ReplayTask {
   readonly segments: readonly SegmentFile[]
   readonly version: string
   readonly strategy: string | undefined
+  /** The main file says where an assistant may write. */
+  readonly main: ConfigOptions
   readonly shown: number
 }
 
@@ -35,12 +45,10 @@ export interface ReplayResult {
   readonly exit: number
 }
 
-export async function replaySegments(
-  { segments, version, strategy, shown }: ReplayTask,
-  onStep: () => void,
-): Promise<ReplayResult> {
+export async function replaySegments(task: ReplayTask, onStep: () => void): Promise<ReplayResult> {
+  const { segments, version, strategy } = task
   const comparison =
-    strategy === undefined ? undefined : await openComparison(strategy, segments, shown)
+    strategy === undefined ? undefined : await openComparison({ ...task, strategy })
   const watcher: ReplayWatcher = {
     onBegin: (core) => comparison?.watcher.onBegin?.(core),
     onStep: (step) => {
@@ -99,15 +107,17 @@ interface Comparison {
   describe(): readonly string[]
 }
 
-async function openComparison(
-  file: string,
-  segments: readonly SegmentFile[],
-  shown: number,
-): Promise<Comparison> {
+async function openComparison({
+  strategy: file,
+  main,
+  segments,
+  shown,
+}: ReplayTask & { readonly strategy: string }): Promise<Comparison> {
   const { settings } = parseCore(openSegment(segments[0]?.file ?? '').image)
-  const place = { file, cwd: process.cwd() }
-  guardPlay({ strategies: [loadStrategyFile(place).strategy] })
-  const strategy = await loadChangedStrategy(place, settings)
+  const changed = loadStrategyFile({ file, cwd: process.cwd() })
+  if (changed.strategy.isolation === 'inline') closeDrafts(changed, main)
+  guardPlay({ strategies: [changed.strategy] })
+  const strategy = await loadChangedStrategy(changed, settings)
   const lines: string[] = []
   const counts = new Map<string, number>()
   const watcher = new ChangedStrategy({
@@ -128,6 +138,17 @@ async function openComparison(
     ...describeCounts(watcher, counts),
   ]
   return { watcher, describe }
+}
+
+/** Outside of the guard no code of a draft is loaded. */
+function closeDrafts(
+  { strategy, document }: ReturnType<typeof loadStrategyFile>,
+  main: ConfigOptions,
+): void {
+  const drafts = listDraftFolders(loadConfig(toConfigRequest(main)).config)
+  if (drafts.some((folder) => isAnyWithin(folder, [strategy.file, strategy.moduleFile])))
+    throw new ConfigError([document.problem(['isolation'], DRAFT_INLINE)])
+  refuseDrafts(drafts)
 }
 
 function describeCounts(

@@ -62,17 +62,15 @@ export const chatSchema = z
   })
   .meta({ description: 'Questions and commands by Telegram, which `intentd chat` answers.' })
 
-const secretVariable = (description: string) =>
-  z
-    .string()
-    .regex(/^INTENTD_ALERT_[A-Z0-9_]{1,60}$/)
-    .meta({ title: 'the name of a variable such as "INTENTD_ALERT_PHONE"', description })
+const secretVariable = z
+  .string()
+  .regex(/^INTENTD_ALERT_[A-Z0-9_]{1,60}$/)
+  .meta({ title: 'the name of a variable such as "INTENTD_ALERT_PHONE"' })
 
-const timeOfDay = (description: string) =>
-  z
-    .string()
-    .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/)
-    .meta({ title: 'a time of day such as "07:30"', description })
+const timeOfDay = z
+  .string()
+  .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/)
+  .meta({ title: 'a time of day such as "07:30"' })
 
 const targetSchema = z
   .strictObject({
@@ -86,12 +84,14 @@ const targetSchema = z
     kind: z.enum(['json', 'slack', 'discord', 'telegram', 'ntfy']).meta({
       description: 'What it understands. json: an object of documented fields, by POST.',
     }),
-    variable: secretVariable(
+    variable: secretVariable.describe(
       "The environment variable that holds the webhook's address; for telegram the token of the bot.",
     ),
-    tokenVariable: secretVariable(
-      'The environment variable that holds a token, sent as Authorization: Bearer (json and ntfy).',
-    ).optional(),
+    tokenVariable: secretVariable
+      .describe(
+        'The environment variable that holds a token, sent as Authorization: Bearer (json and ntfy).',
+      )
+      .optional(),
     chat: z
       .string()
       .regex(/^(?:-?\d{1,20}|@\w{1,64})$/)
@@ -119,7 +119,9 @@ const targetSchema = z
 
 const heartbeatSchema = z
   .strictObject({
-    variable: secretVariable('The environment variable that holds the address that is called.'),
+    variable: secretVariable.describe(
+      'The environment variable that holds the address that is called.',
+    ),
     everyMs: presetNumber(
       { min: 1000, max: 3_600_000, preset: 60_000 },
       'Time between two calls, in ms.',
@@ -139,11 +141,11 @@ export const alertsSchema = z
       .default([])
       .meta({ description: 'Where alerts are sent to.' }),
     heartbeat: heartbeatSchema.optional(),
-    digestAt: timeOfDay('When the digest of the day is sent; absent: none is.').optional(),
+    digestAt: timeOfDay.describe('When the digest of the day is sent; absent: none is.').optional(),
     quiet: z
       .strictObject({
-        from: timeOfDay('From this time on.'),
-        to: timeOfDay('To this time, the next morning where it is the earlier one.'),
+        from: timeOfDay.describe('From this time on.'),
+        to: timeOfDay.describe('To this time, the next morning where it is the earlier one.'),
       })
       .optional()
       .meta({ description: 'Only what is urgent is sent then; the rest waits until it is over.' }),

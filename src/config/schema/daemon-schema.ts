@@ -125,9 +125,6 @@ const pollingSchema = z
   })
   .meta({ description: 'How often the exchange is read, on a grid of absolute times.' })
 
-const optionalText = (charactersMax: number, description: string) =>
-  z.string().min(1).max(charactersMax).optional().meta({ description })
-
 const withdrawalSchema = z
   .strictObject({
     addresses: z
@@ -137,9 +134,24 @@ const withdrawalSchema = z
             description:
               'To the letter; of an internal transfer uid:…, email:… or mobile:<area code>:…',
           }),
-          tag: optionalText(200, 'The one tag allowed with it; absent: none.'),
-          coin: optionalText(30, 'The one coin allowed to it; absent: any.'),
-          chain: optionalText(60, 'The one chain allowed to it; absent: any.'),
+          tag: z
+            .string()
+            .min(1)
+            .max(200)
+            .optional()
+            .meta({ description: 'The one tag allowed with it; absent: none.' }),
+          coin: z
+            .string()
+            .min(1)
+            .max(30)
+            .optional()
+            .meta({ description: 'The one coin allowed to it; absent: any.' }),
+          chain: z
+            .string()
+            .min(1)
+            .max(60)
+            .optional()
+            .meta({ description: 'The one chain allowed to it; absent: any.' }),
         }),
       )
       .max(100)
@@ -150,17 +162,20 @@ const withdrawalSchema = z
     description: 'What `intentd call spotWithdrawal` may do. The daemon itself never withdraws.',
   })
 
-const calendarPattern = (description: string) =>
-  z.string().min(1).max(100).meta({ title: 'a cron pattern such as "0 0 0 * * *"', description })
+const calendarPattern = z
+  .string()
+  .min(1)
+  .max(100)
+  .meta({ title: 'a cron pattern such as "0 0 0 * * *"' })
 
 const calendarSchema = z
   .strictObject({
-    funding: calendarPattern(
-      'When funding is paid (cron; the first of six fields is seconds).',
-    ).default('5 0 0,8,16 * * *'),
-    dayRoll: calendarPattern('When the account is written to the log for the day (cron).').default(
-      '0 0 0 * * *',
-    ),
+    funding: calendarPattern
+      .describe('When funding is paid (cron; the first of six fields is seconds).')
+      .default('5 0 0,8,16 * * *'),
+    dayRoll: calendarPattern
+      .describe('When the account is written to the log for the day (cron).')
+      .default('0 0 0 * * *'),
     timezone: z.string().min(1).max(64).default('UTC').meta({
       title: 'a time zone such as "UTC" or "Europe/Berlin"',
       description:
@@ -348,9 +363,11 @@ export const daemonFileSchema = z
     account: z
       .strictObject({
         ...accountShape,
-        leverage: leverageSchema(
-          'Leverage of every instrument at the exchange: nothing is added to a position that has another. Absent: a change of it is logged.',
-        ),
+        leverage: leverageSchema
+          .describe(
+            'Leverage of every instrument at the exchange: nothing is added to a position that has another. Absent: a change of it is logged.',
+          )
+          .optional(),
         exclusive: z
           .boolean()
           .default(false)

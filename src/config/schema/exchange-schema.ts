@@ -111,8 +111,7 @@ export const instrumentsSchema = z
   })
 
 /** Compared with positions; the daemon changes no leverage. */
-export const leverageSchema = (description: string) =>
-  wholeNumber({ min: 1, max: 1000 }, description).optional()
+export const leverageSchema = z.int().min(1).max(1000)
 
 const absentRule = 'Absent: as the exchange lists the contract.'
 
@@ -130,9 +129,11 @@ export const tradedInstrumentsSchema = z
     symbolSchema,
     instrumentSchema.extend({
       ...tradedRules,
-      leverage: leverageSchema(
-        'Leverage of the instrument at the exchange: nothing is added to a position that has another. Absent: account.leverage.',
-      ),
+      leverage: leverageSchema
+        .describe(
+          'Leverage of the instrument at the exchange: nothing is added to a position that has another. Absent: account.leverage.',
+        )
+        .optional(),
       maintenance: maintenanceSchema,
     }),
   )

@@ -12,24 +12,9 @@ const daily = positiveAmount(
   'Largest loss since the day began in calendar.timezone, in the margin coin; then only orders that reduce leave or stay open.',
 ).optional()
 
-const WARN = 'a warning is logged'
-const REDUCING = 'only orders that reduce leave or stay open'
-const FLATTEN = 'everything is closed and nothing else leaves'
-
-const share = (what: string) =>
-  z
-    .number()
-    .positive()
-    .max(1)
-    .optional()
-    .meta({ description: `Fall from the peak of the equity, as a share of it, at which ${what}.` })
+const share = z.number().positive().max(1)
 
 const STEPS = ['warn', 'reducing', 'flatten'] as const
-
-const amount = (what: string) =>
-  positiveDecimal(
-    `Fall from the peak of the net profit at which ${what}, in the margin coin.`,
-  ).optional()
 
 /** A lower step would make the one before it ineffective. */
 function objectToOrder(
@@ -45,7 +30,17 @@ function objectToOrder(
 }
 
 const drawdown = z
-  .strictObject({ warn: amount(WARN), reducing: amount(REDUCING), flatten: amount(FLATTEN) })
+  .strictObject({
+    warn: positiveDecimal(
+      'Fall from the peak of the net profit at which a warning is logged, in the margin coin.',
+    ).optional(),
+    reducing: positiveDecimal(
+      'Fall from the peak of the net profit at which only orders that reduce leave or stay open, in the margin coin.',
+    ).optional(),
+    flatten: positiveDecimal(
+      'Fall from the peak of the net profit at which everything is closed and nothing else leaves, in the margin coin.',
+    ).optional(),
+  })
   .check(objectToOrder)
   .optional()
   .meta({ description: 'Limits on the fall from the peak of the net profit.' })
@@ -56,7 +51,20 @@ const accountLimitsSchema = z
   .strictObject({
     daily,
     drawdown: z
-      .strictObject({ warn: share(WARN), reducing: share(REDUCING), flatten: share(FLATTEN) })
+      .strictObject({
+        warn: share.optional().meta({
+          description:
+            'Fall from the peak of the equity, as a share of it, at which a warning is logged.',
+        }),
+        reducing: share.optional().meta({
+          description:
+            'Fall from the peak of the equity, as a share of it, at which only orders that reduce leave or stay open.',
+        }),
+        flatten: share.optional().meta({
+          description:
+            'Fall from the peak of the equity, as a share of it, at which everything is closed and nothing else leaves.',
+        }),
+      })
       .check(objectToOrder)
       .optional()
       .meta({
@@ -138,24 +146,20 @@ export const TAKER_FEE_RATE = '0.0006'
 
 const DISTANCE_STEPS = ['warn', 'reduce', 'flatten'] as const
 
-const distanceStep = (preset: number, what: string) =>
-  z
-    .number()
-    .positive()
-    .max(1)
-    .default(preset)
-    .meta({
-      description: `Distance to a liquidation, as a share of the mark price, at which ${what}.`,
-    })
-
 const stepsSchema = z
   .strictObject({
-    warn: distanceStep(0.15, 'a warning is logged'),
-    reduce: distanceStep(
-      0.08,
-      'only orders that reduce leave or stay open on the instrument, and none opens nearer',
-    ),
-    flatten: distanceStep(0.04, 'the instrument is closed and halted'),
+    warn: share.default(0.15).meta({
+      description:
+        'Distance to a liquidation, as a share of the mark price, at which a warning is logged.',
+    }),
+    reduce: share.default(0.08).meta({
+      description:
+        'Distance to a liquidation, as a share of the mark price, at which only orders that reduce leave or stay open on the instrument, and none opens nearer.',
+    }),
+    flatten: share.default(0.04).meta({
+      description:
+        'Distance to a liquidation, as a share of the mark price, at which the instrument is closed and halted.',
+    }),
     takerFeeRate: signedDecimal(
       'Fee of closing, as a share of the value, which a position needs at its liquidation too. With environment simulator that of the simulator counts.',
     ).default(TAKER_FEE_RATE),
@@ -174,8 +178,6 @@ const liquidationSchema = z.union([z.literal('none'), stepsSchema]).meta({
   description:
     'What happens when a position comes near its liquidation. Reduce and flatten need a count of our own: account.capital and the maintenance of the instruments. none: distances are shown, and nothing follows from them.',
 })
-
-/** All resting orders count as filled. */
 
 const survivedMove = z.number().positive().max(0.9)
 

@@ -2,9 +2,6 @@ import { z } from 'zod'
 import { positiveDecimal, presetNumber, signedDecimal, wholeNumber } from './setting-values.ts'
 import { accountShape, instrumentsSchema, symbolSchema } from './exchange-schema.ts'
 
-const count = (max: number, preset: number, description: string) =>
-  z.int().min(0).max(max).default(preset).meta({ description })
-
 const gatewayClientSchema = z
   .strictObject({
     isWhitelisted: z.boolean().default(true).meta({
@@ -151,7 +148,10 @@ const marginSchema = z
       description:
         'liquidation-sell as in the sample of the document, or liquidation_sell as in its table.',
     }),
-    openOrdersMax: count(10_000, 200, 'Open orders an account may have in each mode.'),
+    openOrdersMax: presetNumber(
+      { min: 0, max: 10_000, preset: 200 },
+      'Open orders an account may have in each mode.',
+    ),
   })
   .meta({ description: 'The margin service.' })
 
@@ -162,7 +162,12 @@ const convertSchema = z
   .meta({ description: 'The conversion service.' })
 
 const subaccountsSchema = z
-  .strictObject({ subaccountsMax: count(1000, 20, 'Sub-accounts that one account may have.') })
+  .strictObject({
+    subaccountsMax: presetNumber(
+      { min: 0, max: 1000, preset: 20 },
+      'Sub-accounts that one account may have.',
+    ),
+  })
   .meta({ description: 'The sub-account service.' })
 
 const servicesSchema = z
@@ -226,23 +231,28 @@ const marketSchema = z
   })
   .meta({ description: 'Where simulated prices come from.' })
 
-const probability = (description: string) =>
-  z.number().min(0).max(1).default(0).meta({ description })
+const probability = z.number().min(0).max(1).default(0)
 
 const faultsSchema = z
   .strictObject({
-    requestDropped: probability('The request never arrives and nothing is ever answered.'),
-    gatewayErrorBefore: probability('Status 502 with a page of HTML; the request never arrived.'),
-    tooManyRequests: probability(
+    requestDropped: probability.describe('The request never arrives and nothing is ever answered.'),
+    gatewayErrorBefore: probability.describe(
+      'Status 502 with a page of HTML; the request never arrived.',
+    ),
+    tooManyRequests: probability.describe(
       'Status 429 although no limit was met; the request was not carried out.',
     ),
-    answerLost: probability('The request is carried out, then the connection is reset.'),
-    gatewayErrorAfter: probability(
+    answerLost: probability.describe('The request is carried out, then the connection is reset.'),
+    gatewayErrorAfter: probability.describe(
       'The request is carried out, then status 500 with a page of HTML.',
     ),
-    truncatedBody: probability('The request is carried out, then half of the answer comes.'),
-    garbageBody: probability('The request is carried out, then an answer comes that is no JSON.'),
-    delayedAnswer: probability(
+    truncatedBody: probability.describe(
+      'The request is carried out, then half of the answer comes.',
+    ),
+    garbageBody: probability.describe(
+      'The request is carried out, then an answer comes that is no JSON.',
+    ),
+    delayedAnswer: probability.describe(
       'The request is carried out, and the answer comes 1 to 5 seconds late.',
     ),
   })
@@ -357,22 +367,18 @@ const simulatorShape = {
   faults: faultsSchema.prefault({}),
 }
 
-const demoPast = (preset: boolean) =>
-  z
-    .boolean()
-    .default(preset)
-    .meta({
-      description:
-        'Whether every account is given a past at its first start: spot orders, withdrawals, conversions, liquidations ' +
-        'and margin orders in every state, and the month of a copy trader.',
-    })
+const DEMO_PAST = {
+  description:
+    'Whether every account is given a past at its first start: spot orders, withdrawals, conversions, liquidations ' +
+    'and margin orders in every state, and the month of a copy trader.',
+}
 
 export const embeddedSimulatorSchema = z
   .strictObject({
     ...simulatorShape,
     startingBalance: positiveDecimal('Margin coin in the account at the start.'),
     leverage: presetNumber({ min: 1, max: 125, preset: 10 }, 'Leverage of every instrument.'),
-    demoPast: demoPast(false),
+    demoPast: z.boolean().default(false).meta(DEMO_PAST),
   })
   .meta({
     description:
@@ -406,7 +412,7 @@ export const simulatorFileSchema = z
     limits: serverLimitsSchema.prefault({}),
     readings: readingsSchema.prefault({}),
     services: servicesSchema.prefault({}),
-    demoPast: demoPast(true),
+    demoPast: z.boolean().default(true).meta(DEMO_PAST),
     instruments: instrumentsSchema,
     accounts: z
       .array(simulatedAccountSchema)

@@ -21,22 +21,22 @@ export function durationMs(text: string): number {
 
 const DURATION_TITLE = 'a duration such as "30s", "45m", "6h" or "2d"'
 
-const duration = (description: string, pattern = /^[1-9]\d{0,4}[smhd]$/, title = DURATION_TITLE) =>
-  z.string().regex(pattern).meta({ title, description })
+const duration = z
+  .string()
+  .regex(/^[1-9]\d{0,4}[smhd]$/)
+  .meta({ title: DURATION_TITLE })
+const durationFromZero = z
+  .string()
+  .regex(/^(0|[1-9]\d{0,4})[smhd]$/)
+  .meta({ title: DURATION_TITLE })
 
-/** A share of the entry price, in millionths. */
-const share = (description: string) => z.number().min(0.000_001).max(0.99).meta({ description })
+/** The journal keeps shares in millionths. */
+const share = z.number().min(0.000_001).max(0.99)
 
 const DISTANCE = 'as a share: 0.05 is 5 %'
 const ATR = 'as a multiple of the ATR at entry (`exits.atr`), instead of `distance`'
 
-const atrMultiple = (what: string) =>
-  z
-    .number()
-    .min(0.01)
-    .max(100)
-    .optional()
-    .meta({ description: `${what}, ${ATR}.` })
+const atrMultiple = z.number().min(0.01).max(100).optional()
 
 /** A quarter further away, so that the daemon's own stop comes first. */
 export function stopAtExchangeShare(distance: number): number {
@@ -57,8 +57,8 @@ function objectToDistance({ value, issues }: z.core.ParsePayload<Distance>): voi
 
 const stop = z
   .strictObject({
-    distance: share(`How far the stop is from the entry, ${DISTANCE}.`).optional(),
-    atr: atrMultiple('How far the stop is from the entry'),
+    distance: share.describe(`How far the stop is from the entry, ${DISTANCE}.`).optional(),
+    atr: atrMultiple.describe(`How far the stop is from the entry, ${ATR}.`),
     atExchange: z.boolean().default(false).meta({
       description:
         'Each order that opens also gives the exchange a stop-loss, a quarter further away than this distance from its price. It stays where it was set, and works while the daemon does not.',
@@ -78,8 +78,8 @@ const trailing = z
     after: z.number().min(0).max(10).default(0).meta({
       description: 'It counts once the best price has brought this share of the entry.',
     }),
-    distance: share(`How far it follows the best price, ${DISTANCE}.`).optional(),
-    atr: atrMultiple('How far it follows the best price'),
+    distance: share.describe(`How far it follows the best price, ${DISTANCE}.`).optional(),
+    atr: atrMultiple.describe(`How far it follows the best price, ${ATR}.`),
   })
   .check(objectToDistance)
   .optional()
@@ -87,7 +87,7 @@ const trailing = z
 
 const breakEven = z
   .strictObject({
-    after: share('It counts once the best price has brought this share of the entry.'),
+    after: share.describe('It counts once the best price has brought this share of the entry.'),
     offset: z.number().min(-0.99).max(0.99).default(0).meta({
       description: 'How far from the entry it closes, as a share; above zero it leaves a profit.',
     }),
@@ -126,7 +126,7 @@ const takeProfit = z
   .array(
     z
       .strictObject({
-        at: share('The profit, as a share of the entry.'),
+        at: share.describe('The profit, as a share of the entry.'),
         close: z.number().min(0.000_001).max(1).meta({
           description: 'How much is closed, as a share of the largest size of the trade.',
         }),
@@ -152,8 +152,8 @@ const takeProfit = z
   .optional()
   .meta({ description: 'Closes parts of the position at profits, each once.' })
 
-const within = duration('Trades that ended longer ago do not count.')
-const pause = duration('For so long no entry leaves on the instrument.')
+const within = duration.describe('Trades that ended longer ago do not count.')
+const pause = duration.describe('For so long no entry leaves on the instrument.')
 
 const protections = z
   .strictObject({
@@ -191,11 +191,13 @@ export const exitsSchema = z
     trailing,
     breakEven,
     profit,
-    timeLimit: duration('Closes all after so long.').optional(),
+    timeLimit: duration.describe('Closes all after so long.').optional(),
     takeProfit,
-    coolDown: duration(
-      'After an exit no order that adds leaves on the instrument for so long. Absent: a target that was exited does not count until the strategy wants something else.',
-    ).optional(),
+    coolDown: duration
+      .describe(
+        'After an exit no order that adds leaves on the instrument for so long. Absent: a target that was exited does not count until the strategy wants something else.',
+      )
+      .optional(),
     protections,
     atr: z
       .strictObject({
@@ -259,36 +261,28 @@ export type ExitSettings = NonNullable<z.infer<typeof exitsSchema>>
 /** `intentd universe` names each. */
 const UNIVERSE_COUNT_MAX = 100
 
-const EVERY = /^[1-9]\d{0,3}[mhd]$/
-const LASTING = /^(0|[1-9]\d{0,4})[smhd]$/
-
 const positive = z.number().gt(0)
 
-const symbolPatterns = (description: string) =>
-  z
-    .array(
-      z
-        .string()
-        .regex(/^[A-Z0-9*_]{1,40}$/)
-        .meta({ title: 'a symbol such as "BTCUSDT", or a pattern such as "1000*"' }),
-    )
-    .max(500)
-    .default([])
-    .meta({ description })
+const symbolPatterns = z
+  .array(
+    z
+      .string()
+      .regex(/^[A-Z0-9*_]{1,40}$/)
+      .meta({ title: 'a symbol such as "BTCUSDT", or a pattern such as "1000*"' }),
+  )
+  .max(500)
+  .default([])
 
-const measureRange = (value: z.ZodNumber, description: string) =>
-  z
-
-    .strictObject({
-      min: value.optional().meta({ description: 'Least value; it counts as inside.' }),
-      max: value.optional().meta({ description: 'Largest value; it counts as inside.' }),
-    })
-    .check(({ value: { min, max }, issues, value: input }) => {
-      if (min === undefined || max === undefined || min <= max) return
-      issues.push({ code: 'custom', input, path: ['max'], message: `${max} is below min ${min}` })
-    })
-    .optional()
-    .meta({ description })
+const measureRange = z
+  .strictObject({
+    min: positive.optional().meta({ description: 'Least value; it counts as inside.' }),
+    max: positive.optional().meta({ description: 'Largest value; it counts as inside.' }),
+  })
+  .check(({ value: { min, max }, issues, value: input }) => {
+    if (min === undefined || max === undefined || min <= max) return
+    issues.push({ code: 'custom', input, path: ['max'], message: `${max} is below min ${min}` })
+  })
+  .optional()
 
 const top = z
   .strictObject({
@@ -308,11 +302,15 @@ const top = z
 
 const universeSchema = z
   .strictObject({
-    every: duration(
-      'Time between two evaluations, by the clock of the exchange: with 1h at each full hour.',
-      EVERY,
-      'minutes, hours or days such as "15m", "1h" or "1d"',
-    ).default('1h'),
+    every: z
+      .string()
+      .regex(/^[1-9]\d{0,3}[mhd]$/)
+      .meta({
+        title: 'minutes, hours or days such as "15m", "1h" or "1d"',
+        description:
+          'Time between two evaluations, by the clock of the exchange: with 1h at each full hour.',
+      })
+      .default('1h'),
     quote: z
       .string()
       .regex(/^[A-Z0-9]{1,20}$/)
@@ -332,27 +330,24 @@ const universeSchema = z
       .meta({ description: 'How wide bid and ask lie apart.' }),
     age: z
       .strictObject({
-        min: duration(
+        min: durationFromZero.describe(
           'Least time since the listing; where the exchange does not state it, since the first evaluation that saw the instrument.',
-          LASTING,
         ),
       })
       .optional()
       .meta({ description: 'How long it has been listed.' }),
-    volatility: measureRange(
-      positive,
+    volatility: measureRange.describe(
       'The range of 24 h, highest less lowest price, as a share of the last price.',
     ),
-    price: measureRange(positive, 'Last price, in quote coin.'),
-    include: symbolPatterns(
+    price: measureRange.describe('Last price, in quote coin.'),
+    include: symbolPatterns.describe(
       'Chosen before all others, whatever the filters say, while they can be traded.',
     ),
-    exclude: symbolPatterns('Never chosen.'),
+    exclude: symbolPatterns.describe('Never chosen.'),
     top,
-    sticky: duration(
-      'A member stays for at least so long, unless it is excluded or listed no more.',
-      LASTING,
-    ).default('6h'),
+    sticky: durationFromZero
+      .describe('A member stays for at least so long, unless it is excluded or listed no more.')
+      .default('6h'),
     changesPerDay: presetNumber(
       { min: 0, max: 10_000, preset: 20 },
       'Most members that leave within 24 h; the excluded and those that are listed no more always do, and count.',

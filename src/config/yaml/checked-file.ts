@@ -3,7 +3,7 @@ import { basename, dirname, extname, relative } from 'node:path'
 import { z } from 'zod'
 import { didYouMean } from '../../lib/did-you-mean.ts'
 import { isRecord } from '../../lib/plain-data.ts'
-import type { Problem } from './problem.ts'
+import { type Problem, quote, type SettingPath } from './problem.ts'
 import {
   childSchema,
   describeMeaning,
@@ -12,7 +12,6 @@ import {
   schemaAt,
   unwrapSchema,
 } from './schema-walk.ts'
-import { quote, type SettingPath } from './setting-path.ts'
 import { secretVariableFor, YamlSource } from './yaml-source.ts'
 
 export interface CheckedFile<T> {

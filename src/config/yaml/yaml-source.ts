@@ -14,9 +14,8 @@ import {
   YAMLMap,
 } from 'yaml'
 import type { z } from 'zod'
-import type { Problem } from './problem.ts'
+import { type Problem, formatPath, quote, type SettingPath } from './problem.ts'
 import { childSchema, isTextSchema } from './schema-walk.ts'
-import { formatPath, quote, type SettingPath } from './setting-path.ts'
 
 /** A command-line setting has no line, and a path only if it differs. */
 type SettingPlace = Pick<Problem, 'source' | 'line' | 'column'> & Partial<Pick<Problem, 'path'>>

@@ -46,17 +46,16 @@ import type { Clock } from '../../lib/clock.ts'
 import type { CallableName, ResponseOf } from '../../protocol/endpoints.ts'
 import type { BatchResult } from '../../protocol/values.ts'
 
-/** An open account, and what it shares with the others of its daemon. */
 export interface AccountOptions extends Omit<OpenAccount, 'setup' | 'close'> {
   readonly given?: GivenChanges | undefined
   readonly calls: ExchangeCalls
   readonly market: Pick<ProductMarket, 'listen' | 'polls' | 'tickers'>
   readonly watchdog?: StrategyWatch | undefined
-  /** Its candles before the start; absent: the exchange's own. */
+  /** Answers candles from before the start; absent: the exchange itself does. */
   readonly past?: BeyondCaller | undefined
   /** Absent if the exchange does not show its books. */
   readonly ledger?: (() => ExchangeLedger) | undefined
-  /** Absent where nobody asks for closed trades. */
+  /** Absent where closed trades are not asked for. */
   readonly tradeLog?: Pick<ClosedTradeLog, 'observe'> | undefined
   readonly onQuiesced?: () => void
   readonly onClosed: () => void
@@ -91,7 +90,6 @@ export interface AccountParts
   readonly health: Health
   readonly signals: Pick<SignalInbox, 'hear'>
   readonly recorder: FlightRecorder | undefined
-  /** Instruments have joined while the account runs. */
   readonly joined: () => void
 }
 
@@ -157,11 +155,15 @@ export function createPorts(parts: AccountParts): Ports {
       decided: (intents) => observers.later(() => statistics.countIntents(intents)),
       plotted: (strategyId, points) => observers.later(() => parts.plots.hear(strategyId, points)),
       batchDurable: (wait) => observers.later(() => parts.pace.hear(wait)),
+      batchLeaves: (tickersReadAt) => {
+        if (tickersReadAt === undefined) return
+        statistics.decisionLatency.record(trusted.clock.monotonic() - tickersReadAt)
+      },
     },
   }
 }
 
-/** A turn with more flushes before its end. */
+/** A turn with more observations flushes before its end. */
 const WAITING_MAX = 10_000
 
 /**
@@ -204,10 +206,8 @@ const SAID_AFTER_MS = 3000
 export interface ClientExchangeOptions {
   readonly client: Pick<ExchangeClient, 'send' | 'readFills' | 'readPosition' | 'listExits'>
   readonly settings: Pick<EngineSettings, 'productType' | 'positionMode' | 'instruments'>
-  /** Called for a batch; the result at its first byte. */
-  readonly onBatch: () => () => void
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
-  /** Reported once until a call is accepted again. */
+  /** It is reported once until a call is accepted again. */
   readonly onRefused: (answer: RefusedAnswer | UnknownAnswer) => void
   /** In a dry run this receives what would change the account. */
   readonly onWithheld?: ((endpoint: CallableName, body: string) => void) | undefined
@@ -233,13 +233,7 @@ export class ClientExchange implements ExchangePort {
   }
 
   placeBatch(body: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void {
-    const onWritten = this.#options.onBatch()
-    const beforeWrite = () => {
-      const objection = options.beforeWrite?.()
-      if (objection === undefined) onWritten()
-      return objection
-    }
-    this.#send('batchPlaceOrder', body, { ...options, beforeWrite }, onAnswer)
+    this.#send('batchPlaceOrder', body, options, onAnswer)
   }
 
   cancelAll(body: string, options: CallOptions, onAnswer: OnAnswer<BatchResult>): void {
@@ -328,7 +322,7 @@ export class ClientExchange implements ExchangePort {
     })
   }
 
-  /** Refuses as an exchange would: limits are used, and refused intents back off. */
+  /** A dry run refuses as an exchange would: limits are used, and refused intents back off. */
   #withhold(
     { endpoint, body, onWithheld }: WithheldCall,
     { grant, beforeWrite }: CallOptions,

@@ -15,7 +15,7 @@ import { describeDropped } from '../../engine/lifecycle/flatten.ts'
 import { Interpreter } from '../../interpreter/interpreter.ts'
 import type { Ports } from '../../interpreter/ports.ts'
 import { Retreat } from '../../interpreter/retreat.ts'
-import { PollGrids, type WatchedLoop } from '../../market/poll-grids.ts'
+import { PollGrids, type WatchedLoop } from '../../market/poll-grid.ts'
 import { SignalInbox } from './signal-inbox.ts'
 import type { SignalOutcome } from '../../control/signals/signal-gate.ts'
 import type { Signal } from '../../domain/signal.ts'
@@ -79,7 +79,6 @@ export class Account implements MarketListener {
   readonly #polls: PollGrids
   readonly #feeds: Feeds
   readonly #candles: CandleFetcher
-  /** Undefined where no rule chooses instruments. */
   readonly #contracts: ContractsFetcher | undefined
   readonly #margin: MarginWatch | undefined
   readonly #eventLog: EventLog
@@ -199,8 +198,9 @@ export class Account implements MarketListener {
   }
 
   /**
-   * Before anything is recorded: refused keys, or another account's, end the run. A silent exchange
-   * proves nothing. @throws Failure CREDENTIALS_REFUSED, STATE_OF_OTHER_KEYS
+   * Refused keys, or another account's, end the run before anything is recorded. A silent exchange
+   * proves nothing.
+   * @throws Failure CREDENTIALS_REFUSED, STATE_OF_OTHER_KEYS
    */
   async admit(): Promise<void> {
     const { config, settings, calls, directory, access, ledger, journal, trusted } = this.#options
@@ -250,7 +250,7 @@ export class Account implements MarketListener {
   }
 
   /**
-   * The only entry for commands. Undefined: not obeyed, before or after the run or because the
+   * All commands come in here. Undefined: not obeyed, before or after the run or because the
    * journal could not be written.
    */
   command(given: EngineCommand): CommandAnswer | undefined {
@@ -290,7 +290,7 @@ export class Account implements MarketListener {
     }
   }
 
-  /** Undefined before the run has begun, after its end, or if it is not durable in time. */
+  /** Undefined before the run has begun, after its end, or if the signal is not durable in time. */
   takeSignal(signal: Signal): Promise<SignalOutcome> {
     return this.#state === 'begun' ? this.#signals.take(signal) : Promise.resolve(undefined)
   }
@@ -418,7 +418,6 @@ export class Account implements MarketListener {
 
   readonly #dispatch = (event: EngineEvent): void => this.#interpreter.dispatch(event)
 
-  /** After a breakdown, resting orders are removed as far as allowed. */
   async #retreat(): Promise<void> {
     if (this.#fatal === undefined || !this.#hasBegun) return
     const { config, settings, journal, book } = this.#options
@@ -552,13 +551,6 @@ export class Account implements MarketListener {
     return new ClientExchange({
       client: calls.client,
       settings,
-      onBatch: () => {
-        const causedAt = this.#interpreter.tickersReadAt
-        return () => {
-          if (causedAt === undefined) return
-          this.#statistics.decisionLatency.record(trusted.clock.monotonic() - causedAt)
-        }
-      },
       clock: trusted.clock,
       onRefused: (answer) => {
         const { message: reason } = toRefusal(answer, this.#options.config)
@@ -587,7 +579,10 @@ export class Account implements MarketListener {
   }
 }
 
-/** Without a rule they only serve later backtests, and are read only where allowed. */
+/**
+ * Without a choosing rule the contracts only serve later backtests, and are read only where
+ * allowed.
+ */
 function listsContracts(config: AccountOptions['config']): boolean {
   return isEmbedded(config) || config.exchange.beyondDocument
 }

@@ -12,7 +12,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { Restriction } from '../../domain/trading-mode.ts'
-import type { PeakRelease } from '../../engine/lifecycle/release-drawdown.ts'
+import type { PeakRelease } from '../../engine/lifecycle/release.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { messageOf } from '../../lib/failure.ts'
@@ -26,7 +26,6 @@ const COMMANDS_MAX = 20
 const COMMAND_BYTES_MAX = 4096
 const COMMAND = '.json'
 const ANSWER = '.answer'
-/** The oldest unfetched answers are removed. */
 const ANSWERS_MAX = 20
 export const REASON_MAX = 500
 export const SCOPE_MAX = 100
@@ -73,13 +72,13 @@ export interface CommandAnswer {
   readonly detail?: string
   readonly holds?: HandPlan['holds']
   readonly beyondLimit?: string
-  /** Before that, a release ends nothing (`risk.losses.coolDownMs`). */
+  /** Until then a release ends nothing (`risk.losses.coolDownMs`). */
   readonly coolsDownUntil?: number | undefined
   readonly peak?: PeakRelease
-  /** Keyed by instrument: a strategy would order this again, so the release was refused. */
+  /** By instrument, what a strategy would order again: the release was refused because of it. */
   readonly orderedAgain?: Readonly<Record<string, string>>
   readonly isTooOld?: true
-  /** The account's writer: a standby read the command, and obeys nothing. */
+  /** The account's writer; a standby read the command, and obeys nothing. */
   readonly standbyOf?: string
 }
 
@@ -220,14 +219,17 @@ export function wasUnreadable(file: string): boolean {
 
 export interface CommandInboxOptions {
   readonly directory: string
-  /** Undefined if it cannot be obeyed now: then it waits. `givenAt`: Unix ms, machine's clock. */
+  /**
+   * Undefined if the command cannot be obeyed now: then it waits. `givenAt`: Unix ms, machine's
+   * clock.
+   */
   readonly onCommand: (command: ControlCommand, givenAt: number) => CommandAnswer | undefined
   readonly onUnreadable: (file: string, reason: string) => void
 }
 
 /**
- * Files need no port, and wait for a daemon; only the owner of the state directory can leave one.
- * Obeyed twice around a crash, a command changes nothing the second time.
+ * A command is a file, which needs no port and waits for a daemon; only the owner of the state
+ * directory can leave one. Obeyed twice around a crash, a command changes nothing the second time.
  */
 export class CommandInbox {
   readonly #options: CommandInboxOptions

@@ -14,14 +14,14 @@ export interface DiskSpaceOptions {
   readonly directory: string
   readonly freeBytesMin: number
   readonly timers: Timers
-  /** Also called at the start if space is low. */
+  /** It is also called at the start if space is low. */
   readonly onChange: (isLow: boolean, freeBytes: number) => void
   readonly onTrouble: (reason: string) => void
 }
 
 /**
- * The ballast file goes when the journal cannot be written, so that the next run can record how it
- * comes to rest.
+ * The ballast file is removed when the journal cannot be written, so that the next run can record
+ * how it comes to rest.
  */
 export class DiskSpace {
   readonly #options: DiskSpaceOptions

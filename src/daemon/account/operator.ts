@@ -31,7 +31,7 @@ export interface OperatedAccount {
   readonly killedAt: () => number | undefined
 }
 
-/** Through files in the state directory. */
+/** The operator acts through files in the state directory. */
 export interface Operator {
   readonly killSwitch: KillSwitch
   readonly inbox: Pick<CommandInbox, 'empty'>
@@ -46,7 +46,7 @@ export function listenToOperator(
     directory,
     stateDirectory,
     clock: trusted.clock,
-    // Perhaps seen during a write, so the core gets it afterwards.
+    // The switch may be seen during a write, so the core gets it afterwards.
     onThrown: ({ reason, by }) => timers.after(0, () => onCommand({ kind: 'kill', reason, by })),
     onNoted: onKillNoted,
     onTrouble: (reason) => logger.log('error', 'kill.notWrittenDown', { reason }),
@@ -74,14 +74,16 @@ export function listenToOperator(
     },
     onUnreadable: (file, reason) => logger.log('warn', 'operator.unreadable', { file, reason }),
   }
-  // Where two simulated accounts share the configured directory, each has its own too.
+  // Where two simulated accounts share the configured directory, each has one of its own too.
   const inboxes = [...new Set([directory, stateDirectory])].map(
     (place) => new CommandInbox({ ...options, directory: place }),
   )
   return { killSwitch, inbox: { empty: () => inboxes.forEach((inbox) => inbox.empty()) } }
 }
 
-/** Machine's clock. A release from before the start may not mean what is restricted now. */
+/**
+ * Unix ms, machine's clock. A release from before the start may not mean what is restricted now.
+ */
 function processStartedAt(): number {
   return systemClock.now() - process.uptime() * 1000
 }

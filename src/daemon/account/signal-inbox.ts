@@ -4,11 +4,11 @@ import type { Announcement } from '../../engine/effect.ts'
 import type { EngineEvent } from '../../engine/event.ts'
 import type { Timers } from '../../lib/timers.ts'
 
-/** Then the sender sends the signal again. */
+/** The sender then sends the signal again. */
 const PATIENCE_MS = 5000
 
 /**
- * Says what became of each signal once that is durable: the core announces one of three lines for
+ * Tells what became of each signal once that is durable: the core announces one of three lines for
  * each, in order and after the records before it.
  */
 export class SignalInbox {
@@ -38,7 +38,7 @@ export class SignalInbox {
     if (event === 'signal.outdated') this.#waiting.shift()?.('outdated')
   }
 
-  /** Those that wait were not taken. */
+  /** Signals that wait were not taken. */
   close(): void {
     for (const end of this.#waiting.splice(0)) end(undefined)
   }

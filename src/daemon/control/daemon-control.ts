@@ -42,7 +42,7 @@ import { unreachable } from '../../lib/unreachable.ts'
 import { describeCaller } from '../../control/access/verified-caller.ts'
 import type { PollGridStats } from '../../market/poll-grid.ts'
 import type { Account } from '../account/account.ts'
-import type { AccountOff } from '../../views/shown-account.ts'
+import type { UnopenedAccount } from '../../views/shown-account.ts'
 import {
   adviseUnclaimed,
   adviseUnclosable,
@@ -76,7 +76,7 @@ export interface DaemonControlOptions {
   readonly configOption: string
   readonly speed: number
   readonly accounts: readonly Pick<Account, 'shown' | 'command'>[]
-  readonly off: readonly AccountOff[]
+  readonly off: readonly UnopenedAccount[]
   readonly market: { readonly polls: PollGridStats; listen(listener: MarketListener): void }
   readonly isReadOnly: boolean
   readonly closedPort: () => StatusView['closedPort']

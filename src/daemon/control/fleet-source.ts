@@ -14,7 +14,7 @@ export function createFleetSource(
   const place = serverPlaceOf(config, password)
   let looking: Promise<FleetView> | undefined
   const look = async (): Promise<FleetView> => {
-    const { FleetReader } = await import('../../journal/fleet/read-fleet.ts')
+    const { FleetReader } = await import('../../journal/fleet/fleet-reader.ts')
     const reader = new FleetReader(place)
     try {
       return structuredClone(await reader.read()) as FleetView

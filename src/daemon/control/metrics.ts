@@ -17,7 +17,7 @@ import {
   type TradingMode,
 } from '../../domain/trading-mode.ts'
 import type { UniverseReason } from '../../domain/universe.ts'
-import type { AnswerTimes } from '../../exchange/limiter/endpoint-queue.ts'
+import type { AnswerHistogram } from '../../exchange/limiter/endpoint-queue.ts'
 import type { DurationSummary } from '../../lib/percentiles.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { PollGridStats } from '../../market/poll-grid.ts'
@@ -403,7 +403,11 @@ function endpointOf(feed: FeedId): string {
   return feed.split('?', 1)[0] ?? feed
 }
 
-function addAnswerTimes(endpoint: string, { count, sumMs, buckets }: AnswerTimes, add: Add): void {
+function addAnswerTimes(
+  endpoint: string,
+  { count, sumMs, buckets }: AnswerHistogram,
+  add: Add,
+): void {
   const name = 'intentd_request_seconds'
   for (const [upToMs, within] of buckets)
     add(name, within, { endpoint, le: String(upToMs / MS) }, 'bucket')

@@ -27,7 +27,7 @@ import { ExchangeClock } from '../../exchange/clock/exchange-clock.ts'
 import { ExchangeClient } from '../../exchange/exchange-client.ts'
 import { Failure } from '../../lib/failure.ts'
 import type { ProxyFor } from '../../lib/net/proxy.ts'
-import type { ProductType } from '../../protocol/values.ts'
+import type { ProductType } from '../../domain/instrument.ts'
 import type { LiveSource, LiveTicker } from '../../simulator/market/live/live-market.ts'
 import type { LogLevel } from '../../logging/logger.ts'
 
@@ -42,12 +42,12 @@ export interface EmbeddedExchangeOptions {
   readonly log: LivePricesOptions['log']
 }
 
-/** Accessed like any exchange, by signed HTTP on loopback. */
+/** It is accessed like any exchange, by signed HTTP on loopback. */
 export interface EmbeddedExchange extends ExchangeAccess {
   readonly endsAt: number | undefined
-  /** Market time over real time; other than 1 it is a demonstration. */
+  /** Market time over real time; a speed other than 1 is for demonstrations. */
   readonly speed: number
-  /** The exchange whose live prices it follows, which knows what was before. */
+  /** The exchange whose live prices are followed has the earlier ones too. */
   readonly past: BeyondCaller | undefined
   pause(): void
   resume(): void
@@ -223,7 +223,6 @@ export class LivePrices implements LiveSource {
     })
   }
 
-  /** Calls the exchange that is followed. */
   get caller(): BeyondCaller {
     return this.#client
   }
@@ -232,7 +231,7 @@ export class LivePrices implements LiveSource {
     this.#hear = hear
   }
 
-  /** Reads now and then every `pollMs`. @throws Failure LIVE_PRICES_UNREACHABLE */
+  /** Reads once, and then every `pollMs`. @throws Failure LIVE_PRICES_UNREACHABLE */
   async open(): Promise<void> {
     const answer = await this.#read()
     if (answer.kind !== 'accepted') {
@@ -302,7 +301,7 @@ function problemOf(answer: Exclude<Answer<unknown>, { readonly kind: 'accepted' 
   return `${answer.code} ${answer.message}`
 }
 
-/** An unreadable row shows no market; the others do (MKT4). */
+/** An unreadable row leaves its market without prices; the others have theirs (MKT4). */
 function toLiveTicker(table: TickerTable, symbol: string): LiveTicker {
   const row = table.rowOf(symbol)
   const valueOf = (column: TickerColumn): number => table.columns[column][row] ?? Number.NaN
@@ -313,7 +312,7 @@ function toLiveTicker(table: TickerTable, symbol: string): LiveTicker {
     bidSize: valueOf('bidSz'),
     askSize: valueOf('askSz'),
     last: valueOf('lastPr'),
-    // The mark price is computed from the prices here.
+    // The simulator computes it from these prices.
     mark: undefined,
     fundingRate: valueOf('fundingRate'),
   }

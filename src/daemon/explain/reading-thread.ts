@@ -21,7 +21,7 @@ import { describeRecord } from '../../views/explain/explain-symbol.ts'
 const RECORDS_READ_MAX = 200_000
 const TEXT_MAX = 1000
 
-/** Kept as long as the thread: a page that is looked at asks again and again. */
+/** It is kept as long as the thread, because an open page asks again and again. */
 let trades: TradeHistory | undefined
 
 await runTask<ReadingData, ReadingReply>((data, report) =>

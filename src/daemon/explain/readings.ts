@@ -13,7 +13,9 @@ interface PendingReply {
   readonly reject: (error: Failure) => void
 }
 
-/** In a thread, while there are requests, so that trading does not wait. */
+/**
+ * The readings run in a thread that lives while there are requests, so that trading does not wait.
+ */
 export class Readings {
   readonly #data: ReadingData
   readonly #waiting = new Map<number, PendingReply>()

@@ -1,5 +1,5 @@
 import { killOf } from '../../engine/book/book.ts'
-import type { KillAnswer, OrderedKill, WriterLease } from '../../journal/journal.ts'
+import type { KillAnswer, KillOrder, WriterLease } from '../../journal/journal.ts'
 import type { Account } from '../account/account.ts'
 import { dropReleasedOrder, throwKillSwitch } from '../../assembly/state/kill-switch.ts'
 
@@ -41,7 +41,7 @@ export class OrderedKills {
       if (kill.state === 'released') return undefined
       const { book, engine } = account.shown
       const isKilled = killOf(book) !== undefined
-      // The run that released it ended before reporting.
+      // The run that released the kill ended before it could report.
       if (kill.state === 'clean' && !isKilled) return 'released'
       if (kill.number !== this.#thrown) this.#throw(kill, account)
       if (this.#noted !== 'clean') return this.#noted
@@ -50,7 +50,7 @@ export class OrderedKills {
     })
   }
 
-  #throw(kill: OrderedKill, account: Pick<Account, 'command'>): void {
+  #throw(kill: KillOrder, account: Pick<Account, 'command'>): void {
     if (this.#noted === 'released') this.#noted = undefined
     const isThrown = tryToThrow(kill, this.#options.directory)
     // The command kills even without the file; with it, it is the same kill.
@@ -60,12 +60,12 @@ export class OrderedKills {
   }
 }
 
-function throwFor({ number, reason, by }: OrderedKill, directory: string): void {
+function throwFor({ number, reason, by }: KillOrder, directory: string): void {
   throwKillSwitch(directory, { reason, by, order: number })
 }
 
 /** A full disk or a foreign directory is reported elsewhere. */
-function tryToThrow(kill: OrderedKill, directory: string): boolean {
+function tryToThrow(kill: KillOrder, directory: string): boolean {
   try {
     throwFor(kill, directory)
     return true

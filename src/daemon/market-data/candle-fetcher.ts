@@ -28,11 +28,11 @@ import {
   granularityOf,
   HISTORY_CANDLES_PAGE_MAX,
 } from '../../protocol/beyond/candles.ts'
-import type { ProductType } from '../../protocol/values.ts'
+import type { ProductType } from '../../domain/instrument.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 
 export interface CandleFetcherOptions {
-  /** `exchange.beyondDocument`: else nothing is fetched. */
+  /** `exchange.beyondDocument` of the configuration; without it nothing is fetched. */
   readonly isAllowed: boolean
   readonly caller: BeyondCaller
   readonly productType: ProductType
@@ -45,14 +45,14 @@ export interface CandleFetcherOptions {
   readonly logger: Pick<DaemonLogger, 'log'>
 }
 
-/** Comes after the first prices and the candles of files. */
+/** The first prices and the candles of files come first. */
 const FIRST_MS = 1000
 /** Half of what the exchange allows an address. */
 const BETWEEN_CALLS_MS = 100
 /** Pauses after failed calls; then the rest is given up. */
 const RETRY_MS = [2000, 10_000, 30_000]
 const MINUTE_MS = 60_000
-/** An exchange with tiny pages would be asked for ever. */
+/** An exchange with smaller pages would be asked for ever. */
 const PAGE_LEAST = HISTORY_CANDLES_PAGE_MAX / 4
 const PAGES_SPARE = 20
 
@@ -73,9 +73,8 @@ export class CandleFetcher {
   #isStopped = false
   #isFetching = false
   #work: Promise<void> = Promise.resolve()
-  /** Instruments joined since the fetching began. */
+  /** Instruments have joined since the fetching began. */
   #isBehind = false
-  /** Fetched or given up. */
   readonly #tried = new Set<string>()
 
   constructor(options: CandleFetcherOptions) {
@@ -92,7 +91,6 @@ export class CandleFetcher {
     this.#work = this.#fetchAll().finally(() => this.#ended.resolve())
   }
 
-  /** Fetches what later instruments need. */
   follow(): void {
     if (!this.#isFetching || this.#isStopped || this.#isBehind) return
     this.#isBehind = true
@@ -136,7 +134,7 @@ export class CandleFetcher {
     this.#options.logger.log('warn', 'history.notFetched', { series: names, reason })
   }
 
-  /** Too short, or with candles without a price. */
+  /** Lists series that are too short, or have candles without a price. */
   #listLacking(): readonly NeededCandles[] {
     const { settings, book, exchangeNow } = this.#options
     const needed = toNeededCandles(settings)
@@ -155,7 +153,7 @@ export class CandleFetcher {
     })
   }
 
-  /** Returns why it could not be fetched. */
+  /** @returns why it could not be fetched */
   async #fetchSeries(series: NeededCandles): Promise<string | undefined> {
     const granularity = sourceOf(series.intervalMs)
     if (granularity === undefined)
@@ -205,7 +203,7 @@ export class CandleFetcher {
         limit: HISTORY_CANDLES_PAGE_MAX,
       })
       if (page.kind !== 'accepted') return reasonOf(page)
-      // Two empty pages: the exchange has no older ones.
+      // After two empty pages the exchange has no older ones.
       if (page.data.length === 0 && isEmpty) break
       isEmpty = page.data.length === 0
       if (isEmpty) continue
@@ -222,7 +220,7 @@ export class CandleFetcher {
     }
   }
 
-  /** Strategies' series with files that end before the present. */
+  /** Lists series that begin with candles of files which end before the present. */
   #listEnded(series: readonly NeededCandles[]) {
     const { settings, exchangeNow } = this.#options
     return [...settings.strategies].flatMap(([strategy, { symbols, candles, history }]) =>
@@ -246,7 +244,7 @@ export class CandleFetcher {
   }
 }
 
-/** The longest candles of the exchange that make up an interval. */
+/** @returns the longest candles of the exchange that make up the interval */
 function sourceOf(intervalMs: number): Granularity | undefined {
   for (let parts = 1; intervalMs / parts >= MINUTE_MS; parts++) {
     const granularity = intervalMs % parts === 0 ? granularityOf(intervalMs / parts) : undefined

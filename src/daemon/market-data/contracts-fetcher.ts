@@ -5,7 +5,7 @@ import { readContracts } from '../../exchange/readers/contracts-reader.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
-import type { ProductType } from '../../protocol/values.ts'
+import type { ProductType } from '../../domain/instrument.ts'
 
 /** Listings are rare, and rules are evaluated every few minutes at most. */
 const EVERY_MS = 300_000
@@ -50,7 +50,6 @@ export class ContractsFetcher {
       )
   }
 
-  /** Resolves when the call in progress has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancel()

@@ -5,8 +5,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { deepFreeze } from '../../lib/plain-data.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
-import { PollGrids } from '../../market/poll-grids.ts'
-import type { WatchedLoop } from '../../market/poll-grids.ts'
+import { PollGrids, type WatchedLoop } from '../../market/poll-grid.ts'
 import type { Feed } from '../../assembly/strategies/strategies.ts'
 
 export interface FeedsOptions {
@@ -19,7 +18,8 @@ export interface FeedsOptions {
 }
 
 /**
- * Each is read once at the start, so that none waits for its grid. These reads count in the limits.
+ * Each feed is read once at the start, so that none waits for its grid. These reads count in the
+ * limits.
  */
 export class Feeds {
   readonly #options: FeedsOptions

@@ -6,16 +6,20 @@ import type { Limiter } from '../../exchange/limiter/limiter.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { Calendar } from '../../market/calendar.ts'
-import { PollGrids, type WatchedLoop } from '../../market/poll-grids.ts'
+import {
+  type PollGrid,
+  type PollGridStats,
+  PollGrids,
+  type WatchedLoop,
+} from '../../market/poll-grid.ts'
 import type { ProductType } from '../../domain/instrument.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { Feed } from '../../assembly/strategies/strategies.ts'
 import { Feeds } from './feeds.ts'
 import { isOvertaken, TickerBuffers, type TickerTable } from '../../domain/ticker-table.ts'
 import { MarketWatch } from '../../market/market-watch.ts'
-import type { PollGrid, PollGridStats } from '../../market/poll-grid.ts'
 
-/** Interval of `timePassed`: the precision of the core's waits. */
+/** `timePassed` comes at this interval, so the core's waits have this precision. */
 const TIME_STEP_MS = 50
 const CLOCK_RETRY_MS = 1000
 /** Beyond this, the machine lacks a working time daemon; within the second, it has one again. */
@@ -243,7 +247,7 @@ export interface ProductMarketOptions extends Product {
 export class ProductMarket {
   readonly #options: ProductMarketOptions
   readonly #listeners: MarketListener[] = []
-  /** As stated, by the signing clock, and by ours. */
+  /** When the last answer was made: as stated, by the signing clock, and by ours. */
   #lastAnswer = { statedAt: 0, requestTime: 0, readAt: 0 }
   readonly #buffers = new TickerBuffers()
   readonly #watch = new MarketWatch()

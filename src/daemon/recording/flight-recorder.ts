@@ -29,7 +29,7 @@ const FLUSH_MS = 500
 /** More is written at once, to keep blocks short. */
 const BLOCK_CHARACTERS = 1_048_576
 
-/** Waiting for a slow disk: minutes of busy trading plus the largest book. */
+/** So much may wait for a slow disk: minutes of busy trading plus the largest book. */
 const WAITING_CHARACTERS_MAX = 67_108_864
 
 const OWNER_ONLY = 0o700
@@ -45,7 +45,6 @@ export interface FlightRecorderOptions {
   readonly directory: string
   readonly settings: RecordSettings
   readonly engine: Pick<Engine, 'write'>
-  /** The instruments as they are now. */
   readonly symbols: () => Iterable<string>
   readonly version: string
   readonly configFile?: string

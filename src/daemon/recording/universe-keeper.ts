@@ -64,7 +64,6 @@ export class UniverseKeeper {
     if (event.kind === 'snapshotTaken') this.#keep(this.#writer, event.tickers)
   }
 
-  /** Resolves when nothing is being written. */
   get written(): Promise<void> {
     return this.#writing
   }
@@ -106,7 +105,7 @@ export class UniverseKeeper {
   }
 }
 
-/** The last file, which is written to, stays. */
+/** Removes the oldest files; the last one is still written. */
 function dropOldest(directory: string, bytesMax: number): void {
   const files = listUniverseFiles(directory).map(({ file }) => ({
     file,

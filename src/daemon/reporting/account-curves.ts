@@ -28,7 +28,7 @@ const WEEK_MS = 7 * DAY_MS
 
 export interface AccountCurveOptions {
   readonly journal: CurveStore
-  /** The present figures; undefined: the run has not begun, or is over. */
+  /** Undefined: the run has not begun, or is over. */
   readonly read: () => Pick<AccountView, 'profit' | 'equity' | 'peak'> | undefined
   readonly clock: Pick<Clock, 'now'>
   readonly logger: Pick<DaemonLogger, 'log'>
@@ -40,8 +40,8 @@ interface KnownEquity {
 }
 
 /**
- * A point a minute of equity, net profit and peak, in the journal; the last week's equity by hour
- * in memory.
+ * Notes a point a minute of equity, net profit and peak in the journal, and keeps the last week's
+ * equity by hour in memory.
  */
 export class AccountCurve {
   readonly #options: AccountCurveOptions
@@ -63,7 +63,7 @@ export class AccountCurve {
     }
   }
 
-  /** Called each second, takes a point once a minute. */
+  /** It is called each second, and takes a point once a minute. */
   look(): void {
     const { read, clock, journal } = this.#options
     const now = clock.now()
@@ -80,7 +80,7 @@ export class AccountCurve {
     this.#note({ at: minute, equity })
   }
 
-  /** A day and a week ago; null: not known. */
+  /** Equity a day and a week ago; null: not known. */
   before(): AccountView['equityBefore'] {
     const now = this.#options.clock.now()
     return { day: this.#equityAt(now - DAY_MS), week: this.#equityAt(now - WEEK_MS) }
@@ -97,7 +97,7 @@ export class AccountCurve {
       this.#week = this.#week.filter((one) => one.at >= since)
   }
 
-  /** The last known before, perhaps an hour older. */
+  /** The last equity known before, perhaps an hour older. */
   #equityAt(at: number): string | null {
     const found = this.#week.findLast((one) => one.at <= at)
     return found && found.at > at - CURVE_STEPS_MS.hour ? found.equity : null
@@ -135,7 +135,7 @@ export class AccountMarks {
     }
   }
 
-  /** Called each second. */
+  /** It is called each second. */
   look(): void {
     const { trusted, journal } = this.#options
     const now = trusted.clock.now()
@@ -162,7 +162,6 @@ export class AccountMarks {
 export interface PlotLogOptions {
   readonly journal: Pick<CurveStore, 'notePoints'>
   readonly clock: Pick<Clock, 'now'>
-  /** As they are now: instruments of universes come and go. */
   readonly settings: Pick<EngineSettings, 'strategies'>
   readonly logger: Pick<DaemonLogger, 'log'>
 }
@@ -173,13 +172,12 @@ interface LoggedPlot {
   kept: number | undefined
 }
 
-/** A minute's last value, where it differs, in the journal. */
+/** Notes each minute's last value in the journal, where it differs from the one before. */
 export class PlotLog {
   readonly #options: PlotLogOptions
-  /** Keyed by series. */
   readonly #plots = new Map<string, LoggedPlot>()
   #minute = 0
-  /** One was left out: logged once, until there is room again. */
+  /** Whether a plot was left out, which is logged once until there is room again. */
   #isFull = false
 
   constructor(options: PlotLogOptions) {
@@ -198,7 +196,7 @@ export class PlotLog {
     }
   }
 
-  /** Called each second; notes changes once a minute. */
+  /** It is called each second, and notes changes once a minute. */
   look(): void {
     const { journal, clock } = this.#options
     const now = clock.now()

@@ -8,15 +8,14 @@ import type { Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 
 export interface ClosedTradeLogOptions {
-  /** In a thread, so that trading does not wait. */
+  /** It reads in a thread, so that trading does not wait. */
   readonly read: (query: ClosedTradesQuery) => Promise<ClosedTradesView>
   readonly logger: Pick<DaemonLogger, 'log'>
   readonly timers: Timers
-  /** As the run begins. */
   readonly book: Book
 }
 
-/** The fill is durable by then, and several that close a ladder are read together. */
+/** The fill is durable by then, and several fills that close a ladder are read together. */
 const READ_MS = 1000
 /** A holding may show the end of a trade before the journal does. */
 const TRIES_MAX = 5
@@ -24,7 +23,7 @@ const TRIES_MAX = 5
 const TRADES_MAX = 500
 /** A fill may become known this much later than others that followed it. */
 const LATE_MS = 300_000
-/** Limits the wait at the end of a run. */
+/** The wait at the end of a run is limited. */
 const FINISH_MS = 3000
 
 /** Logs each closed trade once, with the figures of `intentd trades`. */
@@ -35,13 +34,11 @@ export class ClosedTradeLog {
   readonly #logged = new Set<string>()
   /** Unix ms, exchange clock: earlier trades belong to the last run. */
   readonly #beginAt: number
-  /** Unix ms, exchange clock: the end of the newest that is logged. */
+  /** Unix ms, exchange clock: the end of the newest trade that is logged. */
   #newestAt: number
-  /** Sides that were closed, less the trades that were logged since. */
   #awaited = 0
   #triesLeft = 0
   #reading: Promise<void> | undefined
-  /** Undefined: no reading is planned. */
   #cancel: (() => void) | undefined
   #isFinished = false
 
@@ -71,7 +68,6 @@ export class ClosedTradeLog {
     this.#plan()
   }
 
-  /** Logs what has closed and is not logged yet, within {@link FINISH_MS}. */
   async finish(): Promise<void> {
     this.#isFinished = true
     this.#cancel?.()

@@ -33,7 +33,10 @@ const CANCEL_TROUBLE_MS = 120_000
 
 const FAILING_CANCELS_MAX = 1000
 
-/** Same instruments and same code (`undefined`: it failed for some orders). Monotonic ms. */
+/**
+ * Two failures are the same with the same instruments and code (`undefined`: it failed for some
+ * orders). Times are monotonic ms.
+ */
 interface FailingCancel {
   failedAt: number
   loggedAt: number
@@ -104,7 +107,6 @@ export class EventLog {
     this.#options.logger.log(this.#levelOf(shown, event), event, this.#readable(event, fields))
   }
 
-  /** False for what is no sending. */
   #logWithheld(event: Announcement['event'], fields: Announcement['fields']): boolean {
     const { logger } = this.#options
     if (!event.endsWith('.sent')) return false

@@ -71,7 +71,6 @@ export class Health {
     this.#lineAt = clock.now()
   }
 
-  /** The traded instruments; members of universes come and go. */
   get #symbols(): readonly string[] {
     const { strategies } = this.#options.settings
     return [...new Set([...strategies.values()].flatMap(({ symbols }) => symbols))]
@@ -108,7 +107,10 @@ export class Health {
     this.#writeLine(now)
   }
 
-  /** Undefined if it trades, data are fresh and the books agree. */
+  /**
+   * @returns why the account does not trade; undefined if it trades, data are fresh and the books
+   * agree
+   */
   obstacle(): string | undefined {
     return this.#findObstacle()?.why
   }
@@ -207,7 +209,7 @@ export class Health {
     return [...this.#saidLate]
   }
 
-  /** Seldom notices a single slow answer, but several in a row. */
+  /** A single slow answer is seldom noticed, several in a row are. */
   #lookForLate(now: number): void {
     const { rounds, logger } = this.#options
     const positions = this.#symbols.map((symbol) => this.#ages.positionMs(symbol, now))
@@ -227,7 +229,7 @@ export class Health {
     }
   }
 
-  /** Restrictions of the account, or of all strategies on all their instruments. */
+  /** Lists restrictions of the account, or of all strategies on all their instruments. */
   #heldBack(): string | undefined {
     const { engine, settings } = this.#options
     const paused = this.#options.paused()
@@ -301,7 +303,6 @@ function stateOf(does: 'trading' | 'nothing to trade', obstacle: Obstacle | unde
   return obstacle.isOfAll || does !== 'trading' ? 'not trading' : 'trading in part'
 }
 
-/** `net -3.03 (realised 1.52, fees 4.55, funding 0)`, plus unknown parts. */
 function describeMade(made: MoneyFigures): string {
   const { net, netWithUnrealised, realisedProfit, fees, funding, uncounted } = made
   const parts = [
@@ -314,7 +315,6 @@ function describeMade(made: MoneyFigures): string {
   return `net ${net} (${parts.join(', ')})${held}${unknown === '' ? '' : ` ${unknown}`}`
 }
 
-/** `BTCUSDT, strategy:trend (operator); ETHUSDT (contradiction, unreadable)` */
 function describeHolds(restrictions: readonly Restriction[]): string {
   const byScope = Map.groupBy(restrictions, ({ scope }) => scope)
   const codesOf = (scope: Scope): string =>

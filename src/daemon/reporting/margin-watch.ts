@@ -26,12 +26,12 @@ export interface MarginWatchOptions {
 }
 
 type WatchedMargin = NonNullable<DaemonConfig['polling']['margin']>
-type MarginMode = 'isolated' | 'crossed'
+type MarginAccountMode = 'isolated' | 'crossed'
 type LiquidationType = 'place_order' | 'swap'
-type MarginOrder = ResponseOf<'crossedOpenOrders'>['orderList'][number]
+type MarginOrderRow = ResponseOf<'crossedOpenOrders'>['orderList'][number]
 type Liquidation = ResponseOf<'crossedLiquidationOrders'>['resultList'][number]
 
-const MODES: readonly MarginMode[] = ['isolated', 'crossed']
+const MODES: readonly MarginAccountMode[] = ['isolated', 'crossed']
 const TYPES: readonly LiquidationType[] = ['place_order', 'swap']
 
 const HOUR_MS = 3_600_000
@@ -44,8 +44,8 @@ const READABLE_MS = 89 * DAY_MS
 const PAGES_MAX = 10
 
 /**
- * Reads the margin orders and liquidations of the account, which are no business of a strategy, and
- * logs each once, over restarts too. Its calls come after everything that trades:
+ * Reads the margin orders and liquidations of the account, which no strategy uses, and logs each
+ * once, over restarts too. Its calls come after everything that trades:
  *
  *     new ──start()──► reading ──answers──► waiting ──time──► reading
  *                         └──────── stop() ──────► stopped
@@ -79,7 +79,6 @@ export class MarginWatch {
     this.#reading = this.#look()
   }
 
-  /** Resolves when the call in progress has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancel()
@@ -133,7 +132,10 @@ export class MarginWatch {
     return undefined
   }
 
-  async #readLiquidations(mode: MarginMode, type: LiquidationType): Promise<string | undefined> {
+  async #readLiquidations(
+    mode: MarginAccountMode,
+    type: LiquidationType,
+  ): Promise<string | undefined> {
     let idLessThan: string | undefined
     for (let page = 0; page < PAGES_MAX && !this.#isStopped; page++) {
       const answer = await this.#call(`${mode}LiquidationOrders`, {
@@ -159,7 +161,7 @@ export class MarginWatch {
 
   /** One page: the document gives isolated orders no cursor. */
   async #readOrders(
-    mode: MarginMode,
+    mode: MarginAccountMode,
     { symbol, listed }: { readonly symbol: string; readonly listed: Set<string> },
   ): Promise<string | undefined> {
     if (this.#isStopped) return undefined
@@ -179,7 +181,7 @@ export class MarginWatch {
     return undefined
   }
 
-  /** Logged before it is noted: a crash in between repeats a line, and loses none. */
+  /** A record is logged before it is noted: a crash in between repeats a line, and loses none. */
   #note(found: readonly { readonly key: string; readonly at: number; log: () => void }[]): void {
     const fresh = found.filter(({ key }) => !this.#seen.has(key))
     if (this.#isStopped || fresh.length === 0) return
@@ -205,7 +207,7 @@ export class MarginWatch {
     journal.notePoints([{ series: MARGIN_SERIES, at: Math.round(trusted.clock.now()), value }])
   }
 
-  #logLiquidation(marginMode: MarginMode, record: Liquidation): void {
+  #logLiquidation(marginMode: MarginAccountMode, record: Liquidation): void {
     const { fromCoin, fromSize, toCoin, toSize } = record
     const isSwap = fromCoin !== undefined || toCoin !== undefined
     this.#options.logger.log('error', 'margin.liquidated', {
@@ -221,7 +223,7 @@ export class MarginWatch {
     })
   }
 
-  #logOrder(marginMode: MarginMode, order: MarginOrder): void {
+  #logOrder(marginMode: MarginAccountMode, order: MarginOrderRow): void {
     const { baseSize, quoteSize, price } = order
     const isBySystem = order.enterPointSource === 'SYS' || order.side?.includes('-') === true
     this.#options.logger.log(isBySystem ? 'warn' : 'info', 'margin.order', {
@@ -246,7 +248,6 @@ export class MarginWatch {
   }
 }
 
-/** Undefined where the configuration does not ask for it. */
 export function openMarginWatch(options: MarginWatchOptions): MarginWatch | undefined {
   const { margin } = options.config.polling
   return margin && new MarginWatch(options, margin)
@@ -259,7 +260,7 @@ function describe(
   return `${what}: ${code} ${message}`.trim()
 }
 
-function toKey(mode: MarginMode, list: LiquidationType | 'open', orderId: string): string {
+function toKey(mode: MarginAccountMode, list: LiquidationType | 'open', orderId: string): string {
   return `${mode}/${list}/${encodeURIComponent(orderId)}`
 }
 

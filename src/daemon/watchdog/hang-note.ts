@@ -17,7 +17,8 @@ interface HangNote {
 
 /**
  * Halts a strategy that hung the last run. The note goes only after the halt is recorded, so that a
- * crash in between repeats it. @param command returns whether it was recorded
+ * crash in between repeats it.
+ * @param command returns whether it was recorded
  */
 export function haltWhoHung(
   directory: string,

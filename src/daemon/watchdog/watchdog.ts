@@ -3,14 +3,14 @@ import { Failure } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { Patience, SupervisedThread } from '../../lib/supervised-thread.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
-import type { WatchedLoop } from '../../market/poll-grids.ts'
+import type { WatchedLoop } from '../../market/poll-grid.ts'
 
 const BEAT_MS = 250
 const END_MS = 2000
 const CHECKS = 10
 
 export interface WatchdogOptions extends Pick<WatchdogData, 'strategies' | 'logName' | 'noteFile'> {
-  /** Zero: never. Otherwise a longer standstill ends the process. */
+  /** A longer standstill ends the process; zero: it never does. */
   readonly hungAfterMs: number
   readonly requestTimeoutMs: number
   readonly stopTimeoutMs: number
@@ -124,8 +124,8 @@ interface LoopWatch {
 }
 
 /**
- * Interval, two request timeouts if it calls the exchange, and `hungAfterMs`, counted in checks,
- * not in time ({@link Patience}).
+ * A loop may take its interval, two request timeouts if it calls the exchange, and `hungAfterMs`.
+ * Time is counted in checks ({@link Patience}).
  */
 export class LoopDeadlines {
   readonly #watching: readonly LoopWatch[]
@@ -137,7 +137,6 @@ export class LoopDeadlines {
     })
   }
 
-  /** Must be called every `stepMs`. */
   check(): HungLoop | undefined {
     const silent = this.#watching.map(({ loop, deadlineMs, patience }) => {
       const hungMs = patience.check(loop.turn())
@@ -156,7 +155,7 @@ export interface WatchdogData {
   readonly shared: SharedArrayBuffer
   readonly checkMs: number
   readonly checksMax: number
-  /** Number 1 is the first. Each account has its own notes. */
+  /** Strategies are numbered from 1. Each account has its own notes. */
   readonly strategies: readonly { readonly id: string; readonly noteFile: string }[]
   readonly descriptor: 1 | 2
   readonly logName: string

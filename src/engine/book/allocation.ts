@@ -53,56 +53,6 @@ export function applyMove(book: WritableBook, symbol: string, move: Move): void 
   moveAllocation(book, symbol, move)
 }
 
-/**
- * Reducing it opens nothing in the account beyond what other strategies hold. In one-way mode lots
- * of no strategy may stand against it.
- */
-export function backedHolding(book: Book, strategyId: StrategyId, symbol: string): Holding {
-  const held = holdingOf(book, strategyId, symbol)
-  const account = accountHoldingOf(book, symbol)
-  const isThere = held.longLots <= account.longLots && held.shortLots <= account.shortLots
-  if (isThere || book.positionMode === 'hedge_mode') return held
-  const { longLots, shortLots } = unclaimedHolding(book, symbol)
-  return {
-    longLots: Math.max(0, held.longLots - shortLots),
-    shortLots: Math.max(0, held.shortLots - longLots),
-  }
-}
-
-/**
- * Closing it opens nothing. Where lots of no strategy stand against several strategies, the account
- * may hold a part of what none of them holds wholly.
- */
-export function closableHolding(book: Book, strategyId: StrategyId, symbol: string): Holding {
-  const held = holdingOf(book, strategyId, symbol)
-  const account = accountHoldingOf(book, symbol)
-  const backed = backedHolding(book, strategyId, symbol)
-  return {
-    longLots: Math.max(backed.longLots, Math.min(held.longLots, account.longLots)),
-    shortLots: Math.max(backed.shortLots, Math.min(held.shortLots, account.shortLots)),
-  }
-}
-
-/**
- * Lots that others opened, and fills that wait for their order: in one-way mode the net, in hedge
- * mode the surplus of each leg.
- */
-export function unclaimedHolding(
-  book: Pick<Book, 'positionMode' | 'account' | 'holdings'>,
-  symbol: string,
-): Holding {
-  let { longLots, shortLots } = book.account.get(symbol) ?? FLAT
-  for (const [key, holding] of book.holdings) {
-    if (key.startsWith('~') || splitPair(key)[1] !== symbol) continue
-    longLots -= holding.longLots
-    shortLots -= holding.shortLots
-  }
-  const net = longLots - shortLots
-  if (book.positionMode === 'one_way_mode')
-    return { longLots: Math.max(0, net), shortLots: Math.max(0, -net) }
-  return { longLots: Math.max(0, longLots), shortLots: Math.max(0, shortLots) }
-}
-
 export function waiterOf(orderId: OrderId): string {
   return `~${orderId}`
 }

@@ -2,22 +2,20 @@ import { applyFillToOrder } from '../../execution/order-machine.ts'
 import { type Fill, fillKey } from '../../domain/fill.ts'
 import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
 import type { Order, OrderTerms } from '../../domain/order.ts'
-import { addFill, type Money, NO_MONEY } from '../../domain/fill-money.ts'
+import { addFill, NO_MONEY } from '../../domain/fill-money.ts'
 import type { EntryRecord, FillsRecord } from '../../domain/record.ts'
 import { NOBODY } from '../../domain/allocation.ts'
-import { decimal } from '../../lib/decimal.ts'
 import {
   accountHoldingOf,
   type Book,
   knowsFill,
   pairKey,
-  splitPair,
   storeOrder,
   type WritableBook,
 } from './book.ts'
 import { beyondPriceOf } from './own-trades.ts'
 import { applyMove, settleOwner, waiterOf } from './allocation.ts'
-import type { Holding, HoldSide } from '../../domain/position.ts'
+import { HOLD_SIDES, type Holding, type HoldSide, sideClosedBy } from '../../domain/position.ts'
 import type { AccountEntry } from '../../domain/own-trades.ts'
 
 /**
@@ -93,34 +91,6 @@ function countFill(book: WritableBook, order: Order, fill: Fill): void {
   addMoney(book, pairKey(strategyId, symbol), fill)
 }
 
-/**
- * Keyed by owner and symbol. Waiting fills changed the account's money, but count for no strategy
- * yet.
- */
-export function moneyOf(book: Book): ReadonlyMap<string, Money> {
-  if (book.orphans.size === 0) return book.money
-  const money = new Map(book.money)
-  for (const fill of [...book.orphans.values()].flat()) {
-    const key = pairKey(NOBODY, fill.symbol)
-    money.set(key, addFill(money.get(key) ?? NO_MONEY, fill))
-  }
-  return money
-}
-
-/** With what is not counted. */
-export function ownMoneyOf(book: Book, pair: string): Money | undefined {
-  const money = book.money.get(pair)
-  const { profit, fees } = book.ownTrades.get(pair) ?? {}
-  if (profit === undefined || fees === undefined) return money
-  return { ...(money ?? NO_MONEY), profit: decimal(profit), fees: decimal(fees) }
-}
-
-export function moneyByStrategy(book: Book): ReadonlyMap<string, Money> {
-  const pairs = new Set([...book.money.keys(), ...book.ownTrades.keys()])
-  const ofStrategies = [...pairs].filter((pair) => splitPair(pair)[0] !== NOBODY)
-  return new Map(ofStrategies.map((pair) => [pair, ownMoneyOf(book, pair) ?? NO_MONEY]))
-}
-
 function addMoney(book: WritableBook, key: string, fill: Fill): void {
   book.money.set(key, addFill(book.money.get(key) ?? NO_MONEY, fill))
 }
@@ -146,7 +116,7 @@ function keepExits(
     is,
   }: { readonly order: Order | undefined; readonly was: Holding; readonly is: Holding },
 ): void {
-  for (const side of ['long', 'short'] as const) {
+  for (const side of HOLD_SIDES) {
     const [before, after] = [was[`${side}Lots`], is[`${side}Lots`]]
     if (after <= before) continue
     if (before === 0) book.exits.delete(pairKey(fill.symbol, side))
@@ -183,7 +153,7 @@ function setExits(book: WritableBook, terms: OrderTerms, side: HoldSide): void {
 export function findFilledExit(book: Book, fill: Fill): FilledExit | undefined {
   const { source, symbol, ticks, fillKind = 'trade' } = fill
   if (source !== 'SYS' || fillKind !== 'trade') return undefined
-  const side = sideClosedBy(book, fill)
+  const side = sideClosedBy(book.positionMode, fill)
   const exits = side && book.exits.get(pairKey(symbol, side))
   if (!exits) return undefined
   const { clientOid, strategyId, takeProfitTicks, stopLossTicks } = exits
@@ -200,15 +170,6 @@ export function findFilledExit(book: Book, fill: Fill): FilledExit | undefined {
   ].sort((one, other) => Math.abs(one.ticks - ticks) - Math.abs(other.ticks - ticks))
   const [nearest] = found
   return nearest && { ...nearest, clientOid, strategyId }
-}
-
-export function sideClosedBy(
-  { positionMode }: Book,
-  { side, tradeSide }: Pick<Fill, 'side' | 'tradeSide'>,
-): HoldSide | undefined {
-  if (positionMode === 'one_way_mode') return side === 'sell' ? 'long' : 'short'
-  if (tradeSide === 'open') return undefined
-  return side === 'buy' ? 'long' : 'short'
 }
 
 const NOTHING: AccountEntry = {
@@ -263,13 +224,13 @@ interface EntrySide {
   readonly statedLots: number
 }
 
-interface SideChange {
+interface EntryChange {
   readonly was: number
   readonly is: number
   readonly ticks: number | undefined
 }
 
-function moveSide(side: EntrySide, { was, is, ticks }: SideChange): EntrySide {
+function moveSide(side: EntrySide, { was, is, ticks }: EntryChange): EntrySide {
   const opened = is - Math.max(0, was)
   if (opened > 0 && ticks !== undefined) {
     const lots = side.lots + opened

@@ -27,9 +27,12 @@ import {
 import type {
   AdoptRecord,
   AssignedRecord,
+  BootRecord,
   CancelAnsweredRecord,
   DecisionRecord,
   DepositRecord,
+  ExitsListedRecord,
+  ExitsRecord,
   ExpireRecord,
   FillsRecord,
   FundingRecord,
@@ -40,8 +43,10 @@ import type {
   PruneRecord,
   ReleasedRecord,
   RepairedRecord,
+  RestrictedRecord,
   SendRecord,
   SettledOrder,
+  SettleRecord,
   SignalRecord,
   UnseenFundingRecord,
 } from '../../domain/record.ts'
@@ -72,8 +77,8 @@ import {
   splitPair,
   storeOrder,
   storePlace,
-  takeEndedBefore,
   type WritableBook,
+  type EndedOrder,
 } from './book.ts'
 import { applyMove } from './allocation.ts'
 import { applyCandles } from './candle-book.ts'
@@ -176,18 +181,12 @@ function applyCancelAnswered(book: WritableBook, { listed, at }: CancelAnsweredR
     changeOrder(book, clientOid, (order) => markAccepted(order, orderId, at))
 }
 
-function applyRestricted(
-  book: WritableBook,
-  record: Extract<JournalRecord, { kind: 'restricted' }>,
-): void {
+function applyRestricted(book: WritableBook, record: RestrictedRecord): void {
   const { kind: _, ...restriction } = record
   book.restrictions.set(pairKey(record.scope, record.code), restriction)
 }
 
-function applyExits(
-  book: WritableBook,
-  record: Extract<JournalRecord, { kind: 'exits' | 'exitsListed' }>,
-): void {
+function applyExits(book: WritableBook, record: ExitsRecord | ExitsListedRecord): void {
   if (record.kind === 'exitsListed') return applyListedExits(book, record)
   const { strategyId, symbol, state } = record
   const pair = pairOf(strategyId, symbol)
@@ -198,7 +197,7 @@ function applyExits(
 /** The nearest to the market is the one that fires. */
 function applyListedExits(
   book: WritableBook,
-  { symbol, holdSide, listed }: Extract<JournalRecord, { kind: 'exitsListed' }>,
+  { symbol, holdSide, listed }: ExitsListedRecord,
 ): void {
   const key = pairKey(symbol, holdSide)
   const kept = book.exits.get(key)
@@ -238,7 +237,7 @@ function applyDeposit(book: WritableBook, { deposit }: DepositRecord): void {
   if (oldest !== undefined) book.deposits.delete(oldest)
 }
 
-function applyBoot(book: WritableBook, record: Extract<JournalRecord, { kind: 'boot' }>): void {
+function applyBoot(book: WritableBook, record: BootRecord): void {
   if (book.epoch === 0) book.beganAt = record.at
   book.epoch = record.epoch
   book.positionMode = record.positionMode
@@ -317,10 +316,7 @@ function applyOutcome(book: WritableBook, item: ItemOutcome, at: number): void {
   })
 }
 
-function applySettle(
-  book: WritableBook,
-  { orders, symbol, isResolved }: Extract<JournalRecord, { kind: 'settle' }>,
-): void {
+function applySettle(book: WritableBook, { orders, symbol, isResolved }: SettleRecord): void {
   for (const settled of orders) applySettled(book, settled)
   if (isResolved) book.cancels.delete(symbol)
 }
@@ -567,4 +563,30 @@ function forgetStreak(book: WritableBook, scope: string): void {
     if (strategyScope(strategyId) === scope)
       applyMove(book, symbol, { kind: 'streakForgotten', strategyId })
   }
+}
+
+/**
+ * The oldest, so many at most; the cost does not depend on how many stay. Orders of one moment go
+ * by name: a rebuilt book may hold them in another order and must forget the same ones (DET2).
+ */
+export function takeEndedBefore(
+  ended: EndedOrder[],
+  at: number,
+  max = Number.POSITIVE_INFINITY,
+): readonly EndedOrder[] {
+  let count = 0
+  const isDue = (place: number) => place < ended.length && (ended[place] as EndedOrder).endedAt < at
+  while (count < max && isDue(count)) count++
+  if (count < max) return ended.splice(0, count)
+  const last = ended[count - 1]?.endedAt
+  let tied = count
+  while (tied < ended.length && ended[tied]?.endedAt === last) tied++
+  const due = ended.splice(0, tied).toSorted(byTimeAndName)
+  ended.unshift(...due.slice(count))
+  return due.slice(0, count)
+}
+
+function byTimeAndName(one: EndedOrder, other: EndedOrder): number {
+  if (one.endedAt !== other.endedAt) return one.endedAt - other.endedAt
+  return one.clientOid < other.clientOid ? -1 : 1
 }

@@ -13,11 +13,9 @@ import {
   createBook,
   indexOrder,
   indexPlace,
-  TrackedMap,
-  TrackedSegmentedMap,
-  TrackedSet,
   type WritableBook,
 } from './book.ts'
+import { TrackedMap, TrackedSegmentedMap, TrackedSet } from '../../lib/tracked-collections.ts'
 import type { Money } from '../../domain/fill-money.ts'
 import type { Order } from '../../domain/order.ts'
 

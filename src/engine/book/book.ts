@@ -1,10 +1,10 @@
 import type { AccountCall } from '../../domain/account-call.ts'
-import type { Move, UnsettledAllocation } from '../../domain/allocation.ts'
+import { type Move, type UnsettledAllocation, NOBODY } from '../../domain/allocation.ts'
 import type { CandleSeries } from '../../domain/candles.ts'
 import type { Deposit } from '../../domain/deposit.ts'
 import type { ExitState } from '../../domain/exits.ts'
 import type { FeedId, FeedReading } from '../../domain/feed.ts'
-import type { Money } from '../../domain/fill-money.ts'
+import { type Money, addFill, NO_MONEY } from '../../domain/fill-money.ts'
 import { type Fill, fillKey } from '../../domain/fill.ts'
 import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
@@ -28,6 +28,7 @@ import { type Decimal, decimal } from '../../lib/decimal.ts'
 import { type Own, own } from '../../lib/own.ts'
 import { SegmentedMap } from '../../lib/segmented-map.ts'
 import type { EngineSettings } from '../settings.ts'
+import { TrackedMap, TrackedSegmentedMap, TrackedSet } from '../../lib/tracked-collections.ts'
 
 /** Kept while the book holds the order; afterwards only the journal knows the key. */
 interface KeyEntry {
@@ -366,144 +367,6 @@ export function indexOrder(book: WritableBook, order: Order): void {
   }
 }
 
-/** Changes since they were last taken. */
-interface ChangedKeys<Key> {
-  readonly removed: Iterable<Key>
-  /** In the order of the map, if they are still there. */
-  readonly put: Iterable<Key>
-}
-
-/** Remembers what changed until it is taken. */
-class Changes<Key> {
-  #removed = new Set<Key>()
-  #put = new Set<Key>()
-
-  get size(): number {
-    return this.#removed.size + this.#put.size
-  }
-
-  notePut(key: Key): void {
-    this.#put.add(key)
-  }
-
-  noteRemoved(key: Key): void {
-    this.#put.delete(key)
-    this.#removed.add(key)
-  }
-
-  take(): ChangedKeys<Key> {
-    const taken = { removed: this.#removed, put: this.#put }
-    this.#removed = new Set()
-    this.#put = new Set()
-    return taken
-  }
-}
-
-/** For the next checkpoint. */
-export class TrackedMap<Key, Value> extends Map<Key, Value> {
-  readonly #changes = new Changes<Key>()
-
-  constructor() {
-    super()
-  }
-
-  get changedSize(): number {
-    return this.#changes.size
-  }
-
-  override set(key: Key, value: Value): this {
-    this.#changes.notePut(key)
-    return super.set(key, value)
-  }
-
-  override delete(key: Key): boolean {
-    const isGone = super.delete(key)
-    if (isGone) this.#changes.noteRemoved(key)
-    return isGone
-  }
-
-  override clear(): void {
-    for (const key of Array.from(this.keys())) this.delete(key)
-  }
-
-  /** As in the journal, so it is no change. */
-  restore(key: Key, value: Value): void {
-    super.set(key, value)
-  }
-
-  takeChanges(): ChangedKeys<Key> {
-    return this.#changes.take()
-  }
-}
-
-/** For hundreds of thousands of entries. */
-export class TrackedSegmentedMap<Key, Value> extends SegmentedMap<Key, Value> {
-  readonly #changes = new Changes<Key>()
-
-  get changedSize(): number {
-    return this.#changes.size
-  }
-
-  override set(key: Key, value: Value): this {
-    super.set(key, value)
-    this.#changes.notePut(key)
-    return this
-  }
-
-  override delete(key: Key): boolean {
-    const isGone = super.delete(key)
-    if (isGone) this.#changes.noteRemoved(key)
-    return isGone
-  }
-
-  override clear(): void {
-    for (const key of Array.from(this.keys())) this.delete(key)
-  }
-
-  restore(key: Key, value: Value): void {
-    super.set(key, value)
-  }
-
-  takeChanges(): ChangedKeys<Key> {
-    return this.#changes.take()
-  }
-}
-
-export class TrackedSet<Key> extends Set<Key> {
-  readonly #changes = new Changes<Key>()
-
-  constructor() {
-    super()
-  }
-
-  get changedSize(): number {
-    return this.#changes.size
-  }
-
-  override add(key: Key): this {
-    if (!this.has(key)) this.#changes.notePut(key)
-    return super.add(key)
-  }
-
-  override delete(key: Key): boolean {
-    const isGone = super.delete(key)
-    if (isGone) this.#changes.noteRemoved(key)
-    return isGone
-  }
-
-  override clear(): void {
-    for (const key of Array.from(this)) this.delete(key)
-  }
-
-  restore(key: Key): void {
-    super.add(key)
-  }
-
-  takeChanges(): ChangedKeys<Key> {
-    return this.#changes.take()
-  }
-}
-
 /** It may be open again later: the order itself has its last end. */
 export interface EndedOrder {
   readonly clientOid: ClientOid
@@ -523,32 +386,6 @@ export function haveEndedBefore(ended: readonly EndedOrder[], at: number, more =
   return order !== undefined && order.endedAt < at
 }
 
-/**
- * The oldest, so many at most; the cost does not depend on how many stay. Orders of one moment go
- * by name: a rebuilt book may hold them in another order and must forget the same ones (DET2).
- */
-export function takeEndedBefore(
-  ended: EndedOrder[],
-  at: number,
-  max = Number.POSITIVE_INFINITY,
-): readonly EndedOrder[] {
-  let count = 0
-  const isDue = (place: number) => place < ended.length && (ended[place] as EndedOrder).endedAt < at
-  while (count < max && isDue(count)) count++
-  if (count < max) return ended.splice(0, count)
-  const last = ended[count - 1]?.endedAt
-  let tied = count
-  while (tied < ended.length && ended[tied]?.endedAt === last) tied++
-  const due = ended.splice(0, tied).toSorted(byTimeAndName)
-  ended.unshift(...due.slice(count))
-  return due.slice(0, count)
-}
-
-function byTimeAndName(one: EndedOrder, other: EndedOrder): number {
-  if (one.endedAt !== other.endedAt) return one.endedAt - other.endedAt
-  return one.clientOid < other.clientOid ? -1 : 1
-}
-
 interface CapitalSource {
   readonly settings: Pick<EngineSettings, 'capital'>
   readonly book: Pick<Book, 'deposited'>
@@ -563,4 +400,82 @@ export function capitalOf({ settings: { capital }, book }: CapitalSource): Decim
   return capital === undefined || book.deposited === '0'
     ? capital
     : capital.plus(decimal(book.deposited))
+}
+
+/**
+ * Keyed by owner and symbol. Waiting fills changed the account's money, but count for no strategy
+ * yet.
+ */
+export function moneyOf(book: Book): ReadonlyMap<string, Money> {
+  if (book.orphans.size === 0) return book.money
+  const money = new Map(book.money)
+  for (const fill of [...book.orphans.values()].flat()) {
+    const key = pairKey(NOBODY, fill.symbol)
+    money.set(key, addFill(money.get(key) ?? NO_MONEY, fill))
+  }
+  return money
+}
+
+/** With what is not counted. */
+export function ownMoneyOf(book: Book, pair: string): Money | undefined {
+  const money = book.money.get(pair)
+  const { profit, fees } = book.ownTrades.get(pair) ?? {}
+  if (profit === undefined || fees === undefined) return money
+  return { ...(money ?? NO_MONEY), profit: decimal(profit), fees: decimal(fees) }
+}
+
+export function moneyByStrategy(book: Book): ReadonlyMap<string, Money> {
+  const pairs = new Set([...book.money.keys(), ...book.ownTrades.keys()])
+  const ofStrategies = [...pairs].filter((pair) => splitPair(pair)[0] !== NOBODY)
+  return new Map(ofStrategies.map((pair) => [pair, ownMoneyOf(book, pair) ?? NO_MONEY]))
+}
+
+/**
+ * Reducing it opens nothing in the account beyond what other strategies hold. In one-way mode lots
+ * of no strategy may stand against it.
+ */
+export function backedHolding(book: Book, strategyId: StrategyId, symbol: string): Holding {
+  const held = holdingOf(book, strategyId, symbol)
+  const account = accountHoldingOf(book, symbol)
+  const isThere = held.longLots <= account.longLots && held.shortLots <= account.shortLots
+  if (isThere || book.positionMode === 'hedge_mode') return held
+  const { longLots, shortLots } = unclaimedHolding(book, symbol)
+  return {
+    longLots: Math.max(0, held.longLots - shortLots),
+    shortLots: Math.max(0, held.shortLots - longLots),
+  }
+}
+
+/**
+ * Closing it opens nothing. Where lots of no strategy stand against several strategies, the account
+ * may hold a part of what none of them holds wholly.
+ */
+export function closableHolding(book: Book, strategyId: StrategyId, symbol: string): Holding {
+  const held = holdingOf(book, strategyId, symbol)
+  const account = accountHoldingOf(book, symbol)
+  const backed = backedHolding(book, strategyId, symbol)
+  return {
+    longLots: Math.max(backed.longLots, Math.min(held.longLots, account.longLots)),
+    shortLots: Math.max(backed.shortLots, Math.min(held.shortLots, account.shortLots)),
+  }
+}
+
+/**
+ * Lots that others opened, and fills that wait for their order: in one-way mode the net, in hedge
+ * mode the surplus of each leg.
+ */
+export function unclaimedHolding(
+  book: Pick<Book, 'positionMode' | 'account' | 'holdings'>,
+  symbol: string,
+): Holding {
+  let { longLots, shortLots } = book.account.get(symbol) ?? FLAT
+  for (const [key, holding] of book.holdings) {
+    if (key.startsWith('~') || splitPair(key)[1] !== symbol) continue
+    longLots -= holding.longLots
+    shortLots -= holding.shortLots
+  }
+  const net = longLots - shortLots
+  if (book.positionMode === 'one_way_mode')
+    return { longLots: Math.max(0, net), shortLots: Math.max(0, -net) }
+  return { longLots: Math.max(0, longLots), shortLots: Math.max(0, shortLots) }
 }

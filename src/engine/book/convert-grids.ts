@@ -46,7 +46,7 @@ export function applyGrids(book: WritableBook, symbol: string, is: InstrumentGri
   book.grids.set(symbol, is)
 }
 
-interface Conversion {
+interface GridConversion {
   readonly inexact: readonly string[]
   readonly changes: readonly ((book: WritableBook) => void)[]
 }
@@ -56,7 +56,7 @@ interface GridChange {
   readonly is: InstrumentGrids
 }
 
-function planConversion(book: Book, symbol: string, { was, is }: GridChange): Conversion {
+function planConversion(book: Book, symbol: string, { was, is }: GridChange): GridConversion {
   const inexact: string[] = []
   const changes: ((book: WritableBook) => void)[] = []
   const lots = createConverter(was.lot, is.lot, inexact)
@@ -116,7 +116,7 @@ function planConversion(book: Book, symbol: string, { was, is }: GridChange): Co
   return { inexact, changes }
 }
 
-function convertWishes(book: Book, counts: Counts, symbol: string): Conversion['changes'] {
+function convertWishes(book: Book, counts: Counts, symbol: string): GridConversion['changes'] {
   const changes: ((book: WritableBook) => void)[] = []
   for (const [pair, levels] of book.quotes) {
     if (splitPair(pair)[1] !== symbol) continue
@@ -140,7 +140,7 @@ function convertExits(
   { exitStates }: Book,
   counts: Counts,
   { symbol, ticks }: { readonly symbol: string; readonly ticks: number },
-): Conversion['changes'] {
+): GridConversion['changes'] {
   const states = [...exitStates].filter(([pair]) => splitPair(pair)[1] === symbol)
   return states.map(([pair, state]) => {
     const converted = counts.exitState(state, ticks)

@@ -14,6 +14,7 @@ import {
   type Holding,
   type HoldingChange,
   type HoldSide,
+  sideClosedBy,
 } from '../../domain/position.ts'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { accountHoldingOf, type Book, holdingOf, pairKey, type WritableBook } from './book.ts'
@@ -143,15 +144,6 @@ function gainOf(
   if (entry === undefined || entry[`${side}Lots`] < held[`${side}Lots`]) return undefined
   const ticks = (fill.ticks - entry[`${side}Ticks`]) * (side === 'long' ? 1 : -1)
   return ticks * lots * Number(lot) * (isInverse ? 1 / fill.ticks : Number(tick))
-}
-
-function sideClosedBy(
-  mode: PositionMode,
-  { side, tradeSide }: HoldingChange,
-): HoldSide | undefined {
-  if (mode === 'one_way_mode') return side === 'buy' ? 'short' : 'long'
-  if (tradeSide === 'open') return undefined
-  return side === 'buy' ? 'long' : 'short'
 }
 
 function amountOf(amount: number): Decimal {

@@ -10,7 +10,7 @@ import {
   uncountedOf,
 } from '../../domain/fill-money.ts'
 import { closesSide } from '../../domain/own-trades.ts'
-import type { HoldSide } from '../../domain/position.ts'
+import { HOLD_SIDES, type HoldSide } from '../../domain/position.ts'
 import type { AdoptRecord, AssignedRecord } from '../../domain/record.ts'
 import type { BookedFill, BookedFunding, BookedOwner, Booking } from '../../journal/booking.ts'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
@@ -35,7 +35,6 @@ export interface TradeFoldOptions {
 const MONEY_DECIMALS = 8
 /** Further digits are noise of float sums. */
 const DIGITS = 12
-const HOLD_SIDES = ['long', 'short'] as const
 
 /** Lots, and their prices times lots. */
 interface LotSum {
@@ -64,7 +63,7 @@ interface OpenTrade {
 
 const NO_LOTS: LotSum = { lots: 0, value: 0 }
 
-interface Cause {
+interface LotsCause {
   /** Unix ms. */
   readonly at: number
   readonly reasonFor: (strategyId: string) => ExitReason
@@ -140,7 +139,7 @@ export class TradeFold {
   #apply(event: TradeMove): void {
     if (event.kind === 'funding') return this.#applyFunding(event)
     if (event.kind === 'fill') {
-      const cause: Cause = {
+      const cause: LotsCause = {
         at: event.at,
         fill: event,
         reasonFor: (strategyId) => this.#reasonOf(event, strategyId),
@@ -148,11 +147,11 @@ export class TradeFold {
       for (const share of this.#profits.add(event)) this.#applyShare(share, cause)
       return
     }
-    const cause: Cause = { at: Math.round(event.at), reasonFor: () => 'adopted' }
+    const cause: LotsCause = { at: Math.round(event.at), reasonFor: () => 'adopted' }
     for (const share of this.#profits.apply(event)) this.#applyShare(share, cause)
   }
 
-  #applyShare(share: OwnShare, cause: Cause): void {
+  #applyShare(share: OwnShare, cause: LotsCause): void {
     const { pair, before, after } = share
     const changes = HOLD_SIDES.map((side) => ({
       side,
@@ -234,7 +233,7 @@ export class TradeFold {
       pair,
       side,
       cause,
-    }: { readonly pair: string; readonly side: HoldSide; readonly cause: Cause },
+    }: { readonly pair: string; readonly side: HoldSide; readonly cause: LotsCause },
   ): ClosedTrade {
     const [strategyId, symbol] = splitPair(pair)
     const { lot = '1', isInverse } = this.#options.book.grids.get(symbol) ?? {}
@@ -285,7 +284,7 @@ const REASON_OF_KIND: Readonly<Partial<Record<string, ExitReason>>> = {
 }
 
 /** As the strategy itself gave it; empty: none. */
-function tagOf({ fill }: Pick<Cause, 'fill'>, strategyId: string): string {
+function tagOf({ fill }: Pick<LotsCause, 'fill'>, strategyId: string): string {
   return fill?.owner === 'strategy' && fill.strategyId === strategyId ? fill.tag : ''
 }
 
@@ -315,7 +314,7 @@ interface SideChange {
   readonly is: number
   readonly side: HoldSide
   readonly share: OwnShare
-  readonly cause: Cause
+  readonly cause: LotsCause
 }
 
 function takeLots(
@@ -328,7 +327,11 @@ function takeLots(
   return { ...trade, [what]: sum }
 }
 
-function addMoney(trade: OpenTrade, { pair, profit, fees }: OwnShare, { fill }: Cause): OpenTrade {
+function addMoney(
+  trade: OpenTrade,
+  { pair, profit, fees }: OwnShare,
+  { fill }: LotsCause,
+): OpenTrade {
   const counted = { ...trade, gross: trade.gross.plus(profit), fees: trade.fees.plus(fees) }
   if (fill === undefined) return counted
   return { ...counted, booked: addFill(trade.booked, partOf(fill, pair, fees)) }

@@ -12,11 +12,17 @@ import {
   strategyScope,
 } from '../../domain/trading-mode.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
-import { closableHolding } from '../book/allocation.ts'
-import { holdingOf, killOf, openOrdersOf, restrictionOf, hasUnownedFills } from '../book/book.ts'
+import {
+  holdingOf,
+  killOf,
+  openOrdersOf,
+  restrictionOf,
+  hasUnownedFills,
+  closableHolding,
+} from '../book/book.ts'
 import type { EngineCommand } from '../event.ts'
 import { announce, type Core, record } from '../state/core.ts'
-import { ordersOf } from '../state/changes.ts'
+import { ordersOf } from '../state/totals.ts'
 import { canEnd, endHalt, restrict, riskierOrders } from '../state/trading-mode.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 import { isPart, startFlatten } from './flatten.ts'

@@ -10,13 +10,20 @@ import {
   TRADING_MODES,
 } from '../../domain/trading-mode.ts'
 import { createGrid, formatOnGrid } from '../../lib/grid.ts'
-import { closableHolding, unclaimedHolding } from '../book/allocation.ts'
-import { type Book, openOrdersOf, restrictionOf, splitPair, hasUnownedFills } from '../book/book.ts'
+import {
+  type Book,
+  openOrdersOf,
+  restrictionOf,
+  splitPair,
+  hasUnownedFills,
+  closableHolding,
+  unclaimedHolding,
+} from '../book/book.ts'
 import { hasClosableUnclaimed } from './adopt.ts'
 import { hasUnreadableRows } from '../resolution/unreadable.ts'
 import { announce, type Core } from '../state/core.ts'
 import { noteFlatten } from '../state/run-state.ts'
-import { release, type ScopeRelease, restrict } from '../state/trading-mode.ts'
+import { restrict } from '../state/trading-mode.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 import type { EngineCommand } from '../event.ts'
 
@@ -132,23 +139,6 @@ function isBound({ strategies }: Core['settings'], strategyId: string, symbol: s
   return strategies.get(strategyId as StrategyId)?.symbols.includes(symbol) ?? false
 }
 
-/** Also ends its flatten; what that leaves open is logged. */
-export function releaseScope(core: Core, order: ScopeRelease): void {
-  const { scope, by } = order
-  const isFlattened = restrictionOf(core.book, scope, 'flatten') !== undefined
-  release(core, order)
-  if (!isFlattened) return
-  const stillHeld = describeLeftOpen(core, scope)
-  if (Object.keys(stillHeld).length === 0) return
-  const isOfRunBefore = core.run.phase === 'starting'
-  announce(core, 'warn', 'flatten.dropped', {
-    scope,
-    by,
-    stillHeld,
-    ...(isOfRunBefore && { isOfRunBefore }),
-  })
-}
-
 /** Keyed by strategy and instrument. */
 export function describeDropped(
   core: Pick<Core, 'book' | 'settings'>,
@@ -202,7 +192,7 @@ function isToClose(
 }
 
 /** No other flatten closes it. */
-function describeLeftOpen(
+export function describeLeftOpen(
   core: Pick<Core, 'book' | 'settings'>,
   scope: Scope,
 ): Record<string, string> {

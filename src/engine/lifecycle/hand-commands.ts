@@ -15,7 +15,7 @@ import type { Deposit } from '../../domain/deposit.ts'
 import { showUtc } from '../../lib/text/show-utc.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { capitalOf } from '../book/book.ts'
-import { equityOf } from '../state/losses.ts'
+import { equityOf } from '../state/equity.ts'
 import { marginCoinOf, showAmount } from '../state/own-figure.ts'
 
 /** Changes nothing. */

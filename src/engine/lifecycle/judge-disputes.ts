@@ -7,15 +7,15 @@ import { accountHoldingOf, holdingOf, pairKey, restrictionOf } from '../book/boo
 import type { EngineEvent } from '../event.ts'
 import type { StrategySettings } from '../settings.ts'
 import type { Core } from '../state/core.ts'
-import { type Comparison, disputeOf, figureSettingsOf, noteComparison } from '../state/disputes.ts'
 import {
-  askForPositionAgain,
-  comparableStatement,
-  isAwaited,
-  noteWorth,
-  settledOfStrategy,
-} from '../state/losses.ts'
-import { settledOf } from '../state/changes.ts'
+  type FigureComparison,
+  disputeOf,
+  figureSettingsOf,
+  noteComparison,
+} from '../state/disputes.ts'
+import { askForPositionAgain, isAwaited, noteWorth } from '../state/losses.ts'
+import { settledOfStrategy } from '../state/equity.ts'
+import { settledOf } from '../state/totals.ts'
 import { noteUnrealised } from '../state/market-state.ts'
 import {
   inMarginCoin,
@@ -25,6 +25,7 @@ import {
   showAmount,
   unrealisedOfAccount,
   unrealisedOfStrategy,
+  comparableStatement,
 } from '../state/own-figure.ts'
 import { halt } from '../state/trading-mode.ts'
 
@@ -146,7 +147,7 @@ function judgeTrust(core: Core, scope: Scope, compared: ProfitComparison): Trust
   // Most readings agree.
   if (!differs && disputeOf(core, 'unrealised', scope) === undefined)
     return isHeld ? 'agreed' : 'flat'
-  const comparison: Comparison = {
+  const comparison: FigureComparison = {
     figure: 'unrealised',
     scope,
     ours: inWords(core, ours),

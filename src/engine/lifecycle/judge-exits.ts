@@ -36,12 +36,12 @@ export function judgeExits(core: Core, event: EngineEvent): void {
   }
 }
 
-interface Pair {
+interface ExitPair {
   readonly id: StrategyId
   readonly symbol: string
 }
 
-function judge(core: Core, rules: ExitRules, pair: Pair): void {
+function judge(core: Core, rules: ExitRules, pair: ExitPair): void {
   const { id, symbol } = pair
   const before = watchedExitsOf(core, id, symbol)
   const holding = holdingOf(core.book, id, symbol)
@@ -60,7 +60,7 @@ function isIdle({ long, short, lock, pause, rests }: ExitState): boolean {
 function momentOf(
   core: Core,
   rules: ExitRules,
-  { id, symbol, holding }: Pair & { readonly holding: Holding },
+  { id, symbol, holding }: ExitPair & { readonly holding: Holding },
 ): ExitMoment {
   const trades = core.book.ownTrades.get(pairOf(id, symbol))
   const spec = specOf(core, symbol)
@@ -106,7 +106,7 @@ function heldBy(
 
 function announceChanges(
   core: Core,
-  { id, symbol }: Pair,
+  { id, symbol }: ExitPair,
   before: ExitState,
   after: ExitState,
 ): void {

@@ -4,10 +4,9 @@ import {
   type LiquidationSteps,
 } from '../../domain/liquidation.ts'
 import { isFlat } from '../../domain/position.ts'
-import type { ModeReason } from '../../domain/trading-mode.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import { accountHoldingOf, restrictionOf } from '../book/book.ts'
+import { accountHoldingOf } from '../book/book.ts'
 import { announce, type Core, specOf } from '../state/core.ts'
 import {
   confirmNear,
@@ -21,9 +20,10 @@ import {
 } from '../state/liquidations.ts'
 import { askForPositionAgain } from '../state/losses.ts'
 import { ownPriceOf } from '../state/own-figure.ts'
-import { endReductions, halt, marginModeOf, reduceTo } from '../state/trading-mode.ts'
+import { endReductions, marginModeOf, reduceTo } from '../state/trading-mode.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 import { startFlatten } from './flatten.ts'
+import { holdOnce } from './judge-losses.ts'
 
 /** Author of a flatten before a liquidation. */
 const BY = 'liquidation steps'
@@ -187,11 +187,3 @@ function describe({
 }
 
 const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
-
-/** Unless restricted for that already. */
-function holdOnce(core: Core, symbol: string, code: ModeReason, reason: string): boolean {
-  if (restrictionOf(core.book, symbol, code)) return false
-  announce(core, 'error', 'limits.reached', { scope: symbol, code, reason })
-  halt(core, symbol, code, reason)
-  return true
-}

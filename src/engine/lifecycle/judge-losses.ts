@@ -143,8 +143,8 @@ function judgeStreak(core: Core, scope: Scope, { streak }: LossLimits): void {
   }
 }
 
-/** Unless restricted for that already. */
-function holdOnce(core: Core, scope: Scope, code: ModeReason, reason: string): boolean {
+/** @returns false where that restriction stands already */
+export function holdOnce(core: Core, scope: Scope, code: ModeReason, reason: string): boolean {
   if (restrictionOf(core.book, scope, code)) return false
   announce(core, 'error', 'limits.reached', { scope, code, reason })
   halt(core, scope, code, reason)

@@ -7,7 +7,7 @@ import { restrictionOf } from '../book/book.ts'
 import { announce, type Core, specOf } from '../state/core.ts'
 import { askForPositionAgain } from '../state/losses.ts'
 import { showAmount } from '../state/own-figure.ts'
-import { endHalt, endReductions, halt, reduceTo } from '../state/trading-mode.ts'
+import { endHalt, endReductions, reduceTo } from '../state/trading-mode.ts'
 import {
   type BelievedWorstCase,
   believedWorstCase,
@@ -17,6 +17,7 @@ import {
   noteNearBudget,
 } from '../state/worst-case.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
+import { holdOnce } from './judge-losses.ts'
 
 /** Warned again after so much less was used. */
 const REARMED = 0.9
@@ -51,9 +52,7 @@ export function judgeWorstCase(core: Core, symbols: readonly string[]): void {
     if (isBeyond) askForPositionAgain(core, symbol)
     return
   }
-  const reason = reasonOf(core, believed.worst)
-  announce(core, 'error', 'limits.reached', { scope: ACCOUNT, code: 'worstCase', reason })
-  halt(core, ACCOUNT, 'worstCase', reason)
+  holdOnce(core, ACCOUNT, 'worstCase', reasonOf(core, believed.worst))
   reduce(core, believed)
 }
 

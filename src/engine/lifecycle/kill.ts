@@ -2,7 +2,7 @@ import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { own } from '../../lib/own.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { killOf } from '../book/book.ts'
-import { cancelProduct } from '../cancels/cancel-all.ts'
+import { cancelProduct } from '../orders/cancel-all.ts'
 import { startResolution } from '../resolution/resolution.ts'
 import {
   refusalOfInstrument,
@@ -19,13 +19,13 @@ import {
   endKilling,
   enterPhase,
   type KillCommand,
-  type KillState,
-  type StopState,
+  type KillProgress,
+  type StopProgress,
 } from '../state/run-state.ts'
 import { isKilling, restrict } from '../state/trading-mode.ts'
 import type { StopPolicy } from '../event.ts'
 import { describeOwned } from './flatten.ts'
-import { hasOpenOrders, isBusy, mayRest, startStop, unprovedByStop } from './stop.ts'
+import { hasOrdersToEnd, isBusy, mayRest, startStop, unprovedByStop } from './stop.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 
 /**
@@ -45,7 +45,7 @@ import { expirePlaces } from '../strategies/take-decision.ts'
  * readings are refused. The kill is clean without it where nothing of ours may be left there; else
  * it stays in `proving` and names it.
  */
-type KillPhase = KillState['phase']
+type KillPhase = KillProgress['phase']
 
 /** In a row; the first is late enough for the slowest fill (A2). */
 const ROUNDS = 2
@@ -158,7 +158,7 @@ export function advanceKill(core: Core): void {
   if (kill.phase === 'clean' || isOver) startStop(core, kill.stopPolicy, kill.stopAskedAt)
 }
 
-function nextPhase(core: Core, kill: KillState): KillPhase {
+function nextPhase(core: Core, kill: KillProgress): KillPhase {
   switch (kill.phase) {
     case 'cutting':
       // `cancelEverything` ends this phase.
@@ -181,7 +181,7 @@ function nextPhase(core: Core, kill: KillState): KillPhase {
         : prove(core, kill)
     case 'clean':
       // A later order is cancelled, and everything is proved again.
-      return hasOpenOrders(core) ? 'clearing' : 'clean'
+      return hasOrdersToEnd(core) ? 'clearing' : 'clean'
     default:
       return unreachable(kill.phase)
   }
@@ -204,7 +204,7 @@ function knownInstruments(core: Core): readonly InstrumentState[] {
 }
 
 function hasOrdersLeft(core: Core): boolean {
-  return knownInstruments(core).some(({ symbol }) => hasOpenOrders(core, symbol))
+  return knownInstruments(core).some(({ symbol }) => hasOrdersToEnd(core, symbol))
 }
 
 /** Unknown to the exchange, though something of ours may be left; with what it says. */
@@ -217,7 +217,7 @@ function removedInstruments(core: Core): ReadonlyMap<string, string> {
 }
 
 /** Unknown then, it had no second cancel-all. */
-function isKnownAgain(core: Core, { leftOut }: KillState): boolean {
+function isKnownAgain(core: Core, { leftOut }: KillProgress): boolean {
   return leftOut.length > 0 && knownInstruments(core).some(({ symbol }) => leftOut.includes(symbol))
 }
 
@@ -225,7 +225,7 @@ function isKnownAgain(core: Core, { leftOut }: KillState): boolean {
  * Not known when the others got their second cancel-all, or when the proof begins. An idle one gets
  * its own.
  */
-function listLeftOut(core: Core, { leftOut }: KillState, phase: KillPhase): readonly string[] {
+function listLeftOut(core: Core, { leftOut }: KillProgress, phase: KillPhase): readonly string[] {
   if (phase !== 'confirming' && phase !== 'proving' && phase !== 'clean') return []
   const known = new Set(knownInstruments(core))
   const unknown = [...core.instruments.values()].filter(
@@ -242,13 +242,13 @@ function unprovedByKill(core: Core): readonly InstrumentState[] {
   return [...core.instruments.values()].filter((one) =>
     refusalOfInstrument(core, one) === undefined
       ? one.phase !== 'idle' ||
-        hasOpenOrders(core, one.symbol) ||
+        hasOrdersToEnd(core, one.symbol) ||
         (kill.phase === 'proving' && !isRead(one))
       : mayRest(core, one),
   )
 }
 
-function enter(core: Core, kill: KillState, phase: KillPhase): void {
+function enter(core: Core, kill: KillProgress, phase: KillPhase): void {
   Object.assign(own(kill), {
     phase,
     foundBefore: core.calls.cancelsThatFound,
@@ -256,7 +256,7 @@ function enter(core: Core, kill: KillState, phase: KillPhase): void {
     seen: '',
     leftOut: listLeftOut(core, kill, phase),
     roundAt: core.now,
-  } satisfies Partial<KillState>)
+  } satisfies Partial<KillProgress>)
   announce(core, 'debug', 'kill.phase', { phase })
   if (phase === 'confirming') {
     for (const instrument of core.instruments.values()) {
@@ -281,7 +281,7 @@ function isPastAcceptance(core: Core): boolean {
 }
 
 /** As the grids read them, twice in a row the same. */
-function prove(core: Core, kill: KillState): KillPhase {
+function prove(core: Core, kill: KillProgress): KillPhase {
   if (kill.rounds >= ROUNDS) return removedInstruments(core).size > 0 ? 'proving' : 'clean'
   const isRead = knownInstruments(core).every(({ position }) => position.agreedAt >= kill.roundAt)
   if (!isRead || core.readings.fillsReadAt < kill.roundAt) return 'proving'
@@ -294,18 +294,18 @@ function prove(core: Core, kill: KillState): KillPhase {
 }
 
 /** Everything was cancelled, and the proof waits for unreadable answers or a removed instrument. */
-function isInVain(core: Core, { phase, roundAt, rounds }: KillState): boolean {
+function isInVain(core: Core, { phase, roundAt, rounds }: KillProgress): boolean {
   if (phase === 'proving' && rounds >= ROUNDS) return true
   if (phase !== 'clearing' && phase !== 'confirming' && phase !== 'proving') return false
   if (core.now < roundAt + UNREADABLE_PATIENCE_MS || isBusy(core)) return false
   return unreadableSymbols(core).length > 0
 }
 
-function saidAgainMs({ saidTimes }: KillState): number {
+function saidAgainMs({ saidTimes }: KillProgress): number {
   return Math.min(SAID_AGAIN_MS_MAX, PATIENCE_MS * 2 ** (saidTimes - 1))
 }
 
-function logIfLate(core: Core, kill: KillState): void {
+function logIfLate(core: Core, kill: KillProgress): void {
   const isNewlyInVain = kill.saidAt < kill.roundAt && isInVain(core, kill)
   if (kill.phase === 'clean' || (core.now < kill.patientUntil && !isNewlyInVain)) return
   const removed = removedInstruments(core)
@@ -329,18 +329,18 @@ function logIfLate(core: Core, kill: KillState): void {
   })
 }
 
-export interface Ending {
+export interface RunEnding {
   readonly kind: 'kill' | StopPolicy
   /**
    * `closing`: a flattening stop has not closed everything · `killing`: it waits for a kill's
    * proof.
    */
-  readonly phase: KillState['phase'] | StopState['phase'] | 'closing' | 'killing'
+  readonly phase: KillProgress['phase'] | StopProgress['phase'] | 'closing' | 'killing'
   /** Keyed by symbol, why it cannot be proved yet; empty: it takes its time. */
   readonly unproved: ReadonlyMap<string, string>
 }
 
-export function listEndings(core: Core): readonly Ending[] {
+export function listEndings(core: Core): readonly RunEnding[] {
   const { kill, stop, flatBeforeStop, phase } = core.run
   if (kill && isKilling(core)) {
     const { stopAskedAt, stopPolicy } = kill
@@ -352,7 +352,7 @@ export function listEndings(core: Core): readonly Ending[] {
         : [{ kind: stopPolicy, phase: 'killing', unproved: NONE } as const]),
     ]
   }
-  const unproved = (): Ending['unproved'] => toReasons(core, unprovedByStop(core))
+  const unproved = (): RunEnding['unproved'] => toReasons(core, unprovedByStop(core))
   if (stop && phase === 'stopping')
     return [{ kind: stop.policy, phase: stop.phase, unproved: unproved() }]
   return flatBeforeStop === undefined || phase === 'stopped'
@@ -360,9 +360,9 @@ export function listEndings(core: Core): readonly Ending[] {
     : [{ kind: 'flatten', phase: 'closing', unproved: unproved() }]
 }
 
-const NONE: Ending['unproved'] = new Map()
+const NONE: RunEnding['unproved'] = new Map()
 
-function toReasons(core: Core, instruments: readonly InstrumentState[]): Ending['unproved'] {
+function toReasons(core: Core, instruments: readonly InstrumentState[]): RunEnding['unproved'] {
   return new Map(instruments.map((one) => [one.symbol, reasonOf(core, one)]))
 }
 

@@ -1,6 +1,12 @@
 import type { Answer } from '../../domain/answer.ts'
 import type { KeptExitsWatch } from '../../domain/exits.ts'
-import type { HoldSide, KeptExits, ListedExit, ListedExits } from '../../domain/position.ts'
+import {
+  HOLD_SIDES,
+  type HoldSide,
+  type KeptExits,
+  type ListedExit,
+  type ListedExits,
+} from '../../domain/position.ts'
 import { writeExitMove } from '../../execution/account-call.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
 import { isSameData } from '../../lib/plain-data.ts'
@@ -33,8 +39,6 @@ import { tradingStateOf } from '../state/trading-mode.ts'
  * The journal has the requested level before the call leaves, and afterwards the listed one.
  */
 
-const SIDES = ['long', 'short'] as const
-
 /** Between two lists of an instrument: while something is expected, and otherwise. */
 const EXPECTED_MS = 1000
 const USUAL_MS = 30_000
@@ -51,7 +55,7 @@ const CALL_MS_MAX = 5000
 export function moveStops(core: Core): void {
   if (core.run.phase !== 'running') return
   for (const symbol of core.instruments.keys()) {
-    const sides = SIDES.filter((side) => keptExitsOn(core, symbol, side) !== undefined)
+    const sides = HOLD_SIDES.filter((side) => keptExitsOn(core, symbol, side) !== undefined)
     if (sides.length === 0) forgetKeptExits(core, symbol)
     else if (!listWhenDue(core, symbol)) for (const side of sides) moveStop(core, symbol, side)
   }
@@ -77,7 +81,7 @@ function pauseOf({ failing, missingSince }: KeptExitsWatch, isKnown: boolean): n
 /** Another order may set another exit, and a larger position may have another one. */
 function describeKept(core: Core, symbol: string): string {
   const { longLots, shortLots } = accountHoldingOf(core.book, symbol)
-  const setters = SIDES.map((side) => keptExitsOn(core, symbol, side)?.clientOid ?? '')
+  const setters = HOLD_SIDES.map((side) => keptExitsOn(core, symbol, side)?.clientOid ?? '')
   return [longLots, shortLots, ...setters].join(' ')
 }
 
@@ -92,7 +96,7 @@ function takeListedExits(core: Core, { symbol, ...listed }: ListedExits): void {
   const watch = core.keptExits?.get(symbol)
   if (!watch || !core.instruments.has(symbol)) return
   let isMissing = false
-  for (const side of SIDES) {
+  for (const side of HOLD_SIDES) {
     const kept = keptExitsOn(core, symbol, side)
     if (!kept) continue
     isMissing ||= kept.stopLossTicks !== undefined && !listed[side].some(isStop)

@@ -17,7 +17,7 @@ import {
   beginStopping,
   enterPhase,
   noteFlatBeforeStop,
-  type StopState,
+  type StopProgress,
 } from '../state/run-state.ts'
 import { recordAllExits } from '../state/exits.ts'
 import { expirePlaces, recordAllStates } from '../strategies/take-decision.ts'
@@ -34,7 +34,7 @@ import { describeOwned, holdsAnything } from './flatten.ts'
  * `confirming` for a second cancel-all that finds nothing (RSK3) · `proving` for fills and
  * positions read after all that, and agree.
  */
-type StopPhase = StopState['phase']
+type StopPhase = StopProgress['phase']
 
 /**
  * After the last call. An earlier reading might agree with a moment between two fills, and an
@@ -68,7 +68,7 @@ export function stopWhenFlat(core: Core): void {
     core.now - askedAt >= core.settings.execution.stopTimeoutMs - PROOF_MS ||
     isInVain(core, askedAt)
   const isAllClosed =
-    phase === 'running' && !isBusy(core) && !hasOpenOrders(core) && !holdsAnything(core)
+    phase === 'running' && !isBusy(core) && !hasOrdersToEnd(core) && !holdsAnything(core)
   if (isOver || isAllClosed) startStop(core, 'flatten', askedAt)
 }
 
@@ -77,7 +77,7 @@ function isInVain(core: Core, askedAt: number): boolean {
   if (core.now - askedAt < UNREADABLE_PATIENCE_MS || isBusy(core)) return false
   const unread = new Set(unreadableSymbols(core))
   const isLeft = ({ symbol }: InstrumentState): boolean =>
-    hasOpenOrder(core, symbol) || holdsAnything(core, symbol)
+    hasAnyOpenOrder(core, symbol) || holdsAnything(core, symbol)
   return (
     unread.size > 0 &&
     [...core.instruments.values()].every((one) => unread.has(one.symbol) || !isLeft(one))
@@ -152,7 +152,7 @@ function isHeldUp(core: Core, one: InstrumentState): boolean {
   return isHeldUpByRows(core, one) || refusalOfInstrument(core, one) !== undefined
 }
 
-function nextPhase(core: Core, stop: StopState): StopPhase {
+function nextPhase(core: Core, stop: StopProgress): StopPhase {
   if (stop.policy === 'leave') return 'proving'
   if (stop.phase === 'draining') return 'cancelling'
   if (stop.phase === 'cancelling') return hasOrdersToCancel(core) ? 'cancelling' : 'confirming'
@@ -160,13 +160,13 @@ function nextPhase(core: Core, stop: StopState): StopPhase {
   return hasFound ? 'confirming' : 'proving'
 }
 
-function enter(core: Core, stop: StopState, phase: StopPhase): void {
+function enter(core: Core, stop: StopProgress, phase: StopPhase): void {
   if (stop.phase === phase && phase !== 'confirming') return
   const state = own(stop)
   state.phase = phase
   state.foundBefore = core.calls.cancelsThatFound
   announce(core, 'debug', 'stop.phase', { phase })
-  if (phase === 'cancelling') resolveAll(core, ({ symbol }) => hasOpenOrder(core, symbol))
+  if (phase === 'cancelling') resolveAll(core, ({ symbol }) => hasAnyOpenOrder(core, symbol))
   if (phase === 'confirming') {
     resolveAll(
       core,
@@ -193,7 +193,7 @@ function resolveAll(core: Core, isConcerned: (instrument: InstrumentState) => bo
 }
 
 /** Except those in quarantine, which wait for an operator. */
-export function hasOpenOrders(core: Core, of?: string): boolean {
+export function hasOrdersToEnd(core: Core, of?: string): boolean {
   return (of === undefined ? [...core.instruments.keys()] : [of]).some((symbol) =>
     [...openOrdersOf(core.book, symbol)].some(({ state }) => state !== 'quarantined'),
   )
@@ -202,25 +202,23 @@ export function hasOpenOrders(core: Core, of?: string): boolean {
 /** Without instruments whose cancel-all was answered and of which nothing more can be proved. */
 function hasOrdersToCancel(core: Core): boolean {
   return [...core.instruments.values()].some(
-    (one) =>
-      !isHeldUp(core, one) &&
-      [...openOrdersOf(core.book, one.symbol)].some(({ state }) => state !== 'quarantined'),
+    (one) => !isHeldUp(core, one) && hasOrdersToEnd(core, one.symbol),
   )
 }
 
-function hasOpenOrder(core: Core, symbol: string): boolean {
+function hasAnyOpenOrder(core: Core, symbol: string): boolean {
   return (core.book.open.get(symbol)?.size ?? 0) > 0
 }
 
 /** Earlier readings than the last call or resolution prove nothing. */
-function beginProof(core: Core, stop: StopState): void {
+function beginProof(core: Core, stop: StopProgress): void {
   const state = own(stop)
   state.wasBusy = false
   state.provingAt = core.now
 }
 
 /** Every position was read late enough and agrees, and no earlier fill can appear (A2). */
-function prove(core: Core, stop: StopState): void {
+function prove(core: Core, stop: StopProgress): void {
   const readableAt = stop.provingAt + READABLE_AFTER_MS
   const unproved = unprovedInstruments(core, stop)
   if (unproved.length === 0 && core.readings.fillsReadAt >= stop.provingAt) {
@@ -249,15 +247,15 @@ export function unprovedByStop(core: Core): readonly InstrumentState[] {
   const isClosing = core.run.flatBeforeStop !== undefined && phase !== 'stopping'
   const isLeft = ({ symbol }: InstrumentState): boolean =>
     isClosing
-      ? hasOpenOrder(core, symbol) || holdsAnything(core, symbol)
-      : stop?.policy !== 'leave' && hasOpenOrders(core, symbol)
+      ? hasAnyOpenOrder(core, symbol) || holdsAnything(core, symbol)
+      : stop?.policy !== 'leave' && hasOrdersToEnd(core, symbol)
   return [...core.instruments.values()].filter((one) => one.phase !== 'idle' || isLeft(one))
 }
 
 /**
  * Positions not read late enough or not in agreement, or orders of which nothing could be proved.
  */
-function unprovedInstruments(core: Core, stop: StopState): readonly InstrumentState[] {
+function unprovedInstruments(core: Core, stop: StopProgress): readonly InstrumentState[] {
   const readableAt = stop.provingAt + READABLE_AFTER_MS
   return [...core.instruments.values()].filter(
     (one) =>
@@ -268,7 +266,7 @@ function unprovedInstruments(core: Core, stop: StopState): readonly InstrumentSt
 
 /** Something of ours may be left. */
 export function mayRest(core: Core, { symbol }: InstrumentState): boolean {
-  return hasOpenOrder(core, symbol) || !isFlat(accountHoldingOf(core.book, symbol))
+  return hasAnyOpenOrder(core, symbol) || !isFlat(accountHoldingOf(core.book, symbol))
 }
 
 /** Somebody must close by hand what a flattening stop could not. */

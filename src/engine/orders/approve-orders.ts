@@ -1,5 +1,5 @@
 import type { ApprovedItem } from '../../execution/batch.ts'
-import type { Candidate } from '../../execution/order-plans.ts'
+import type { OrderCandidate } from '../../execution/order-plans.ts'
 import { capitalAt } from '../../domain/capital.ts'
 import type { Denial, Undescribed } from '../../domain/denial.ts'
 import type { StrategyId } from '../../domain/ids.ts'
@@ -10,16 +10,14 @@ import { approve, approveAgain, cutToHeld } from '../../risk/approve.ts'
 import { checkExplained, type OpeningContext, reducesRisk } from '../../risk/checks.ts'
 import { buildExposure, type Exposure, notionalAt, worstLots } from '../../risk/exposure.ts'
 import type { RiskContext } from '../../risk/risk-context.ts'
-import type { WorstCaseBasis } from '../../risk/worst-case.ts'
-import { backedHolding } from '../book/allocation.ts'
+import { backedHolding } from '../book/book.ts'
 import { accountHoldingOf, type Book, holdingOf, openOrdersOf, unownedOf } from '../book/book.ts'
 import { type Core, instrumentOf, specOf } from '../state/core.ts'
-import { priceOf, usedBeside } from '../state/capital.ts'
-import { equityAtWorst } from '../state/losses.ts'
+import { equityAtWorst, priceOf, usedBeside } from '../state/equity.ts'
 import { marketOf } from '../state/market-state.ts'
 import { countSent } from '../state/open-calls.ts'
 import { accountAgeMs } from '../state/readings.ts'
-import { ordersOf, totalsOf } from '../state/changes.ts'
+import { ordersOf, totalsOf } from '../state/totals.ts'
 import { entryPauseOn } from '../state/exits.ts'
 import { mayBeRestricted, tradingStateOf } from '../state/trading-mode.ts'
 import { worstCaseBasisOf } from '../state/worst-case.ts'
@@ -27,10 +25,10 @@ import { heldBackBy } from '../../domain/trading-mode.ts'
 import type { OutgoingBatch } from '../effect.ts'
 import { type Instrument, isInverse, type PositionMode } from '../../domain/instrument.ts'
 import type { MaintenanceRules } from '../../domain/liquidation.ts'
-import { applyToHolding, type Holding, netLots } from '../../domain/position.ts'
+import { applyToHolding, type Holding, netLots, HOLD_SIDES } from '../../domain/position.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { distanceTo, type Leg } from '../../risk/liquidation.ts'
-import { legsOf, lotsOf, marginBehind, pickPrice, rulesOf, SIDES } from '../state/liquidations.ts'
+import { legsOf, lotsOf, marginBehind, pickPrice, rulesOf } from '../state/liquidations.ts'
 
 export interface ApprovedOrders {
   readonly items: readonly ApprovedItem[]
@@ -51,7 +49,7 @@ const NOTHING: ApprovedOrders = { items: [], denials: [], reduces: false }
 export function approveOrders(
   core: Core,
   symbol: string,
-  candidates: readonly Candidate[],
+  candidates: readonly OrderCandidate[],
 ): ApprovedOrders {
   if (candidates.length === 0) return NOTHING
   const items: ApprovedItem[] = []
@@ -98,7 +96,7 @@ function whose({
   return { strategyId, symbol, ...(purpose === 'place' ? { key } : {}) }
 }
 
-function byUrgency(left: Candidate, right: Candidate): number {
+function byUrgency(left: OrderCandidate, right: OrderCandidate): number {
   return Number(isClosing(right.intent.action)) - Number(isClosing(left.intent.action))
 }
 
@@ -118,12 +116,9 @@ function createRiskContexts(
   const ageMs = accountAgeMs(core, symbol)
   const accountExposure: Exposure = { ...totalsOf(core, symbol).exposure }
   const unowned = unownedOf(book, symbol)
-  let counted: OtherInstruments | undefined
-  const others = (): OtherInstruments => (counted ??= countOthers(core, symbol))
-  let opened: { readonly opening: Opening | undefined } | undefined
-  let basis: { readonly worstCase: WorstCaseBasis | undefined } | undefined
-  const openings = (): Opening | undefined =>
-    (opened ??= { opening: openingOn(core, symbol) }).opening
+  const others = atFirstUse(() => countOthers(core, symbol))
+  const distanceBasis = atFirstUse(() => distanceBasisOf(core, symbol))
+  const worstCase = atFirstUse(() => settings.survives && worstCaseBasisOf(core, symbol))
   const contexts = new Map<StrategyId, RiskContext>()
   return (id) => {
     const known = contexts.get(id)
@@ -153,8 +148,8 @@ function createRiskContexts(
       },
       distanceMin: settings.liquidation?.steps?.reduce,
       distanceAfter(intent) {
-        const opening = openings()
-        return opening ? distanceAfter(opening, intent) : Number.NaN
+        const basis = distanceBasis()
+        return basis ? distanceAfter(basis, intent) : Number.NaN
       },
       // Only the last checks need these, and they take time.
       get equity() {
@@ -165,8 +160,7 @@ function createRiskContexts(
         usedBeside: () => usedBeside(core, id, symbol),
       },
       get worstCase() {
-        return (basis ??= { worstCase: settings.survives && worstCaseBasisOf(core, symbol) })
-          .worstCase
+        return worstCase()
       },
       get otherNotional() {
         return others().notional
@@ -178,6 +172,11 @@ function createRiskContexts(
     contexts.set(id, context)
     return context
   }
+}
+
+function atFirstUse<Value>(compute: () => Value): () => Value {
+  let computed: { readonly value: Value } | undefined
+  return () => (computed ??= { value: compute() }).value
 }
 
 interface OtherInstruments {
@@ -254,7 +253,7 @@ function openingContextOf(
 }
 
 /** The distance depends on this and on the order. */
-export interface Opening {
+interface DistanceBasis {
   readonly spec: Instrument
   readonly mode: PositionMode
   readonly held: Holding
@@ -268,7 +267,7 @@ export interface Opening {
 }
 
 /** Undefined while a part is not known. */
-function openingOn(core: Core, symbol: string): Opening | undefined {
+function distanceBasisOf(core: Core, symbol: string): DistanceBasis | undefined {
   const rules = rulesOf(core, symbol)
   const held = accountHoldingOf(core.book, symbol)
   const legs = legsOf(core, symbol, held)
@@ -292,12 +291,12 @@ function leverageOf(core: Core, { symbol, leverage }: Instrument): number {
  * that brings the account no nearer: its net position gets smaller, or an isolated one is closed. Of
  * isolated margin only what the order brings itself.
  */
-function distanceAfter(opening: Opening, order: OrderIntent): number {
-  const { spec, mode, held, behind, leverage, rules } = opening
+function distanceAfter(basis: DistanceBasis, order: OrderIntent): number {
+  const { spec, mode, held, behind, leverage, rules } = basis
   const { action, lots } = order
   const side = tradesAs(action)
   const tradeSide = isClosing(action) ? 'close' : 'open'
-  const price = fillPriceOf(opening, order)
+  const price = fillPriceOf(basis, order)
   const inBase = isInverse(spec)
   // In hedge mode the side of a close is that of its position.
   const isOfLong = mode === 'hedge_mode' && tradeSide === 'close' ? side === 'sell' : side === 'buy'
@@ -312,7 +311,7 @@ function distanceAfter(opening: Opening, order: OrderIntent): number {
     return distanceTo(pickPrice(own, price), price)
   }
   if (Math.abs(netLots(after)) <= Math.abs(netLots(held))) return Number.POSITIVE_INFINITY
-  const { legs, realised } = fillLegs(opening, after, price)
+  const { legs, realised } = fillLegs(basis, after, price)
   const of = {
     legs,
     behind: behind + (inBase ? realised / price : realised),
@@ -322,7 +321,7 @@ function distanceAfter(opening: Opening, order: OrderIntent): number {
   return distanceTo(pickPrice(of, price), price)
 }
 
-function fillPriceOf({ spec, bid, ask }: Opening, { action, ticks }: OrderIntent): number {
+function fillPriceOf({ spec, bid, ask }: DistanceBasis, { action, ticks }: OrderIntent): number {
   const limit = ticks === undefined ? undefined : floatOnGrid(spec.tick, ticks)
   return tradesAs(action) === 'buy' ? Math.min(limit ?? ask, ask) : Math.max(limit ?? bid, bid)
 }
@@ -333,9 +332,9 @@ interface FilledLegs {
   readonly realised: number
 }
 
-function fillLegs({ spec, legs }: Opening, after: Holding, price: number): FilledLegs {
+function fillLegs({ spec, legs }: DistanceBasis, after: Holding, price: number): FilledLegs {
   let realised = 0
-  const filled = SIDES.flatMap((holdSide): readonly Leg[] => {
+  const filled = HOLD_SIDES.flatMap((holdSide): readonly Leg[] => {
     const size = floatOnGrid(spec.lot, lotsOf(after, holdSide))
     const leg = legs.find((one) => one.holdSide === holdSide)
     if (leg !== undefined && size < leg.size)

@@ -6,7 +6,8 @@ import type { Order } from '../../domain/order.ts'
 import { type Holding, netLots } from '../../domain/position.ts'
 import { isInsideWindow } from '../../execution/order-machine.ts'
 import {
-  type Candidate,
+  type OrderCandidate,
+  intentOf,
   planQuote,
   planTarget,
   staleTargetOrders,
@@ -14,7 +15,6 @@ import {
 } from '../../execution/order-plans.ts'
 import { nearestStep, stepBelow } from '../../lib/grid.ts'
 import { boundTarget, stopTicks } from '../../risk/exit-machine.ts'
-import { backedHolding } from '../book/allocation.ts'
 import {
   accountHoldingOf,
   holdingOf,
@@ -25,8 +25,10 @@ import {
   placesOf,
   hasUnownedFills,
   isShown,
+  backedHolding,
 } from '../book/book.ts'
-import { noteDenied, noteSatisfied, ordersOf, totalsOf } from '../state/changes.ts'
+import { noteDenied, noteSatisfied } from '../state/changes.ts'
+import { ordersOf, totalsOf } from '../state/totals.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { isQuoteHeld, isUndecided } from '../state/decision-state.ts'
 import { exitDueOn, exitStateOf, rulesOf } from '../state/exits.ts'
@@ -50,21 +52,13 @@ import {
 
 export interface InstrumentPlan {
   /** To place, if risk approves. */
-  readonly candidates: readonly Candidate[]
-  readonly unwanted: readonly Order[]
-  readonly stale: readonly Order[]
-  /** They were refused, or prices are missing. */
-  readonly waiting: number
-  /** A restriction takes some of these away. */
-  readonly isRestricted: boolean
-}
-
-interface PlanInProgress {
-  waiting: number
-  isRestricted: boolean
-  readonly candidates: Candidate[]
+  candidates: OrderCandidate[]
   readonly unwanted: Set<Order>
   readonly stale: Set<Order>
+  /** They were refused, or prices are missing. */
+  waiting: number
+  /** A restriction takes some of these away. */
+  isRestricted: boolean
 }
 
 /**
@@ -72,10 +66,10 @@ interface PlanInProgress {
  * something of the instrument changes.
  */
 export function planInstrument(core: Core, symbol: string): InstrumentPlan {
-  const plan: PlanInProgress = {
+  const plan: InstrumentPlan = {
     candidates: [],
-    unwanted: new Set<Order>(),
-    stale: new Set<Order>(),
+    unwanted: new Set(),
+    stale: new Set(),
     waiting: 0,
     isRestricted: false,
   }
@@ -95,14 +89,18 @@ export function planInstrument(core: Core, symbol: string): InstrumentPlan {
     if (!strategies.has(id)) for (const order of orders) dismiss(order, plan)
   }
   dismissLateCopies(core, symbol, plan)
-  return finishPlan(plan)
+  if (plan.stale.size > 0) {
+    const stale = new Set([...plan.stale].map(({ terms }) => terms.clientOid))
+    plan.candidates = plan.candidates.filter(({ again }) => !again || !stale.has(again))
+  }
+  return plan
 }
 
 /**
  * ORD2: neither after the idempotency window nor while fills that may be its own wait is an order
  * sent again. It is dropped, and so resolved.
  */
-function dismissLateCopies(core: Core, symbol: string, plan: PlanInProgress): void {
+function dismissLateCopies(core: Core, symbol: string, plan: InstrumentPlan): void {
   if (!totalsOf(core, symbol).states.has('queued')) return
   const isUnowned = hasUnownedFills(core.book, symbol)
   for (const order of openOrdersOf(core.book, symbol)) {
@@ -112,20 +110,7 @@ function dismissLateCopies(core: Core, symbol: string, plan: PlanInProgress): vo
   }
 }
 
-function finishPlan({ candidates, unwanted, stale, ...rest }: PlanInProgress): InstrumentPlan {
-  const dropped = new Set([...stale].map((order) => order.terms.clientOid))
-  return {
-    candidates:
-      dropped.size === 0
-        ? candidates
-        : candidates.filter(({ again }) => again === undefined || !dropped.has(again)),
-    unwanted: [...unwanted],
-    stale: [...stale],
-    ...rest,
-  }
-}
-
-function countParts({ candidates, unwanted, stale, waiting }: PlanInProgress): number {
+function countParts({ candidates, unwanted, stale, waiting }: InstrumentPlan): number {
   return candidates.length + unwanted.size + stale.size + waiting
 }
 
@@ -138,7 +123,7 @@ function planStrategy(
   core: Core,
   symbol: string,
   strategy: StrategyOrders,
-  plan: PlanInProgress,
+  plan: InstrumentPlan,
 ): void {
   planQuotes(core, symbol, strategy, plan)
   planTargets(core, symbol, strategy, plan)
@@ -155,7 +140,7 @@ function planQuotes(
   core: Core,
   symbol: string,
   { id, orders }: StrategyOrders,
-  plan: PlanInProgress,
+  plan: InstrumentPlan,
 ): void {
   const own = orders.filter((order) => order.terms.purpose === 'quote')
   const isWanted = isTrading(core) && !isFlattening(core, symbol, id)
@@ -187,7 +172,7 @@ function planTargets(
   core: Core,
   symbol: string,
   { id, orders }: StrategyOrders,
-  plan: PlanInProgress,
+  plan: InstrumentPlan,
 ): void {
   const target = targetOf(core, id, symbol)
   const own = orders.filter(
@@ -255,7 +240,11 @@ function heldInPart(core: Core, symbol: string, id: StrategyId): Holding {
 }
 
 /** Those like orders just refused or not answered wait. */
-function addCandidates(core: Core, candidates: readonly Candidate[], plan: PlanInProgress): void {
+function addCandidates(
+  core: Core,
+  candidates: readonly OrderCandidate[],
+  plan: InstrumentPlan,
+): void {
   const mayBeRefused = core.refusals.size > 0
   const isAnySilent = core.silence.calls.size > 0
   for (const candidate of candidates) {
@@ -318,7 +307,7 @@ function planPlaces(
   core: Core,
   symbol: string,
   { id, orders }: StrategyOrders,
-  plan: PlanInProgress,
+  plan: InstrumentPlan,
 ): void {
   for (const order of orders) {
     if (order.terms.purpose !== 'place') continue
@@ -348,31 +337,21 @@ function hasOpenOrder({ book }: Core, { strategyId, key, symbol }: OrderIntent):
   return last !== undefined && (book.open.get(symbol)?.has(last.clientOid) ?? false)
 }
 
-function queueAgain(core: Core, order: Order, plan: PlanInProgress): void {
-  const { clientOid, generation: _, ...terms } = order.terms
+function queueAgain(core: Core, order: Order, plan: InstrumentPlan): void {
+  const { terms } = order
   if (!isTrading(core) || core.now > terms.deadlineAt) plan.stale.add(order)
-  else addCandidates(core, [{ intent: withAbsent(terms), again: clientOid }], plan)
-}
-
-/** Terms from the journal lack properties that an intent has as undefined. */
-function withAbsent(terms: Omit<Order['terms'], 'clientOid' | 'generation'>): OrderIntent {
-  return {
-    ...terms,
-    ticks: terms.ticks,
-    takeProfitTicks: terms.takeProfitTicks,
-    stopLossTicks: terms.stopLossTicks,
-  }
+  else addCandidates(core, [{ intent: intentOf(terms), again: terms.clientOid }], plan)
 }
 
 /** One that waits is dropped, a resting one cancelled; any other ends by itself. */
-function dismiss(order: Order, plan: PlanInProgress): void {
+function dismiss(order: Order, plan: InstrumentPlan): void {
   if (!canEnd(order)) return
   if (order.state === 'queued') plan.stale.add(order)
   else plan.unwanted.add(order)
 }
 
 /** If its strategy says so and the opening order names none. */
-function withStopAtExchange(core: Core, candidate: Candidate): Candidate {
+function withStopAtExchange(core: Core, candidate: OrderCandidate): OrderCandidate {
   const { intent, again } = candidate
   const { strategyId, symbol, action, lots, ticks, force, stopLossTicks } = intent
   const share = rulesOf(core, strategyId)?.stopAtExchange

@@ -14,13 +14,14 @@ import {
 import { errorCode } from '../../protocol/error-codes.ts'
 import type { BatchResult } from '../../protocol/values.ts'
 import { isHalted, pairKey, namelessOrders } from '../book/book.ts'
-import { isCancelDue } from '../cancels/cancel-all.ts'
+import { isCancelDue } from './cancel-all.ts'
 import type { OutgoingBatch } from '../effect.ts'
 import { noteModeRefused, noteModeSent } from '../resolution/account-setup.ts'
 import { judgeFills, judgeNames } from '../resolution/older-state.ts'
 import { startResolution } from '../resolution/resolution.ts'
 import { watchDisplaced } from '../resolution/resolved-orders.ts'
-import { noteSettled, totalsOf } from '../state/changes.ts'
+import { noteSettled } from '../state/changes.ts'
+import { totalsOf } from '../state/totals.ts'
 import {
   announce,
   type Core,
@@ -79,7 +80,7 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
   if (core.book.cancels.has(instrument.symbol))
     return startResolution(core, instrument, 'cancelledAlong')
   const plan = planInstrument(core, instrument.symbol)
-  if (plan.stale.length > 0) {
+  if (plan.stale.size > 0) {
     dropStale(core, instrument.symbol, plan.stale)
     return scheduleInstrument(core, instrument)
   }
@@ -95,30 +96,23 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
   if (approved.denials.length > 0) noteDenials(core, instrument.symbol, approved.denials)
   askForCancelWhenDue(core, instrument)
   askForBatch(core, instrument, approved)
-  if (!isRunning || !onlyCandidatesRemain(core, instrument, plan)) return
-  if (plan.candidates.length === 0) noteSettled(core.changes, instrument.symbol)
-  else if (isAllDenied(plan, approved))
-    noteLastingDenials(core, instrument.symbol, approved.denials)
+  if (isRunning) noteWhatIsLeft(core, instrument, plan, approved)
 }
 
-function isAllDenied({ candidates }: InstrumentPlan, { denials }: ApprovedOrders): boolean {
-  return (
-    denials.length === candidates.length && candidates.every(({ again }) => again === undefined)
-  )
-}
-
-/** And nothing else stands or waits. A displaced order reported as late waits only for a record. */
-function onlyCandidatesRemain(
+/** Says when the instrument has to be planned again, if that is not in each new moment. */
+function noteWhatIsLeft(
   core: Core,
   { symbol, displaced }: InstrumentState,
-  plan: InstrumentPlan,
-): boolean {
-  return (
-    plan.waiting === 0 &&
-    plan.unwanted.length === 0 &&
-    displaced.every(({ isLateLogged }) => isLateLogged) &&
-    !isBeyondOrder(core, symbol)
-  )
+  { candidates, unwanted, waiting }: InstrumentPlan,
+  { denials }: ApprovedOrders,
+): void {
+  if (waiting > 0 || unwanted.size > 0 || isBeyondOrder(core, symbol)) return
+  // A displaced order that was reported as late waits only for a record.
+  if (!displaced.every(({ isLateLogged }) => isLateLogged)) return
+  if (candidates.length === 0) return noteSettled(core.changes, symbol)
+  const isAllDenied = denials.length === candidates.length
+  if (isAllDenied && candidates.every(({ again }) => again === undefined))
+    noteLastingDenials(core, symbol, denials)
 }
 
 function askForBatch(
@@ -191,25 +185,14 @@ function packInstrument(
   items: readonly ApprovedItem[],
 ): readonly ApprovedItem[] {
   const leaving = wantsCancel ? items.filter(({ intent }) => !canRest(intent)) : items
+  const nameless = namelessOrders(core.book, symbol)
+  // A flatten ignores quarantined orders, which cannot be accepted any more.
+  const isFlatten = items.every(({ intent }) => intent.purpose === 'flatten')
   return packBatch(core.refusals.size > 0 ? oneForEachRefusal(core, leaving) : leaving, {
     max: core.settings.execution.batchOrdersMax,
     mode: core.settings.positionMode,
-    nameless: namelessBeside(core, symbol, items),
+    nameless: isFlatten ? nameless.filter(({ state }) => state !== 'quarantined') : nameless,
   })
-}
-
-/**
- * Their fills could be confused with this batch's. A flatten ignores quarantined orders, which
- * cannot be accepted any more.
- */
-function namelessBeside(
-  core: Core,
-  symbol: string,
-  items: readonly ApprovedItem[],
-): readonly Order[] {
-  const nameless = namelessOrders(core.book, symbol)
-  const isFlatten = items.every(({ intent }) => intent.purpose === 'flatten')
-  return isFlatten ? nameless.filter(({ state }) => state !== 'quarantined') : nameless
 }
 
 function describeTerms(batchId: number, terms: Order['terms']): Record<string, unknown> {
@@ -229,13 +212,13 @@ function describeTerms(batchId: number, terms: Order['terms']): Record<string, u
 }
 
 /** One never sent has ended; one sent before may exist, and is unknown. */
-function dropStale(core: Core, symbol: string, orders: readonly Order[]): void {
+function dropStale(core: Core, symbol: string, orders: ReadonlySet<Order>): void {
   record(core, {
     kind: 'expire',
     at: core.now,
-    orders: orders.map((order) => ({
-      clientOid: order.terms.clientOid,
-      state: order.attempts === 0 ? 'expired' : 'unknown',
+    orders: Array.from(orders, ({ terms: { clientOid }, attempts }) => ({
+      clientOid,
+      state: attempts === 0 ? 'expired' : 'unknown',
     })),
     places: [],
     reason: 'no longer wanted',
@@ -244,18 +227,18 @@ function dropStale(core: Core, symbol: string, orders: readonly Order[]): void {
     announce(core, 'info', 'order.dropped', { clientOid, symbol })
 }
 
-function namesOf(orders: readonly Order[]): Order['terms']['clientOid'][] {
-  return orders.map(({ terms }) => terms.clientOid)
+function namesOf(orders: Iterable<Order>): readonly ClientOid[] {
+  return Array.from(orders, ({ terms }) => terms.clientOid)
 }
 
 /** For a kill, a stop, a flatten, a restriction or a withdrawal. */
 function mustCancel(core: Core, { unwanted, isRestricted }: InstrumentPlan): boolean {
   const { run, book } = core
-  if (unwanted.length === 0) return false
+  if (unwanted.size === 0) return false
   if (isKilling(core)) return true
   if (run.phase !== 'running') return run.stop !== undefined && run.stop.policy !== 'leave'
   if (isRestricted) return true
-  return unwanted.some(
+  return [...unwanted].some(
     ({ terms }) =>
       book.withdrawn.has(terms.clientOid) || isFlattening(core, terms.symbol, terms.strategyId),
   )

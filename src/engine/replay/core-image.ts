@@ -1,7 +1,7 @@
 import { type TickerRows, toTickerRows, toTickerTable } from '../../domain/ticker-rows.ts'
 import { parseValue, writeValue } from '../../lib/value-text.ts'
 import type { Core } from '../state/core.ts'
-import { createSettled } from '../state/changes.ts'
+import { createSettled } from '../state/totals.ts'
 
 /** The ticker table has only the rows of its instruments. */
 type CoreImage = Omit<Core, 'market' | 'effects' | 'totals' | 'settled' | 'ladders'> & {

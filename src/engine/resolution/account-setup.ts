@@ -137,7 +137,7 @@ function saidBy<Value extends string>(
   return [...new Set(rows.map(read))].filter((value) => value !== undefined)
 }
 
-interface Comparison {
+interface SettingComparison {
   readonly setting: Setting
   readonly path: string
   readonly wanted: string
@@ -150,7 +150,7 @@ function compare(
   core: Core,
   instrument: InstrumentState,
   reading: PositionReading,
-  { setting, path, wanted, said, remedy }: Comparison,
+  { setting, path, wanted, said, remedy }: SettingComparison,
 ): void {
   const [first] = said
   if (first === undefined) return
@@ -183,7 +183,7 @@ function compare(
 
 function adviseOn(
   { settings }: Core,
-  { setting, path }: Pick<Comparison, 'setting' | 'path'>,
+  { setting, path }: Pick<SettingComparison, 'setting' | 'path'>,
 ): string {
   if (settings.isEmbedded !== true)
     return `set it back on the exchange's page or in its app, or change ${path} and restart`

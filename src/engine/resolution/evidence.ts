@@ -2,15 +2,14 @@ import { feeOf, profitOf } from '../../domain/fill-money.ts'
 import { type Fill, type FillKind, isLiquidation, isOfOthers } from '../../domain/fill.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import { openLots, type Order } from '../../domain/order.ts'
-import { FLAT } from '../../domain/position.ts'
-import type { AssignedRecord, SettledOrder } from '../../domain/record.ts'
+import { sideClosedBy } from '../../domain/position.ts'
+import type { SettledOrder } from '../../domain/record.ts'
 import { couldBe, fitsAtAnyTime, fitsClass } from '../../execution/batch.ts'
 import { type Decimal, decimalOfInteger, quotient, sumDecimals, ZERO } from '../../lib/decimal.ts'
-import { formatOnGrid, showOnGrid } from '../../lib/grid.ts'
+import { showOnGrid } from '../../lib/grid.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
-import { findFilledExit, sideClosedBy } from '../book/apply-fill.ts'
+import { findFilledExit } from '../book/apply-fill.ts'
 import {
-  type Book,
   hasUnownedFills,
   isHaltedItself,
   namelessOrders,
@@ -18,9 +17,8 @@ import {
   splitPair,
 } from '../book/book.ts'
 import { announce, type Core, record, specOf } from '../state/core.ts'
-import { noteOrphan, noteOrphanLogged } from '../state/readings.ts'
+import { noteOrphan, noteOrphanLogged, noteAdopted } from '../state/readings.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
-import { noteAdopted } from '../state/unlisted-orders.ts'
 
 /**
  * Nameless orders that could have made the symbol's orphans, older ones first. Two orders that a
@@ -119,46 +117,6 @@ export function settleByEvidence(
     }
     return { clientOid, state: 'done', reason: why }
   })
-}
-
-/** At the price that the account has paid. */
-export function assign(
-  core: Core,
-  assigned: Omit<AssignedRecord, 'kind' | 'at' | 'longTicks' | 'shortTicks'>,
-  beyondLimit?: string,
-): void {
-  const { symbol, strategyId, holding, reason, by } = assigned
-  const prices = pricesOf(core.book, symbol)
-  record(
-    core,
-    { kind: 'assigned', at: core.now, symbol, strategyId, holding, ...prices, reason, by },
-    true,
-  )
-  const lot = core.settings.instruments.get(symbol)?.lot
-  const sizeOf = (lots: number): string => (lot ? formatOnGrid(lot, lots) : `${lots} lots`)
-  announce(core, 'warn', 'position.assigned', {
-    symbol,
-    strategyId,
-    ...(holding.longLots > 0 && { long: sizeOf(holding.longLots) }),
-    ...(holding.shortLots > 0 && { short: sizeOf(holding.shortLots) }),
-    ...(beyondLimit !== undefined && { beyondLimit }),
-    reason,
-    by,
-  })
-}
-
-/** Undefined where neither fills nor exchange say it. */
-export function pricesOf(
-  book: Book,
-  symbol: string,
-): Pick<AssignedRecord, 'longTicks' | 'shortTicks'> {
-  const entry = book.entries.get(symbol)
-  const { longLots, shortLots } = book.account.get(symbol) ?? FLAT
-  if (entry === undefined) return {}
-  return {
-    ...(longLots > 0 && entry.longLots >= longLots && { longTicks: entry.longTicks }),
-    ...(shortLots > 0 && entry.shortLots >= shortLots && { shortTicks: entry.shortTicks }),
-  }
 }
 
 // Fills of orderIds that no answer has named. They wait while an order of ours may own them, since
@@ -287,7 +245,7 @@ function isOwnExitByHand(core: Core, fill: Fill): boolean {
 
 /** Those besides `manual` that hold on the side that the exchange closes. */
 function othersClosedBy({ book }: Core, fill: Fill): readonly string[] {
-  const side = sideClosedBy(book, fill)
+  const side = sideClosedBy(book.positionMode, fill)
   if (side === undefined) return []
   return [...book.holdings]
     .filter(([, holding]) => holding[`${side}Lots`] > 0)

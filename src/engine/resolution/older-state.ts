@@ -8,7 +8,7 @@ import { pairOf, splitPair } from '../book/book.ts'
 import { noteChanged } from '../state/changes.ts'
 import { announce, type Core, emit, instrumentOf, type OpenCancel } from '../state/core.ts'
 import { halt } from '../state/trading-mode.ts'
-import { noteListing } from '../state/unlisted-orders.ts'
+import { noteListing } from '../state/readings.ts'
 import { startResolution } from './resolution.ts'
 
 /**

@@ -1,8 +1,10 @@
 import type { Fill } from '../../domain/fill.ts'
 import type { StrategyId } from '../../domain/ids.ts'
+import type { AssignedRecord } from '../../domain/record.ts'
 import {
   applyToHolding,
   FLAT,
+  HOLD_SIDES,
   type Holding,
   type HoldingChange,
   type HoldSide,
@@ -11,7 +13,7 @@ import {
   type PositionReading,
   type PositionRow,
 } from '../../domain/position.ts'
-import { accountHoldingOf, holdingOf, pairKey, pairOf } from '../book/book.ts'
+import { accountHoldingOf, type Book, holdingOf, pairKey, pairOf } from '../book/book.ts'
 import { noteChanged } from '../state/changes.ts'
 import { exchangeNow, noteMark } from '../state/market-state.ts'
 import {
@@ -24,7 +26,6 @@ import {
   specOf,
 } from '../state/core.ts'
 import { checkSetup } from './account-setup.ts'
-import { assign } from './evidence.ts'
 import { askForPositionAgain, noteStatedCounter, noteStatement } from '../state/losses.ts'
 import { askForPositionSoon } from '../state/readings.ts'
 import { own } from '../../lib/own.ts'
@@ -32,7 +33,7 @@ import { notePositionForResolution } from './resolution.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 import { hasUnreadableRows, notePositionReadable } from './unreadable.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
-import { floatOnGrid } from '../../lib/grid.ts'
+import { floatOnGrid, formatOnGrid } from '../../lib/grid.ts'
 import { notionalAt } from '../state/own-figure.ts'
 import { noteFundingShown } from '../state/unseen-funding.ts'
 
@@ -327,6 +328,46 @@ function giveBack(core: Core, { symbol, position }: InstrumentState, holding: Ho
     assign(core, { symbol, strategyId, holding: lost, reason, by: 'intentd' })
 }
 
+/** At the price that the account has paid. */
+export function assign(
+  core: Core,
+  assigned: Omit<AssignedRecord, 'kind' | 'at' | 'longTicks' | 'shortTicks'>,
+  beyondLimit?: string,
+): void {
+  const { symbol, strategyId, holding, reason, by } = assigned
+  const prices = pricesOf(core.book, symbol)
+  record(
+    core,
+    { kind: 'assigned', at: core.now, symbol, strategyId, holding, ...prices, reason, by },
+    true,
+  )
+  const lot = core.settings.instruments.get(symbol)?.lot
+  const sizeOf = (lots: number): string => (lot ? formatOnGrid(lot, lots) : `${lots} lots`)
+  announce(core, 'warn', 'position.assigned', {
+    symbol,
+    strategyId,
+    ...(holding.longLots > 0 && { long: sizeOf(holding.longLots) }),
+    ...(holding.shortLots > 0 && { short: sizeOf(holding.shortLots) }),
+    ...(beyondLimit !== undefined && { beyondLimit }),
+    reason,
+    by,
+  })
+}
+
+/** Undefined where neither fills nor exchange say it. */
+export function pricesOf(
+  book: Book,
+  symbol: string,
+): Pick<AssignedRecord, 'longTicks' | 'shortTicks'> {
+  const entry = book.entries.get(symbol)
+  const { longLots, shortLots } = book.account.get(symbol) ?? FLAT
+  if (entry === undefined) return {}
+  return {
+    ...(longLots > 0 && entry.longLots >= longLots && { longTicks: entry.longTicks }),
+    ...(shortLots > 0 && entry.shortLots >= shortLots && { shortTicks: entry.shortTicks }),
+  }
+}
+
 function holdingsOf({ book, settings }: Core, symbol: string): ReadonlyMap<StrategyId, Holding> {
   return new Map([...settings.strategies.keys()].map((id) => [id, holdingOf(book, id, symbol)]))
 }
@@ -354,8 +395,6 @@ function same(left: Holding, right: Holding): boolean {
 
 /** Funding of one interval is at most some thousandths of the position's worth. */
 const FUNDING_SHARE_MAX = 0.01
-
-const HOLD_SIDES = ['long', 'short'] as const
 
 /**
  * The counter begins at zero with each position, so it counts only where the reading agrees with

@@ -53,8 +53,14 @@ const ROUTINE_CAUSES: ReadonlySet<ResolutionCause> = new Set([
 const isRoutine = (cause: ResolutionCause): boolean => ROUTINE_CAUSES.has(cause)
 
 /**
- * Nothing is placed until it is proved what rests and what was filled. The cancel-all waits until
- * no unknown order can be accepted any more.
+ * Nothing is placed on the instrument until it is proved what rests and what was filled. The stages:
+ *
+ *     waiting ──no unknown order can be accepted──► cancelling ──answered──► settling ──proved──► idle
+ *      ▲  │                                             │                      ▲
+ *      │  └───────────nothing can rest───────────────────────────────────────────┘
+ *      └────────────────the cancel-all failed───────────┘
+ *
+ * `settling` is over once fills and position were read late enough to know each order's fate.
  */
 export function startResolution(
   core: Core,

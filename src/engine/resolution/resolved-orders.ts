@@ -1,4 +1,5 @@
 import { isInsideWindow } from '../../execution/order-machine.ts'
+import { intentOf } from '../../execution/order-plans.ts'
 import { canRest, openLots, type Order, type OrderTerms } from '../../domain/order.ts'
 import { isClosing, tradesAs } from '../../domain/order-action.ts'
 import type { SettledOrder } from '../../domain/record.ts'
@@ -25,7 +26,7 @@ import {
 } from '../state/core.ts'
 import { hasOrder, isStarting, noteDisplaced } from '../state/instrument-state.ts'
 import { denialKindsOf } from '../state/denials.ts'
-import { ordersOf } from '../state/changes.ts'
+import { ordersOf } from '../state/totals.ts'
 
 /**
  * Decides what becomes of orders once a resolution has proved what happened (`evidence.ts` says
@@ -76,12 +77,7 @@ export function withReplacement(
   const wanted = settled.state === 'absent' ? core.now <= deadlineAt : canRest(order.terms)
   const lots = openLots(order) - foundLots(found, settled)
   if (!wanted || lots < specOf(core, order.terms.symbol).lotsMin) return settled
-  const { clientOid: _, generation: __, ...terms } = order.terms
-  const { ticks, takeProfitTicks, stopLossTicks } = terms
-  return {
-    ...settled,
-    replacement: { ...terms, lots, ticks, takeProfitTicks, stopLossTicks, deadlineAt },
-  }
+  return { ...settled, replacement: { ...intentOf(order.terms), lots, deadlineAt } }
 }
 
 /**

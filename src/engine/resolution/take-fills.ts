@@ -5,7 +5,14 @@ import { canRest, type Order } from '../../domain/order.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import type { FillsRecord } from '../../domain/record.ts'
 import { countUnsettled, UNSETTLED_MOVES_MAX } from '../book/allocation.ts'
-import { accountHoldingOf, type Book, holdingOf, knowsFill, openOrdersOf } from '../book/book.ts'
+import {
+  accountHoldingOf,
+  type Book,
+  holdingOf,
+  knowsFill,
+  openOrdersOf,
+  moneyOf,
+} from '../book/book.ts'
 import { exchangeNow, marketOf } from '../state/market-state.ts'
 import { announce, type Core, record, specOf } from '../state/core.ts'
 import {
@@ -21,14 +28,14 @@ import { announceEnd, distrustResting, noteFillsForResolution } from './resoluti
 import { halt, isFlattening, RELEASE_HINT } from '../state/trading-mode.ts'
 import { holdQuote } from '../state/decision-state.ts'
 import { askForPositionSoon, noteFillsRead, takeSettledOrphans } from '../state/readings.ts'
-import { totalsOf } from '../state/changes.ts'
+import { totalsOf } from '../state/totals.ts'
 import { type EstimatedPayment, takeEndedPayments } from '../state/unseen-funding.ts'
 import { showFills } from '../strategies/take-snapshot.ts'
 import { comparePosition, noteFundingBefore, noteRecentFills } from './reconcile.ts'
 import { hasUnreadableRows, isReadingAgain, takeUnreadableFills } from './unreadable.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { floatOnGrid, showOnGrid } from '../../lib/grid.ts'
-import { findFilledExit, moneyOf } from '../book/apply-fill.ts'
+import { findFilledExit } from '../book/apply-fill.ts'
 import { figureSettingsOf } from '../state/disputes.ts'
 import { inMarginCoin } from '../state/own-figure.ts'
 

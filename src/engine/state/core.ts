@@ -29,27 +29,25 @@ import { buildBookings, waitingFillsOf } from '../book/bookings.ts'
 import { recountRecord, type RecountState } from '../book/recount.ts'
 import type { Announcement, Effect } from '../effect.ts'
 import type { EngineSettings } from '../settings.ts'
-import {
-  type ChangeState,
-  type KeptLadders,
-  type KeptSettled,
-  type KeptTotals,
-  noteRecord,
-} from './changes.ts'
+import { type ChangeState, noteRecord } from './changes.ts'
+import type { KeptSettled, KeptTotals, KeptLadders } from './totals.ts'
 import type { InstrumentStart, RunState } from './run-state.ts'
 
 /**
  * Everything that the engine knows. The book is durable; the rest is lost at a restart, and may be.
  * One file alone, named in its comment, changes each piece.
+ *
+ * Instants (`…At`, `since`, `until`) are Unix ms of our clock, and 0 means never, unless a comment
+ * says that they are of the exchange's clock.
  */
 export interface Core {
   readonly settings: EngineSettings
   readonly book: Book
-  /** Unix ms, our clock, of the present event. */
+  /** When the present event was taken. */
   readonly now: number
   readonly effects: readonly Effect[]
   readonly clock: ClockState
-  readonly market: MarketState
+  readonly market: MarketReadings
   readonly instruments: ReadonlyMap<string, InstrumentState>
   readonly calls: OpenCalls
   readonly readings: ReadingState
@@ -75,7 +73,7 @@ export interface Core {
   readonly reductions: ReadonlyMap<string, Reduction>
   readonly recount: RecountState
   /** Keyed by strategy, instrument, kind and cause. Changed by `refusals.ts`. */
-  readonly refusals: ReadonlyMap<string, Refusal>
+  readonly refusals: ReadonlyMap<string, OrderRefusal>
   /** Keyed by kind: the events of the last minute. Changed by `limit-pace.ts`. */
   readonly lastMinute: ReadonlyMap<string, readonly number[]>
   readonly run: RunState
@@ -90,65 +88,59 @@ export interface Core {
   readonly universeRefusals: ReadonlyMap<StrategyId, UniverseRefusal>
 }
 
-/** Whether the exchange knows names that this state has not sent. Changed by `older-state.ts`. */
+/** The search for names that the exchange knows but this state has not sent. `older-state.ts`. */
 export interface NameState {
-  /** Duplicates to the exchange although sent for the first time. */
+  /** The exchange called these duplicates, although they were sent for the first time. */
   readonly suspected: ReadonlySet<ClientOid>
-  /**
-   * Keyed by strategy and symbol: when such an order was sent, until one is accepted as new; Unix
-   * ms, exchange clock.
-   */
+  /** Keyed by strategy and symbol, until an order is accepted as new: when one of these was sent. */
   readonly suspectedWishes: ReadonlyMap<string, number>
   /**
-   * Keyed by instrument: the last cancel-all that was perhaps carried out but listed nothing; Unix
-   * ms, exchange clock.
+   * Keyed by symbol, exchange clock: the last cancel-all that may have been carried out, but listed
+   * nothing.
    */
   readonly unlistedAt: ReadonlyMap<string, number>
   /** Names that a cancel-all listed and the book does not know. */
   readonly search: NameSearch | undefined
 }
 
-/** Whether unknown orders from before the start may rest. Changed by `unlisted-orders.ts`. */
+/** Instruments on which unknown orders from before the start may rest. Changed by `readings.ts`. */
 export interface UnlistedState {
-  /** A cancel-all is to list what rests, since a fill of nobody may be of such an order. */
+  /** A fill without an owner may be of such an order, so a cancel-all is to list what rests. */
   readonly symbols: ReadonlySet<string>
-  /**
-   * Keyed by symbol: the last cancel-all after which nothing from before the start can rest; Unix
-   * ms, exchange clock.
-   */
+  /** Keyed by symbol, exchange clock: nothing from before the start rests after this cancel-all. */
   readonly listedAt: ReadonlyMap<string, number>
 }
 
 export interface NameSearch {
   readonly names: ReadonlySet<string>
-  /** Our clock. */
   readonly since: number
-  /** How far beyond the next ordinals names were derived. */
+  /** Names were derived up to so many ordinals beyond the next one. */
   readonly offset: number
 }
 
 /** Changed by `market-state.ts`. */
 export interface ClockState {
-  /** Exchange clock less ours; undefined before it was measured. */
+  /** Exchange clock less ours; undefined until it is measured. */
   readonly offsetMs: number | undefined
-  /** Unix ms, our clock, of the last measurement without contradiction. */
+  /** The last measurement that contradicted none. */
   readonly synchronisedAt: number
   /** Why the clock cannot be relied on. */
   readonly unsynchronised: string | undefined
-  /** Batches in a row refused for their time, last code, end of the pause; Unix ms, our clock. */
+  /** Batches in a row that were refused for their time. */
   readonly refusals: number
+  /** The code of the last refusal. */
   readonly refused: string
+  /** No batch leaves before. */
   readonly refusedUntil: number
 }
 
 /** The last tickers and feeds. Changed by `market-state.ts`. */
-export interface MarketState {
+export interface MarketReadings {
   readonly tickers: TickerTable | undefined
   readonly snapshots: number
   readonly feeds: ReadonlyMap<FeedId, FeedReading>
-  /** Keyed by symbol: what this run's last reading said beside the size. */
+  /** Keyed by symbol, from this run's last reading. */
   readonly marks: ReadonlyMap<string, PositionMark>
-  /** Undefined before they were read. */
   readonly contracts: HeardContracts | undefined
 }
 
@@ -173,21 +165,15 @@ export interface InstrumentState {
   readonly resolution: Resolution | undefined
   /** Resolutions of this run that cancel. */
   readonly cancelResolutions: number
-  /** Undefined if it has no orders to send. */
+  /** Undefined while it has no orders to send. */
   readonly wantsBatchSince: number | undefined
   readonly wantsReduce: boolean
-  /**
-   * No order that could rest is placed until the cancel-all was granted, or is not due any more.
-   */
+  /** While a cancel-all is due and not granted, no order that could rest is placed. */
   readonly wantsCancel: boolean
-  /**
-   * A cancel-all without an answer may arrive until then, so no resolution ends; Unix ms, our
-   * clock.
-   */
+  /** A cancel-all without an answer may arrive until then, so no resolution ends. */
   readonly lateCancelUntil: number
-  /** Unix ms, our clock. */
   readonly unwantedSince: ReadonlyMap<ClientOid, number>
-  /** Since when the market is beyond a resting order without a fill; Unix ms, our clock. */
+  /** The market is beyond these resting orders, and no fill of them was read. */
   readonly crossedSince: ReadonlyMap<ClientOid, number>
   /** Wanted orders that a cancel-all took away, the longest missing first. */
   readonly displaced: readonly DisplacedOrder[]
@@ -198,7 +184,7 @@ export interface InstrumentState {
   readonly start: InstrumentStart
 }
 
-/** Decides which orders are placed again and what is logged. */
+/** The cause decides which orders are placed again, and what is logged. */
 export type ResolutionCause =
   | 'unwanted'
   | 'unknown'
@@ -214,31 +200,29 @@ export type ResolutionCause =
  */
 export type ResolutionStage = 'waiting' | 'cancelling' | 'settling'
 
-/** Finds out what is unknown. */
+/** The search for what became of an instrument's orders. */
 export interface Resolution {
   readonly cause: ResolutionCause
   readonly stage: ResolutionStage
-  /** False where no order can rest, and only readings are waited for. */
+  /** False where no order can rest: then only readings are awaited. */
   readonly cancels: boolean
-  /** Not sent earlier; Unix ms, our clock. */
+  /** The cancel-all is not sent earlier. */
   readonly notBefore: number
-  /** In a row refused for good, and the last answer. */
+  /** Cancel-alls in a row that were refused for good, and the last answer. */
   readonly refusals: number
   readonly refusal: string
   /**
-   * No unknown order can be accepted later; Unix ms, exchange clock, judged only while the clocks
-   * are synchronised. 0: none.
+   * No unknown order can be accepted after this time of the exchange's clock, which is judged only
+   * while the clocks are synchronised. 0: no order is unknown.
    */
   readonly acceptanceDeadlineAt: number
-  /** Then the instrument is halted, and an operator must look; Unix ms, our clock. */
+  /** Then the instrument is halted, and an operator must look. */
   readonly patientUntil: number
-  /** Since when the exchange is silent; Unix ms, our clock. */
+  /** Undefined while the exchange answers. */
   readonly silentSince: number | undefined
-  /**
-   * When the cancel-all was answered, or the wait ended without one; 0 before. Unix ms, our clock.
-   */
+  /** When the cancel-all was answered, or the wait ended without one. */
   readonly provedAt: number
-  /** Complete reads asked for late enough, and the last of them. */
+  /** Complete readings that were asked for late enough, and the last of them. */
   readonly fillsReads: number
   readonly fillsReadAt: number
   readonly positionRead: boolean
@@ -248,48 +232,48 @@ export interface Resolution {
 /** An order that has to be placed again after a cancel-all. */
 export interface DisplacedOrder {
   readonly terms: OrderTerms
-  /** Unix ms, our clock, of the answer to the cancel-all. */
+  /** When the cancel-all was answered. */
   readonly since: number
   readonly isLateLogged: boolean
 }
 
-/** Strategies lost these because the exchange's position was believed. */
+/** Lots that strategies lost because the exchange's position was believed. */
 export interface WriteOff {
   /** The position that the fills had explained. */
   readonly was: Holding
   readonly lost: ReadonlyMap<StrategyId, Holding>
-  /** Since then the account's holding has not changed; Unix ms, our clock. */
+  /** Since then the account's holding has not changed. */
   readonly movedAt: number
 }
 
 /** The exchange's position against the book's. */
 export interface PositionCheck {
-  /** A reading asked for then agreed; Unix ms, our clock. */
+  /** When the last reading that agreed was asked for. */
   readonly agreedAt: number
-  /** When the newest was asked for; Unix ms, our clock. A difference that is unexplained stops it. */
+  /** When the newest reading was asked for. It stands still while a difference is unexplained. */
   readonly readAt: number
   readonly mismatch: Mismatch | undefined
   /** The last believed difference of this run, and what strategies lost by it. */
   readonly writtenOff: WriteOff | undefined
-  /** When a record of this run last changed the holding; Unix ms, our clock. */
+  /** When a record of this run last changed the holding. */
   readonly movedAt: number
-  /** The last reading was asked for later, and agrees. */
+  /** The last reading was asked for after `movedAt`, and agrees. */
   readonly isConfirmed: boolean
   /** Oldest first: a reading is compared with the book of its time. */
-  readonly recentFills: readonly RecentFill[]
-  /** Waits until the fills of its time are known. */
+  readonly recentFills: readonly PositionFill[]
+  /** This reading waits until the fills of its time are known. */
   readonly pending: PendingReading | undefined
 }
 
-/** Compares what position rows say of the account's settings. A change must be read twice. */
+/** What position rows say of the account's settings. A change must be read twice. */
 export interface SetupCheck {
-  /** Keyed by setting, with the time of the finding; Unix ms, our clock. */
+  /** Keyed by setting. */
   readonly found: ReadonlyMap<string, { readonly verdict: string; readonly at: number }>
-  /** The held position's; undefined: none, or unknown. */
+  /** That of the held position; undefined without one, or while it is unknown. */
   readonly marginMode: MarginMode | undefined
   /** The mode that the last batch named. */
   readonly sentMode: MarginMode | undefined
-  /** The exchange has refused the last such orders for this mode, since something is held. */
+  /** The exchange refused the last orders of this mode, because something is held. */
   readonly refusedMode: MarginMode | undefined
   /** The leverage that was believed last in this run. */
   readonly leverage: string | undefined
@@ -299,11 +283,10 @@ export interface SetupCheck {
 export interface Mismatch {
   /** Exchange less book, lots, signed. In one-way mode the long side is the net difference. */
   readonly difference: Holding
-  /** Unix ms, our clock. */
   readonly requestedAt: number
 }
 
-export interface RecentFill {
+export interface PositionFill {
   readonly change: HoldingChange
   /** Exchange clock. */
   readonly filledAt: number
@@ -311,11 +294,12 @@ export interface RecentFill {
 
 export interface PendingReading {
   readonly holding: Holding
-  /** Empty if there is none. */
+  /** The counters of funding; empty where none is stated. */
   readonly counters: Readonly<Record<HoldSide, string>>
-  /** No data at all, which may mean no position. */
+  /** The answer has no data at all, which may mean no position. */
   readonly isSilent: boolean
   readonly requestedAt: number
+  /** Exchange clock. */
   readonly exchangeTime: number
 }
 
@@ -330,45 +314,45 @@ export interface OpenCancel {
   readonly takesProduct: boolean
   /** Its answer proves to waiting resolutions that nothing rests there. */
   readonly resolves: readonly string[]
-  /** Exchange clock as we know it. */
+  /** The exchange's clock as we know it. */
   readonly requestAt: number
-  /** The lead over our clock that the exchange stated as it refused our time. */
+  /** So far ahead of ours is the exchange's clock, as it said when it refused our time. */
   readonly clockAheadMs: number | undefined
 }
 
-/** Calls and grants that have not come back, and pace. Changed by `open-calls.ts`. */
+/** Calls and grants that were not answered yet, and the pace. Changed by `open-calls.ts`. */
 export interface OpenCalls {
   readonly asked: ReadonlySet<GrantedEndpoint>
   readonly batches: ReadonlyMap<number, OpenBatch>
   readonly cancels: ReadonlyMap<number, OpenCancel>
   readonly cancelId: number
-  /** Refusals of the time of cancel-alls. */
+  /** Cancel-alls that were refused for their time. */
   readonly clockRefusals: ClockRefusals
   readonly cancelsThatFound: number
   /** Calls that place no order: strategy and key by number. */
   readonly accountCalls: ReadonlyMap<number, string>
   readonly accountCallId: number
-  /** Keyed by strategy and key: when a failed call may be made again; Unix ms, our clock. */
+  /** Keyed by strategy and key: when a failed call may be made again. */
   readonly accountCallsNotBefore: ReadonlyMap<string, number>
-  /** Orders of the last minute, where limited; Unix ms, our clock. */
+  /** Orders of the last minute, where they are limited. */
   readonly sentAt: ReadonlyMap<StrategyId, readonly number[]>
 }
 
 /** How far the account has been read. Changed by `readings.ts`. */
 export interface ReadingState {
-  /** Fills readable by then are known; Unix ms, our clock. 0: none were read. */
+  /** Fills that could be read by then are known. */
   readonly fillsReadAt: number
-  /** When the last complete reading was asked for; Unix ms, our clock. 0: none. */
+  /** When the last complete reading of fills was asked for. */
   readonly fillsAskedAt: number
-  /** Fills readable by then are known; Unix ms, exchange clock. */
+  /** As `fillsReadAt`, by the exchange's clock. */
   readonly fillsReadThroughAt: number
   /** Keyed by orderId: fills that wait for their order. */
   readonly orphans: ReadonlyMap<OrderId, OrphanNote>
   /** Keyed by name: `fill 77`, `position BTCUSDT`. */
   readonly unreadable: ReadonlyMap<string, UnreadableNote>
-  /** Keyed by what was read: `fills`, `position BTCUSDT`. A successful reading removes it. */
+  /** Keyed by what could not be read: `fills`, `position BTCUSDT`. */
   readonly failures: ReadonlyMap<string, ReadFailure>
-  /** Keyed by name: since when no answer could be read at all; Unix ms, our clock. */
+  /** Keyed by name: since when no answer could be read at all. */
   readonly wholes: ReadonlyMap<string, number>
 }
 
@@ -384,12 +368,12 @@ export interface ReadFailure {
 export interface SilenceState {
   /** Keyed by kind of call: `fills`, `position BTCUSDT`, `cancel-alls` or `orders BTCUSDT`. */
   readonly calls: ReadonlyMap<string, SilentCalls>
-  /** Lasts from its log line until everything that it left unknown is known. */
-  readonly outage: Outage | undefined
+  /** An outage lasts from its log line until everything that it left unknown is known. */
+  readonly outage: ExchangeOutage | undefined
 }
 
 export interface SilentCalls {
-  /** The first failure and the last; Unix ms, our clock. */
+  /** The first failure and the last. */
   readonly since: number
   readonly lastAt: number
   readonly times: number
@@ -399,16 +383,15 @@ export interface SilentCalls {
   readonly hasLeft: boolean
 }
 
-export interface Outage {
-  /** The first call without an answer; Unix ms, our clock. */
+export interface ExchangeOutage {
+  /** The first call without an answer. */
   readonly since: number
   readonly calls: ReadonlyMap<string, number>
   readonly unknown: ReadonlySet<ClientOid>
-  /** How many of these are in each state now. */
+  /** Keyed by state: how many of the unknown orders are in it now. */
   readonly found: ReadonlyMap<string, number>
   readonly cancelled: number
   readonly fills: number
-  /** Instruments that are still to be proved, and those that are proved. */
   readonly unproved: ReadonlySet<string>
   readonly proved: ReadonlySet<string>
 }
@@ -416,9 +399,8 @@ export interface Outage {
 /** Fills that wait for their order. */
 export interface OrphanNote {
   readonly symbol: string
-  /** Our clock. */
   readonly since: number
-  /** Logged that no answer explains them. */
+  /** It was logged that no answer explains them. */
   readonly isLogged: boolean
 }
 
@@ -427,32 +409,28 @@ export interface UnreadableNote {
   /** `*` if the row names no instrument. */
   readonly symbol: Scope
   readonly problem: string
-  /** Our clock. */
   readonly since: number
-  /** When the row last came; Unix ms, our clock. */
+  /** When the row last came. */
   readonly seenAt: number
-  /** Time without answers does not count. */
+  /** Without the time in which no answers came. */
   readonly lastedMs: number
-  /** Unreadable for too long: the instrument is halted for good, and not waited for. */
+  /** The row was unreadable for too long: the instrument is halted for good, and not awaited. */
   readonly isHalted: boolean
   /** One whole reading has come without the row. */
   readonly isRead: boolean
 }
 
-/**
- * The snapshot that each strategy decided on, and wishes that wait for its next decision. Changed
- * by `decision-state.ts`.
- */
+/** What each strategy decided on, and wishes that wait for a decision. `decision-state.ts`. */
 export interface DecisionState {
   readonly decidedOn: ReadonlyMap<StrategyId, number>
   /**
-   * Keyed by strategy and symbol: the snapshot to be decided on before a filled or refused ladder
-   * is placed again.
+   * Keyed by strategy and symbol. A ladder that was filled or refused is placed again once its
+   * strategy has decided on this snapshot or a later one.
    */
   readonly quoteHolds: ReadonlyMap<string, ReadonlyMap<string, number>>
   /** Failed decisions in a row. */
   readonly failuresInRow: ReadonlyMap<StrategyId, number>
-  /** Standing wishes are placed once a strategy has decided on this snapshot or later. */
+  /** Wishes of all strategies are placed once theirs has decided on this snapshot or later. */
   readonly wishesFrom: number
   /** States of strategies that decided in this run; the longest unrecorded first. */
   readonly states: ReadonlyMap<StrategyId, RememberedState>
@@ -463,9 +441,9 @@ export interface CandleState {
   /** Keyed by symbol and interval. */
   readonly needed: ReadonlyMap<string, NeededCandles>
   readonly open: ReadonlyMap<string, OpenCandle>
-  /** The first candle that was seen from its beginning; Unix ms, exchange clock. */
+  /** The first candle that was seen from its beginning; exchange clock. */
   readonly wholeFrom: ReadonlyMap<string, number>
-  /** They decide on closed candles, and were not asked since one closed. */
+  /** Strategies that decide on closed candles, and were not asked since one closed. */
   readonly due: ReadonlySet<StrategyId>
 }
 
@@ -479,27 +457,27 @@ export interface NeededCandles {
 
 export interface RememberedState {
   readonly state: unknown
-  /** Since when it differs from the book; undefined: it does not. Unix ms, our clock. */
+  /** Since when the state differs from the one in the book; undefined: it does not. */
   readonly waitsSince: number | undefined
 }
 
 /** Orders that the exchange refuses for one cause. */
-export interface Refusal {
+export interface OrderRefusal {
   readonly strategyId: StrategyId
   readonly symbol: string
-  /** The effect on the position; a flatten is a kind of its own. */
+  /** What the orders do to the position; a flatten is a kind of its own. */
   readonly kind: 'opens' | 'reduces' | 'flatten'
   readonly cause: CauseName
   /** The exchange's last answer. */
   readonly code: string
   readonly message: string
-  /** The refused order that asked for least. */
+  /** Those of the refused order that asked for least. */
   readonly terms: OrderTerms
-  /** Where a grid was missed: configured steps on which all accepted orders lie; 0: none. */
+  /** Where a grid was missed: the step on which all accepted orders lie, in configured steps. */
   readonly commonStep: number
-  /** Concerned orders that were accepted in a row since. */
+  /** Orders that the cause concerns and that were accepted in a row since. */
   readonly accepted: number
-  /** The first refusal and the last; Unix ms, our clock. */
+  /** The first refusal and the last. */
   readonly firstAt: number
   readonly at: number
   readonly inRow: number
@@ -508,7 +486,6 @@ export interface Refusal {
   readonly isLogged: boolean
 }
 
-/** Begins a step at an instant of our clock, with no effects yet. */
 export function beginStep(core: Core, now: number): void {
   const state = own(core)
   state.now = now

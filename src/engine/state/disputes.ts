@@ -21,7 +21,7 @@ export function disputeOf(
   return disputes.open.get(pairKey(figure, scope))
 }
 
-export interface Comparison extends Pick<Dispute, 'figure' | 'scope' | 'ours' | 'theirs'> {
+export interface FigureComparison extends Pick<Dispute, 'figure' | 'scope' | 'ours' | 'theirs'> {
   readonly differs: boolean
   /** Logged only when it has lasted: a witness may not have been heard yet. */
   readonly isPatient: boolean
@@ -34,7 +34,7 @@ export interface Comparison extends Pick<Dispute, 'figure' | 'scope' | 'ours' | 
 }
 
 /** @returns the dispute that is open now */
-export function noteComparison(core: Core, found: Comparison): Dispute | undefined {
+export function noteComparison(core: Core, found: FigureComparison): Dispute | undefined {
   const { figure, scope, ours, theirs, differs, isPatient, isLarge, silenceMsMax, answeredAt } =
     found
   const key = pairKey(figure, scope)

@@ -5,7 +5,7 @@ import { openOrdersOf } from '../book/book.ts'
 import { clockUnsynchronised, exchangeNow } from './market-state.ts'
 import type { Core, DisplacedOrder, InstrumentState, OpenCancel, Resolution } from './core.ts'
 import type { InstrumentStart } from './run-state.ts'
-import { totalsOf } from './changes.ts'
+import { totalsOf } from './totals.ts'
 
 /** Proved as at a start, though the account runs. */
 export function addInstrument({ instruments }: Pick<Core, 'instruments'>, symbol: string): void {

@@ -9,7 +9,7 @@ import {
 } from '../../domain/liquidation.ts'
 import type { PositionStatement } from '../../domain/loss-limits.ts'
 import { isInverse } from '../../domain/instrument.ts'
-import { type Holding, type HoldSide, isFlat } from '../../domain/position.ts'
+import { type Holding, type HoldSide, HOLD_SIDES, isFlat } from '../../domain/position.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
 import {
@@ -22,11 +22,17 @@ import {
 import { accountHoldingOf, pairKey, pairOf } from '../book/book.ts'
 import { type Core, specOf } from './core.ts'
 import { disputeOf, noteComparison } from './disputes.ts'
-import { comparableStatement, confirmedWithinMs, equityOf } from './losses.ts'
-import { settledOf } from './changes.ts'
+import { equityOf } from './equity.ts'
+import { settledOf } from './totals.ts'
 import { unreadFundingOf } from './unseen-funding.ts'
 import { exchangeNow } from './market-state.ts'
-import { type OwnPrice, ownPriceOf, possibleMark } from './own-figure.ts'
+import {
+  type OwnPrice,
+  ownPriceOf,
+  possibleMark,
+  comparableStatement,
+  confirmedWithinMs,
+} from './own-figure.ts'
 import { marginModeOf } from './trading-mode.ts'
 import { type CandleSeries, newestOpenAt, read } from '../../domain/candles.ts'
 
@@ -38,8 +44,6 @@ const FAR = 1
 const RATIO_TOLERANCE = 0.2
 const RATIO_ROUNDING = 0.001
 
-export const SIDES = ['long', 'short'] as const
-
 /** When reading and book agree on the positions. */
 export function measureDistances(core: Core, symbol: string): readonly LiquidationDistance[] {
   const statement = comparableStatement(core, symbol)
@@ -48,7 +52,7 @@ export function measureDistances(core: Core, symbol: string): readonly Liquidati
   const price = ownPriceOf(core, symbol)
   noteHourlyPrice(core, symbol, price.price)
   const measured: LiquidationDistance[] = []
-  for (const holdSide of SIDES) {
+  for (const holdSide of HOLD_SIDES) {
     if (lotsOf(held, holdSide) === 0) endDispute(core, symbol, holdSide)
     else measured.push(measureSide(core, { symbol, holdSide, statement, price }))
   }
@@ -295,7 +299,7 @@ export function legsOf(core: Core, symbol: string, held: Holding): readonly Leg[
   const entry = core.book.entries.get(symbol)
   const { tick, lot } = specOf(core, symbol)
   const legs: Leg[] = []
-  for (const holdSide of SIDES) {
+  for (const holdSide of HOLD_SIDES) {
     const lots = lotsOf(held, holdSide)
     if (lots === 0) continue
     const isLong = holdSide === 'long'
@@ -346,7 +350,7 @@ function unrealisedOn(core: Core, symbol: string): number {
 function setAsideOn(core: Core, symbol: string, held: Holding): number {
   const { margin } = core.losses.statements.get(symbol) ?? {}
   let sum = unrealisedOn(core, symbol)
-  for (const side of SIDES) if (lotsOf(held, side) > 0) sum += margin?.[side] ?? Number.NaN
+  for (const side of HOLD_SIDES) if (lotsOf(held, side) > 0) sum += margin?.[side] ?? Number.NaN
   return sum
 }
 
@@ -466,7 +470,7 @@ export function forgetDistances(core: Core, symbol: string): void {
   if (!liquidation.distances.has(symbol) && liquidation.awaited.size === 0) return
   own(liquidation.distances).delete(symbol)
   for (const step of LIQUIDATION_STEPS) own(liquidation.awaited).delete(pairKey(symbol, step))
-  for (const side of SIDES) {
+  for (const side of HOLD_SIDES) {
     own(liquidation.warned).delete(pairKey(symbol, side))
     own(liquidation.alone).delete(pairKey(symbol, side))
     endDispute(core, symbol, side)

@@ -1,8 +1,6 @@
 import type {
-  AnswerTimes,
-  Equity,
+  WitnessTimes,
   Fall,
-  PositionStatement,
   Trust,
   UsedLoss,
   Watermark,
@@ -10,27 +8,22 @@ import type {
   Worth,
 } from '../../domain/loss-limits.ts'
 import {
+  HOLD_SIDES,
   FLAT,
-  type Holding,
   type HoldSide,
-  isFlat,
   type PositionReading,
   type PositionRow,
 } from '../../domain/position.ts'
 import { ticksMax } from '../../domain/instrument.ts'
 import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
-import type { Decimal } from '../../lib/decimal.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { own } from '../../lib/own.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
-import { accountHoldingOf, capitalOf, holdingOf, pairKey, pairOf } from '../book/book.ts'
-import { lastPeakOf } from '../book/apply-record.ts'
-import { ownMoneyOf } from '../book/apply-fill.ts'
-import type { StrategySettings } from '../settings.ts'
+import { accountHoldingOf, capitalOf, pairKey, pairOf } from '../book/book.ts'
 import { type Core, record, specOf } from './core.ts'
 import { askForPositionSoon } from './readings.ts'
-import { settledOf, settledSymbols } from './changes.ts'
-import { unreadFundingOf, unseenFundingOf } from './unseen-funding.ts'
+import { confirmedWithinMs } from './own-figure.ts'
+import { flatWorth, type ScopeWorth, worthOf } from './equity.ts'
 
 /** When clocks are put forward. */
 const DAY_MS_MIN = 23 * 3_600_000
@@ -133,27 +126,8 @@ export function askForPositionAgain(core: Core, symbol: string): void {
   askForPositionSoon(core, symbol)
 }
 
-/** If it was about what the book holds. */
-export function comparableStatement(
-  { losses, book }: Core,
-  symbol: string,
-): PositionStatement | undefined {
-  const statement = losses.statements.get(symbol)
-  return statement && isSame(statement, accountHoldingOf(book, symbol)) ? statement : undefined
-}
-
-function isSame(read: Holding, held: Holding): boolean {
-  return read.longLots === held.longLots && read.shortLots === held.shortLots
-}
-
-/** Settled by its own lots and prices, without funding. */
-export function settledOfStrategy({ book }: Core, id: string, symbol: string): number {
-  const money = ownMoneyOf(book, pairOf(id, symbol))
-  return money ? Number(money.profit.minus(money.fees).toString()) : 0
-}
-
 /** Two figures of a net profit at one moment. */
-export interface Witnesses extends AnswerTimes {
+export interface Witnesses extends WitnessTimes {
   readonly trust: Trust
   readonly ours: number
   readonly theirs: number
@@ -171,30 +145,9 @@ export function noteWorth(core: Core, key: string, seen: Witnesses): void {
   )
 }
 
-/** An earlier reading confirms a later one for so many times the age that readings may have. */
-const CONFIRMED_WITHIN_AGES = 10
-
-export function confirmedWithinMs({ settings }: Core): number {
-  return CONFIRMED_WITHIN_AGES * settings.limits.accountAgeMaxMs
-}
-
-function weigh(before: Worth | undefined, seen: Witnesses, withinMs: number): Worth {
+export function weigh(before: Worth | undefined, seen: Witnesses, withinMs: number): Worth {
   const { trust, ours, theirs, tolerance, isInBand, positionAt, tickersAt } = seen
-  if (trust === 'flat') {
-    const base = { trust, net: ours, ours, positionAt, tickersAt }
-    return {
-      trust,
-      ours,
-      theirs,
-      believed: ours,
-      least: ours,
-      confirmed: ours,
-      low: ours,
-      basis: ours,
-      base,
-      earlier: ours,
-    }
-  }
+  if (trust === 'flat') return flatWorth(seen)
   const needsBoth = trust === 'disputed' || (trust === 'alone' && !isInBand)
   // While figures differ, a limit is reached only if both say so; later our own decides, at prices
   // in their band.
@@ -250,168 +203,6 @@ function isOtherAnswer(
   return (trust === 'alone' && !needsBoth) || before.positionAt !== positionAt
 }
 
-/** Since the journal began, by each figure of {@link Worth}; NaN while a part is not known. */
-interface ScopeWorth {
-  readonly isDisputed: boolean
-  readonly ours: number
-  /** The worse of all known figures. */
-  readonly worse: number
-  readonly believed: number
-  readonly least: number
-  readonly confirmed: number
-  readonly low: number
-  /** A new day, or a first peak, is counted from it. */
-  readonly basis: number
-}
-
-function worthOf(core: Core, scope: Scope): ScopeWorth {
-  if (scope === ACCOUNT) return sumUp(worthsOfAccount(core))
-  const strategy = [...core.settings.strategies.values()].find(
-    ({ id }) => strategyScope(id) === scope,
-  )
-  if (strategy) return sumUp(worthsOfStrategy(core, strategy))
-  return sumUp([worthOfInstrument(core, scope)])
-}
-
-/** Members that have left a strategy leave their results. */
-function worthsOfStrategy(core: Core, strategy: StrategySettings): readonly (Worth | undefined)[] {
-  const { id, symbols, universe } = strategy
-  const worths = symbols.map((symbol) => worthOfStrategy(core, id, symbol))
-  if (!universe) return worths
-  for (const symbol of settledSymbols(core))
-    if (!symbols.includes(symbol)) worths.push(toFlatWorth(settledOfStrategy(core, id, symbol)))
-  return worths
-}
-
-function worthsOfAccount(core: Core): readonly (Worth | undefined)[] {
-  const worths: (Worth | undefined)[] = []
-  for (const symbol of core.settings.instruments.keys())
-    worths.push(worthOfInstrument(core, symbol))
-  for (const symbol of otherSymbols(core)) worths.push(toFlatWorth(settledOf(core, symbol)))
-  return worths
-}
-
-/** Where nothing is held and the position was not read, nothing is unrealised. */
-function worthOfInstrument(core: Core, symbol: string): Worth | undefined {
-  const known = core.losses.worths.get(symbol)
-  if (known) return known
-  const isKnown = core.readings.fillsReadAt > 0 && isFlat(accountHoldingOf(core.book, symbol))
-  return isKnown ? toFlatWorth(settledOf(core, symbol)) : undefined
-}
-
-function worthOfStrategy(
-  core: Core,
-  id: StrategySettings['id'],
-  symbol: string,
-): Worth | undefined {
-  if (isFlat(holdingOf(core.book, id, symbol)))
-    return toFlatWorth(settledOfStrategy(core, id, symbol))
-  return core.losses.worths.get(pairOf(id, symbol))
-}
-
-function toFlatWorth(net: number): Worth {
-  const flat: Witnesses = {
-    trust: 'flat',
-    ours: net,
-    theirs: net,
-    tolerance: 0,
-    isInBand: true,
-    positionAt: 0,
-    tickersAt: 0,
-  }
-  return weigh(undefined, flat, 0)
-}
-
-function sumUp(worths: readonly (Worth | undefined)[]): ScopeWorth {
-  let isDisputed = false
-  let [ours, worse, believed, least, confirmed, low, basis] = [0, 0, 0, 0, 0, 0, 0]
-  for (const worth of worths) {
-    isDisputed ||= worth?.trust === 'disputed' || worth?.trust === 'alone'
-    ours += worth?.ours ?? Number.NaN
-    worse += worth ? worseOf(worth) : Number.NaN
-    believed += worth?.believed ?? Number.NaN
-    least += worth?.least ?? Number.NaN
-    confirmed += worth?.confirmed ?? Number.NaN
-    low += worth?.low ?? Number.NaN
-    basis += worth?.basis ?? Number.NaN
-  }
-  return { isDisputed, ours, worse, believed, least, confirmed, low, basis }
-}
-
-function worseOf({ trust, ours, theirs }: Worth): number {
-  if (trust === 'flat' || trust === 'agreed' || Number.isNaN(theirs)) return ours
-  return Number.isNaN(ours) ? theirs : Math.min(ours, theirs)
-}
-
-/** Margin coin, by our own figure; undefined while unknown. */
-export function equityOf(core: Core): number | undefined {
-  let net = 0
-  for (const symbol of core.settings.instruments.keys())
-    net += worthOfInstrument(core, symbol)?.ours ?? Number.NaN
-  for (const symbol of settledSymbols(core))
-    if (!core.settings.instruments.has(symbol)) net += settledOf(core, symbol)
-  return toEquity(core, net)
-}
-
-/**
- * For limits on exposure: while the figures differ, the worse, less estimated payments that no
- * reading shows.
- */
-export function equityAtWorst(core: Core): number | undefined {
-  return toEquity(core, worthOf(core, ACCOUNT).worse - unreadFundingOf(core))
-}
-
-/** Both witnesses agree on at most, and on at least, so much. */
-export interface BelievedEquity {
-  /** A budget is exceeded only if even this says so. */
-  readonly most: number
-  /** The same, of two readings of each instrument; NaN: not known. */
-  readonly confirmed: number
-  /** It is kept again only if even this says so; NaN: not known. */
-  readonly least: number
-}
-
-export function equityBelieved(core: Core): BelievedEquity | undefined {
-  const { believed, confirmed, least } = worthOf(core, ACCOUNT)
-  const unseen = unseenFundingOf(core)
-  const most = toEquity(core, believed - unseen)
-  if (most === undefined) return undefined
-  return {
-    most,
-    confirmed: toEquity(core, confirmed - unseen) ?? Number.NaN,
-    least: toEquity(core, least - unseen) ?? Number.NaN,
-  }
-}
-
-function toEquity(core: Core, net: number): number | undefined {
-  const capital = capitalOf(core)
-  return Number.isNaN(net) || capital === undefined ? undefined : toNumber(capital) + net
-}
-
-/** A capital is read far more often than it changes. */
-const numbers = new WeakMap<Decimal, number>()
-
-function toNumber(amount: Decimal): number {
-  const known = numbers.get(amount)
-  if (known !== undefined) return known
-  const number = Number(amount.toString())
-  numbers.set(amount, number)
-  return number
-}
-
-/** Both the shown and the limited figure. */
-export function accountEquityOf(core: Core): Equity | undefined {
-  const equity = equityOf(core)
-  if (equity === undefined) return undefined
-  const { book, losses } = core
-  const written = book.watermarks.get(ACCOUNT)
-  const nets = [losses.peaks.get(ACCOUNT), written && lastPeakOf(written)].filter(
-    (net) => net !== undefined,
-  )
-  const peak = nets.length === 0 ? equity : Number(capitalOf(core)?.toString()) + Math.max(...nets)
-  return { equity, peak, drawdown: Math.max(0, peak - equity) }
-}
-
 /** Without limits the peak is shown, but not recorded. */
 export function notePeak(core: Core): void {
   const { low, basis } = worthOf(core, ACCOUNT)
@@ -425,20 +216,12 @@ export function forgetWorths({ losses }: Core, symbol: string): void {
   const { worths, statements, askedAt } = own(losses)
   for (const key of Array.from(worths.keys()))
     if (key === symbol || key.endsWith(pairKey('', symbol))) worths.delete(key)
-  for (const side of ['long', 'short']) {
+  for (const side of HOLD_SIDES) {
     own(losses.statedCounters).delete(pairKey(symbol, side))
     own(losses.statedEntries).delete(pairKey(symbol, side))
   }
   statements.delete(symbol)
   askedAt.delete(symbol)
-}
-
-/** Traded, and not configured any more. */
-function otherSymbols(core: Core): readonly string[] {
-  const { instruments } = core.settings
-  const others: string[] = []
-  for (const symbol of settledSymbols(core)) if (!instruments.has(symbol)) others.push(symbol)
-  return others
 }
 
 /** Since the day began and since the peak, by the limits' figures. */

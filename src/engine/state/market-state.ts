@@ -9,13 +9,15 @@ import { own } from '../../lib/own.ts'
 import { believeContracts } from '../../market/believe-contracts.ts'
 import type { RiskMarket } from '../../risk/risk-context.ts'
 import { openOrdersOf } from '../book/book.ts'
-import { beginMoment, totalsOf } from './changes.ts'
+import { beginMoment } from './changes.ts'
+import { totalsOf } from './totals.ts'
 import { announce, type Core, specOf } from './core.ts'
 
-/** False for an older answer, or the last one once more. */
+/** False for an older answer, or the last one again: strategies decide once on one moment. */
 export function noteTickers(core: Core, tickers: TickerTable): boolean {
-  if (isOvertaken(tickers, core.market.tickers, exchangeNow(core)) || isHeardAgain(core, tickers))
-    return false
+  const known = core.market.tickers
+  const isRepeated = known?.requestTime === tickers.requestTime && known.readAt === tickers.readAt
+  if (isRepeated || isOvertaken(tickers, known, exchangeNow(core))) return false
   own(core.market).tickers = tickers
   return true
 }
@@ -58,14 +60,6 @@ export function noteUnrealised({ market }: Core, symbol: string, unrealised: num
   const mark = market.marks.get(symbol)
   if (mark !== undefined && mark.unrealised !== unrealised)
     own(market).marks.set(symbol, { ...mark, unrealised })
-}
-
-/** Strategies do not decide twice on one moment. */
-function isHeardAgain(
-  { market: { tickers } }: Core,
-  { requestTime, readAt }: TickerTable,
-): boolean {
-  return tickers !== undefined && requestTime === tickers.requestTime && readAt === tickers.readAt
 }
 
 /** All prices are NaN where there is no row. */

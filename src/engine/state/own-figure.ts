@@ -7,6 +7,7 @@ import { accountHoldingOf, holdingOf, pairOf } from '../book/book.ts'
 import { type Core, specOf } from './core.ts'
 import { figureSettingsOf } from './disputes.ts'
 import { marketOf } from './market-state.ts'
+import type { PositionStatement } from '../../domain/loss-limits.ts'
 
 /** Taken from one answer of the tickers. */
 export interface OwnPrice {
@@ -131,4 +132,24 @@ function valueAt(core: Core, symbol: string, { held, entry, price }: ValuedHoldi
   const long = (price - floatOnGrid(tick, entry.longTicks)) * floatOnGrid(lot, longLots)
   const short = (floatOnGrid(tick, entry.shortTicks) - price) * floatOnGrid(lot, shortLots)
   return inMarginCoin(core, symbol, (longLots > 0 ? long : 0) + (shortLots > 0 ? short : 0), price)
+}
+
+/** If it was about what the book holds. */
+export function comparableStatement(
+  { losses, book }: Core,
+  symbol: string,
+): PositionStatement | undefined {
+  const statement = losses.statements.get(symbol)
+  return statement && isSame(statement, accountHoldingOf(book, symbol)) ? statement : undefined
+}
+
+function isSame(read: Holding, held: Holding): boolean {
+  return read.longLots === held.longLots && read.shortLots === held.shortLots
+}
+
+/** An earlier reading confirms a later one for so many times the age that readings may have. */
+const CONFIRMED_WITHIN_AGES = 10
+
+export function confirmedWithinMs({ settings }: Core): number {
+  return CONFIRMED_WITHIN_AGES * settings.limits.accountAgeMaxMs
 }

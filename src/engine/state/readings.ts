@@ -1,8 +1,8 @@
-import type { FillsReading } from '../../domain/fill.ts'
+import { type FillsReading, type Fill, isOfOthers } from '../../domain/fill.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import { own } from '../../lib/own.ts'
 import { exchangeNow } from './market-state.ts'
-import type { EngineEvent } from '../event.ts'
+import type { EventOf } from '../event.ts'
 import {
   type Core,
   emit,
@@ -11,6 +11,7 @@ import {
   record,
   type UnreadableNote,
 } from './core.ts'
+import { findFilledExit } from '../book/apply-fill.ts'
 
 /**
  * Fills are read again from this far before the newest known, beyond the time in which they become
@@ -187,7 +188,7 @@ export function toReadFailure({
   status,
   isRefused = false,
   isRemoved = false,
-}: Extract<EngineEvent, { kind: 'readFailed' }>): ReadFailure {
+}: EventOf<'readFailed'>): ReadFailure {
   return {
     reason: status === undefined && !isRefused ? `${NO_ANSWER} (${reason})` : reason,
     isRefused,
@@ -241,4 +242,28 @@ export function forgetUnreadable(
   name: string,
 ): void {
   own(readings)[kind].delete(name)
+}
+
+/**
+ * With `foreignFills: adopt`, a fill through the API that no order of ours explains halts nothing.
+ * A lost run may have left its order resting, until a cancel-all of this run has listed what rests.
+ * So one is sent (`resolution/older-state.ts`), and nothing is placed meanwhile.
+ */
+export function noteAdopted(core: Core, fill: Fill): void {
+  const listedAt = core.unlisted.listedAt.get(fill.symbol) ?? Number.POSITIVE_INFINITY
+  if (isOfOthers(fill) || fill.filledAt >= listedAt || findFilledExit(core.book, fill)) return
+  own(core.unlisted).symbols.add(fill.symbol)
+}
+
+export function noteListing({ unlisted }: Core, symbol: string): void {
+  own(unlisted).symbols.delete(symbol)
+}
+
+/** Nothing accepted before it rests there (A5). */
+export function noteListed(core: Core, symbols: Iterable<string>, requestAt: number): void {
+  const { run, clock, settings, unlisted } = core
+  const acceptableUntil =
+    run.startedAt + (clock.offsetMs ?? 0) + settings.execution.acceptanceWindowMs
+  if (requestAt < acceptableUntil) return
+  for (const symbol of symbols) own(unlisted).listedAt.set(symbol, requestAt)
 }

@@ -16,17 +16,33 @@ import type { ApprovedItem } from '../../execution/batch.ts'
 import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import { own } from '../../lib/own.ts'
 import { holdingOf, pairKey, pairOf } from '../book/book.ts'
-import { announce, type Core, type Refusal, specOf } from './core.ts'
+import { announce, type Core, type OrderRefusal, specOf } from './core.ts'
 
-/** From the second refusal in a row, doubling up to the maximum. */
+/**
+ * A rejected order makes the orders that its cause concerns wait, by strategy, instrument and kind
+ * (`keyOf`). `execution/refusal-causes.ts` says what a cause concerns, and which acceptance
+ * disproves it.
+ *
+ *     none ──rejected──► first ──rejected again──► repeated ─┐
+ *      ▲                   │                         │   ▲   │ rejected again: twice the wait
+ *      └───────ended───────┴──────────ended──────────┘   └───┘
+ *
+ * A refusal is ended by an acceptance that disproves its cause (for a flatten, by any), by ten acceptances in a row of
+ * orders that it concerns, by a release of their scope, and by time without another rejection.
+ *
+ * | state    | kind             | cause   | orders that it concerns                                 |
+ * |----------|------------------|---------|---------------------------------------------------------|
+ * | first    | opens            | lasting | one of them tries for all with the next decision        |
+ * | first    | all else         |         | all of them are tried with the next decision            |
+ * | repeated | opens            | any     | one tries for all after 0.25 s, doubled up to a minute  |
+ * | repeated | reduces, flatten | any     | one tries for all after 0.25 s, doubled up to 5 s       |
+ * | any      | any              | dryRun  | a minute is waited, since nothing can come of it        |
+ */
 const WAIT_MS = 250
 const WAIT_MS_MAX = 60_000
-/** Orders that reduce never wait long. */
 const REDUCING_WAIT_MS_MAX = 5000
 const LOGGED_FROM = 5
-/** So many accepted in a row, each concerned, show that the cause is gone. */
 const ACCEPTED_IN_ROW = 10
-/** Nothing concerned was wanted since the last refusal. */
 const FORGOTTEN_MS = { passing: 300_000, lasting: 3_600_000 }
 
 export interface AnsweredOrder extends Pick<ItemOutcome, 'outcome'> {
@@ -36,11 +52,11 @@ export interface AnsweredOrder extends Pick<ItemOutcome, 'outcome'> {
 }
 
 /** Sent or only wanted. */
-export type Wish = RefusableTerms &
+export type RefusableOrder = RefusableTerms &
   Pick<OrderTerms, 'symbol' | 'purpose' | 'exit'> & { readonly strategyId: string }
 
 /** Neither a flatten nor what reduces waits for refusals of what adds. */
-export function kindOf({ book, settings }: Core, wish: Wish): Refusal['kind'] {
+export function kindOf({ book, settings }: Core, wish: RefusableOrder): OrderRefusal['kind'] {
   const { strategyId, symbol, purpose, action, lots, exit } = wish
   // An exit may go at any price too.
   if (purpose === 'flatten' || exit !== undefined) return 'flatten'
@@ -86,7 +102,7 @@ function noteRefused(
   const { step, pace, isLogged } = REFUSAL_CAUSES[cause]
   const kind = kindOf(core, terms)
   const before = core.refusals.get(key)
-  const refusal: Refusal = {
+  const refusal: OrderRefusal = {
     strategyId: terms.strategyId,
     symbol: terms.symbol,
     kind,
@@ -119,7 +135,7 @@ function noteRefused(
 
 /** An order accepted beyond the least disproves the cause for all. */
 function leastRefused(
-  cause: Refusal['cause'],
+  cause: OrderRefusal['cause'],
   [first, ...others]: readonly OrderTerms[],
 ): OrderTerms {
   const { disprovedBy } = REFUSAL_CAUSES[cause]
@@ -136,10 +152,10 @@ function commonStepAfter(
     accepted,
     step,
   }: {
-    readonly before: Refusal | undefined
+    readonly before: OrderRefusal | undefined
     readonly group: readonly AnsweredOrder[]
     readonly accepted: readonly AnsweredOrder[]
-    readonly step: (typeof REFUSAL_CAUSES)[Refusal['cause']]['step']
+    readonly step: (typeof REFUSAL_CAUSES)[OrderRefusal['cause']]['step']
   },
 ): number {
   if (step === undefined) return 0
@@ -174,12 +190,12 @@ function noteAccepted(core: Core, terms: OrderTerms): void {
   }
 }
 
-function endRefusal(core: Core, key: string, refusal: Refusal): void {
+function endRefusal(core: Core, key: string, refusal: OrderRefusal): void {
   own(core.refusals).delete(key)
   if (refusal.isLogged) announce(core, 'warn', 'orders.refusedNoMore', whose(refusal))
 }
 
-function whose({ strategyId, symbol, cause, code }: Refusal) {
+function whose({ strategyId, symbol, cause, code }: OrderRefusal) {
   return { strategy: strategyId, symbol, cause, code }
 }
 
@@ -199,7 +215,10 @@ export function forgetRefusals(core: Core): void {
   }
 }
 
-function standingFor(core: Core, wish: Wish): readonly (readonly [string, Refusal])[] {
+function standingFor(
+  core: Core,
+  wish: RefusableOrder,
+): readonly (readonly [string, OrderRefusal])[] {
   if (core.refusals.size === 0) return []
   const kind = kindOf(core, wish)
   return [...core.refusals].filter(
@@ -212,7 +231,7 @@ function standingFor(core: Core, wish: Wish): readonly (readonly [string, Refusa
 }
 
 function concerns(
-  { kind, cause, terms, commonStep: common }: Refusal,
+  { kind, cause, terms, commonStep: common }: OrderRefusal,
   order: RefusableTerms,
 ): boolean {
   const { concerns: isConcerned, step } = REFUSAL_CAUSES[cause]
@@ -222,7 +241,7 @@ function concerns(
 }
 
 /** The exchange has refused such an order. */
-export function waitsAfterRefusal(core: Core, wish: Wish): boolean {
+export function waitsAfterRefusal(core: Core, wish: RefusableOrder): boolean {
   return standingFor(core, wish).some(([, refusal]) => core.now < retryAtOf(refusal))
 }
 
@@ -243,12 +262,12 @@ export function oneForEachRefusal(
 }
 
 /** After a first refusal that the market may have caused everything is tried, else one order. */
-function isTriedSingly({ kind, cause, inRow }: Refusal): boolean {
+function isTriedSingly({ kind, cause, inRow }: OrderRefusal): boolean {
   return inRow > 1 || (kind === 'opens' && REFUSAL_CAUSES[cause].pace === 'lasting')
 }
 
 /** Unix ms, our clock. After the first refusal a new decision is enough. */
-function retryAtOf({ kind, cause, at, inRow }: Refusal): number {
+function retryAtOf({ kind, cause, at, inRow }: OrderRefusal): number {
   // Nothing can come of a repetition, and each is logged.
   if (cause === 'dryRun') return at + WAIT_MS_MAX
   if (inRow < 2) return at
@@ -269,7 +288,7 @@ export function wasPriceRefused(
   return false
 }
 
-const PRICE_CAUSES: ReadonlySet<Refusal['cause']> = new Set([
+const PRICE_CAUSES: ReadonlySet<OrderRefusal['cause']> = new Set([
   'priceStep',
   'priceHigh',
   'priceLow',
@@ -310,6 +329,6 @@ export function listRefusals(core: Core): readonly LoggedRefusal[] {
     }))
 }
 
-function describe(core: Core, { symbol, firstAt, at, ...refusal }: Refusal): string {
+function describe(core: Core, { symbol, firstAt, at, ...refusal }: OrderRefusal): string {
   return describeRefusal({ ...refusal, withinMs: at - firstAt }, specOf(core, symbol))
 }

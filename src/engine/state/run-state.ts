@@ -17,9 +17,9 @@ export interface RunState {
   readonly phase: RunPhase
   /** Unix ms, our clock. Earlier runs' times may be wrong, since the clock may have been set. */
   readonly startedAt: number
-  readonly start: StartState
-  readonly stop: StopState | undefined
-  readonly kill: KillState | undefined
+  readonly start: StartProgress
+  readonly stop: StopProgress | undefined
+  readonly kill: KillProgress | undefined
   readonly flattens: ReadonlyMap<Scope, FlattenProgress>
   /** Our clock. */
   readonly prunedAt: number
@@ -46,7 +46,7 @@ export interface FlattenProgress {
 }
 
 /** Each instrument has a stage of its own. */
-export interface StartState {
+export interface StartProgress {
   /** Every instrument is proved. */
   readonly isOver: boolean
   /** Instruments proved later have joined while the account runs. */
@@ -83,7 +83,7 @@ export interface FlatBeforeStop {
   readonly cancelledBefore: ReadonlyMap<string, number>
 }
 
-export interface StopState {
+export interface StopProgress {
   readonly policy: StopPolicy
   /** Our clock. */
   readonly startedAt: number
@@ -101,7 +101,7 @@ export interface StopState {
   readonly isConfirmedInPart: boolean
 }
 
-export interface KillState {
+export interface KillProgress {
   readonly phase:
     | 'cutting'
     | 'draining'
@@ -144,7 +144,7 @@ export function enterPhase(run: RunState, phase: RunPhase): void {
   own(run).phase = phase
 }
 
-export function noteStart(run: RunState, change: Partial<StartState>): void {
+export function noteStart(run: RunState, change: Partial<StartProgress>): void {
   Object.assign(own(run.start), change)
 }
 
@@ -161,13 +161,13 @@ export function forgetWishesOn(run: RunState, symbol: string): void {
 }
 
 /** The stop begins: nothing is decided any more. */
-export function beginStopping(run: RunState, stop: StopState): void {
+export function beginStopping(run: RunState, stop: StopProgress): void {
   own(run).phase = 'stopping'
   own(run).stop = stop
 }
 
 /** It ends a stop. */
-export function beginKilling(run: RunState, kill: KillState): void {
+export function beginKilling(run: RunState, kill: KillProgress): void {
   own(run).kill = kill
   own(run).stop = undefined
   own(run).flatBeforeStop = undefined

@@ -5,9 +5,15 @@ import {
   type UnknownAnswer,
 } from '../../domain/answer.ts'
 import { own } from '../../lib/own.ts'
-import type { EngineEvent } from '../event.ts'
-import { announce, type Core, type Outage, type SilenceState, type SilentCalls } from './core.ts'
-import { kindOf, type Wish } from './refusals.ts'
+import type { EngineEvent, EventOf } from '../event.ts'
+import {
+  announce,
+  type Core,
+  type ExchangeOutage,
+  type SilenceState,
+  type SilentCalls,
+} from './core.ts'
+import { kindOf, type RefusableOrder } from './refusals.ts'
 
 /** After so long without an answer, and twice at least: before, it may be one bad connection. */
 const OUTAGE_MS = 10_000
@@ -45,10 +51,7 @@ function isOfAccount(what: string): boolean {
   return what === 'fills' || what.startsWith('position ')
 }
 
-function noteBatch(
-  core: Core,
-  { batchId, answer }: Extract<EngineEvent, { kind: 'batchAnswered' }>,
-): void {
+function noteBatch(core: Core, { batchId, answer }: EventOf<'batchAnswered'>): void {
   const batch = core.calls.batches.get(batchId)
   if (batch !== undefined) noteAnswer(core, ordersOf(batch.symbol), answer)
 }
@@ -84,7 +87,7 @@ export function isSilent({ silence }: Core, kinds: readonly string[]): boolean {
 }
 
 /** The instrument's last orders had no answer. A flatten never waits. */
-export function waitsInSilence(core: Core, wish: Wish): boolean {
+export function waitsInSilence(core: Core, wish: RefusableOrder): boolean {
   const calls = core.silence.calls.get(ordersOf(wish.symbol))
   // One that never left costs nothing, and is soon tried again.
   if (calls === undefined || calls.times < 2 || !calls.hasLeft) return false
@@ -164,7 +167,7 @@ function countUnknown({ book }: Core): number {
 }
 
 /** Reads this step's records, and which instruments they leave unproved. */
-function gather(core: Core, outage: Outage): void {
+function gather(core: Core, outage: ExchangeOutage): void {
   const { book, effects, instruments } = core
   const state = own(outage)
   for (const orders of book.open.values())
@@ -195,7 +198,7 @@ function gather(core: Core, outage: Outage): void {
 
 function endOutage(
   core: Core,
-  { since, calls, unknown, found, cancelled, fills, proved }: Outage,
+  { since, calls, unknown, found, cancelled, fills, proved }: ExchangeOutage,
 ): void {
   own(core.silence).outage = undefined
   announce(core, 'info', 'exchange.answers', {

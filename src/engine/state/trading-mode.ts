@@ -18,20 +18,28 @@ import {
   toTradingState,
   type TradingState,
 } from '../../domain/trading-mode.ts'
-import { type Book, holdingOf, killOf, restrictionOf, restrictionsOn } from '../book/book.ts'
-import { noteChanged, ordersOf } from './changes.ts'
+import {
+  type Book,
+  holdingOf,
+  killOf,
+  restrictionOf,
+  restrictionsOn,
+  backedHolding,
+  closableHolding,
+} from '../book/book.ts'
+import { noteChanged } from './changes.ts'
+import { ordersOf } from './totals.ts'
 import { clockUnsynchronised } from './market-state.ts'
 import { announce, type Core, instrumentOf, record } from './core.ts'
 import { holdAllWishes } from './decision-state.ts'
 import { entryPauseOn, exitDueOn } from './exits.ts'
 import { endRefusalsIn } from './refusals.ts'
 import { noteFlatten } from './run-state.ts'
-import { applyToHolding, type HoldSide } from '../../domain/position.ts'
+import { HOLD_SIDES, applyToHolding, type HoldSide } from '../../domain/position.ts'
 import { reducesRisk } from '../../risk/checks.ts'
 import { addToExposure, buildExposure } from '../../risk/exposure.ts'
 import type { Reduction } from '../../domain/worst-case.ts'
 import { own } from '../../lib/own.ts'
-import { backedHolding, closableHolding } from '../book/allocation.ts'
 
 export const RELEASE_HINT =
   "look at the exchange's own order history and position, give what no strategy holds to one (intentd adopt) or flatten it, and then release the instrument"
@@ -289,7 +297,7 @@ function closeOf(
     const keeps = restrictionOf(book, scope, 'close')?.keeps
     const kept = keeps?.find((one) => one.strategyId === id && one.symbol === symbol)
     if (kept === undefined) continue
-    for (const holdSide of ['long', 'short'] as const) {
+    for (const holdSide of HOLD_SIDES) {
       const keptLots = kept[`${holdSide}Lots`]
       if (held[`${holdSide}Lots`] - keptLots >= lotsMin) return { holdSide, keptLots }
     }

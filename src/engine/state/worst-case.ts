@@ -19,10 +19,16 @@ import {
 } from '../../risk/worst-case.ts'
 import { accountHoldingOf } from '../book/book.ts'
 import { type Core, specOf } from './core.ts'
-import { comparableStatement, confirmedWithinMs, equityAtWorst, equityBelieved } from './losses.ts'
+import { equityAtWorst, equityBelieved } from './equity.ts'
 import { marketOf } from './market-state.ts'
-import { ownPriceOf, possibleMark, unrealisedOfAccount } from './own-figure.ts'
-import { laddersOf, needsAsOf, totalsOf } from './changes.ts'
+import {
+  ownPriceOf,
+  possibleMark,
+  unrealisedOfAccount,
+  comparableStatement,
+  confirmedWithinMs,
+} from './own-figure.ts'
+import { laddersOf, needsAsOf, totalsOf } from './totals.ts'
 
 export function createWorstCase(): WorstCaseState {
   return { last: undefined, equity: undefined, isWarned: false, awaited: undefined }
@@ -49,7 +55,7 @@ export function worstCaseWith(
   if (basis === undefined) return undefined
   const others = listAtRisk(core).filter((other) => other.symbol !== symbol)
   const needs = needsOf(withOrders(basis, totalsOf(core, symbol).exposure, order))
-  return known(
+  return withKnownUse(
     findWorstCase([...others.map((other) => needsNow(core, other)), needs], equityNow(core)),
   )
 }
@@ -66,10 +72,10 @@ export function worstCaseUnder(core: Core, survives: SurvivalSettings): WorstCas
   const needs = listAtRisk(core).map((instrument) =>
     needsOf(riskOf(under, instrument, dearestPrice(core, instrument.symbol))),
   )
-  return known(findWorstCase(needs, equityNow(core)))
+  return withKnownUse(findWorstCase(needs, equityNow(core)))
 }
 
-function known(worst: WorstCase | undefined): WorstCase | undefined {
+function withKnownUse(worst: WorstCase | undefined): WorstCase | undefined {
   return worst === undefined || Number.isNaN(worst.used) ? undefined : worst
 }
 
@@ -78,7 +84,7 @@ export function measureWorstCase(core: Core): WorstCase | undefined {
   own(core.worstCase).equity = equityAtWorst(core)
   const needs = listAtRisk(core).map((instrument) => needsNow(core, instrument))
   const measured = findWorstCase(needs, equityNow(core))
-  own(core.worstCase).last = known(measured)
+  own(core.worstCase).last = withKnownUse(measured)
   return core.worstCase.last
 }
 

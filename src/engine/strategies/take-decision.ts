@@ -37,7 +37,7 @@ import type { StrategySettings } from '../settings.ts'
 /** Minutes of what the exchange takes. */
 export const PLACES_MAX = 1000
 
-export interface Decision {
+export interface TakenDecision {
   readonly strategyId: StrategyId
   readonly sequence: number
   readonly intents: readonly Intent[]
@@ -47,7 +47,7 @@ export interface Decision {
   readonly command?: DecisionRecord['command']
 }
 
-interface Changes {
+interface WishChanges {
   readonly quotes: { symbol: string; levels: readonly QuoteLevel[] }[]
   readonly targets: Omit<TargetIntent, 'kind'>[]
   readonly places: OrderIntent[]
@@ -64,7 +64,7 @@ interface Changes {
  * Changed wishes and state stand in one record: after a crash both hold, or neither does and the
  * strategy decides again. Without new wishes the state is recorded later.
  */
-export function takeDecision(core: Core, decision: Decision): void {
+export function takeDecision(core: Core, decision: TakenDecision): void {
   const strategy = core.settings.strategies.get(decision.strategyId)
   if (!strategy || !isTrading(core)) return
   noteDecision(core, strategy, decision.sequence)
@@ -83,7 +83,7 @@ export function takeDecision(core: Core, decision: Decision): void {
 function repeatsItself(
   core: Core,
   { id, symbols }: StrategySettings,
-  { intents, denials }: Decision,
+  { intents, denials }: TakenDecision,
 ): boolean {
   if (denials.length > 0) return false
   return intents.every(
@@ -102,12 +102,12 @@ function stands({ quotes, targets }: Core['book'], id: StrategyId, intent: Inten
   )
 }
 
-function noChanges({ denials = [], usedKeys = [] }: Partial<Decision> = {}): Changes {
+function noChanges({ denials = [], usedKeys = [] }: Partial<TakenDecision> = {}): WishChanges {
   const none = { quotes: [], targets: [], places: [], calls: [], withdrawn: [], hasDropped: false }
   return { ...none, denials: [...denials], usedKeys }
 }
 
-function wasUsed({ usedKeys }: Changes, purpose: UsedKey['purpose'], key: string): boolean {
+function wasUsed({ usedKeys }: WishChanges, purpose: UsedKey['purpose'], key: string): boolean {
   return usedKeys.some((used) => used.purpose === purpose && used.key === key)
 }
 
@@ -115,7 +115,7 @@ function takeIntent(
   core: Core,
   strategy: StrategySettings,
   intent: Intent,
-  changes: Changes,
+  changes: WishChanges,
 ): void {
   if (
     !strategy.symbols.includes(intent.symbol) ||
@@ -149,7 +149,7 @@ function takeCall(
   core: Core,
   strategy: StrategySettings,
   intent: AccountCallIntent,
-  changes: Changes,
+  changes: WishChanges,
 ): void {
   const taken = takeAccountCall(core, strategy.id, intent)
   const isSecond =
@@ -163,7 +163,7 @@ function takeTarget(
   core: Core,
   strategy: StrategySettings,
   intent: TargetIntent,
-  changes: Changes,
+  changes: WishChanges,
 ): void {
   const { kind: _, ...target } = intent
   const { symbol, lots } = target
@@ -176,7 +176,7 @@ function takeQuote(
   core: Core,
   strategy: StrategySettings,
   intent: QuoteIntent,
-  changes: Changes,
+  changes: WishChanges,
 ): void {
   const rungs = new Set(intent.levels.map((level) => `${level.side}:${level.ticks}`))
   if (rungs.size < intent.levels.length) {
@@ -196,7 +196,7 @@ function changeQuote(
   core: Core,
   { id }: StrategySettings,
   { symbol, levels }: Pick<QuoteIntent, 'symbol' | 'levels'>,
-  changes: Changes,
+  changes: WishChanges,
 ): void {
   const earlier = changes.quotes.findIndex((quote) => quote.symbol === symbol)
   if (earlier >= 0) changes.quotes.splice(earlier, 1)
@@ -224,7 +224,7 @@ function takePlace(
   core: Core,
   strategy: StrategySettings,
   intent: PlaceIntent,
-  changes: Changes,
+  changes: WishChanges,
 ): void {
   const { symbol, key } = intent
   if (key === '' || key.includes('|'))
@@ -274,7 +274,7 @@ function takeCancelAll(
   core: Core,
   strategy: StrategySettings,
   symbol: string,
-  changes: Changes,
+  changes: WishChanges,
 ): void {
   changeQuote(core, strategy, { symbol, levels: [] }, changes)
   for (const place of changes.places.splice(0))
@@ -294,7 +294,7 @@ function takeCancelAll(
 }
 
 function deny(
-  changes: Changes,
+  changes: WishChanges,
   strategy: StrategySettings,
   symbol: string,
   code: DenialCode,
@@ -303,7 +303,7 @@ function deny(
   changes.denials.push({ code, detail, strategyId: strategy.id, symbol })
 }
 
-function recordChanges(core: Core, decision: Decision, changes: Changes): void {
+function recordChanges(core: Core, decision: TakenDecision, changes: WishChanges): void {
   const { strategyId } = decision
   const { book } = core
   const ladders = changes.quotes.map(({ symbol, levels }) =>

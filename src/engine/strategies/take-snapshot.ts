@@ -3,10 +3,10 @@ import type { StrategyId } from '../../domain/ids.ts'
 import type { AccountMoment, InstrumentMoment, Snapshot } from '../../domain/snapshot.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
 import { capitalOf, isShown, pairKey } from '../book/book.ts'
-import { shownCapitalOf } from '../state/capital.ts'
-import { equityOf } from '../state/losses.ts'
+import { equityOf, shownCapitalOf } from '../state/equity.ts'
 import { isCandleDue, noteAsked, noteCandles } from '../state/candles.ts'
-import { momentOf, noteChanged } from '../state/changes.ts'
+import { noteChanged } from '../state/changes.ts'
+import { momentOf } from '../state/totals.ts'
 import {
   crossedOrders,
   exchangeNow,
@@ -20,7 +20,8 @@ import { type Core, emit, instrumentOf, specOf, announce, record } from '../stat
 import { isProved } from '../state/instrument-state.ts'
 import { judgeUniverses } from './judge-universes.ts'
 import { askForFills } from '../state/readings.ts'
-import type { DecideOn, StrategySettings } from '../settings.ts'
+import type { StrategySettings } from '../settings.ts'
+import type { DecideOn } from '../../strategy/needs.ts'
 import { hasFailed, isTrading } from '../state/trading-mode.ts'
 import { type Signal, nameOfSignal } from '../../domain/signal.ts'
 

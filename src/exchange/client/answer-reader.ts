@@ -20,9 +20,9 @@ const MESSAGE_CHARS_MAX = 300
 /** Unpacking all tickers in small chunks takes several times as long. */
 const GUNZIP_CHUNK_BYTES = 512 * 1024
 
-/** Definite for an item of a batch, not for a whole request. */
+/** These codes are definite for an item of a batch, not for a whole request. */
 const AMBIGUOUS_FOR_A_REQUEST: ReadonlySet<string> = new Set([
-  // A generic check of values, which the exchange also answers during its own releases.
+  // The exchange also answers with this check of values during its own releases.
   '40808',
 ])
 
@@ -178,8 +178,8 @@ const IDS: ReadonlySet<string> = new Set(['orderId', 'clientOid', 'tradeId', 'en
 const NUMBER = /^[\d.+-]*$/
 
 /**
- * For logs and files: texts get one line, no terminal codes, then no secrets, even with codes
- * between their letters. Ids only lose secrets.
+ * Texts for logs and files lose line breaks and terminal codes first, then secrets: codes may stand
+ * between the letters of one. Ids only lose secrets.
  * @param text from which `json` was parsed; if it is clean, `json` is returned as it is
  */
 function cleanAnswer(json: unknown, text: string, scrub: (text: string) => string): unknown {

@@ -28,14 +28,15 @@ import type { Grant, GrantSource, Priority } from '../limiter/grant.ts'
 interface RequestWriterOptions {
   readonly signer: Signer | undefined
   readonly locale: string
-  /** Why nothing may be signed now. */
   readonly objection?: (() => string | undefined) | undefined
   readonly platformCoin: string | undefined
-  /** Keys of the demo environment, which has the same address. */
   readonly isDemo?: boolean | undefined
 }
 
-/** Not in the API document, but on the exchange's page on demo trading. Not signed. */
+/**
+ * Source: the exchange's page on demo trading; the demo environment has the same address. The
+ * header is not signed.
+ */
 const DEMO_HEADER = ['paptrading', '1'] as const
 
 export interface OutgoingRequest {
@@ -71,10 +72,8 @@ export class RequestWriter {
     ]
   }
 
-  /**
-   * Signs exactly the given bytes. `signedAt` (exchange clock) is only called for signed endpoints.
-   */
-  write(prepared: PreparedRequest, signedAt: () => number): OutgoingRequest | Unwritable {
+  /** Signs exactly the given bytes. @param signedAt Unix ms, exchange clock */
+  write(prepared: PreparedRequest, signedAt: number): OutgoingRequest | Unwritable {
     const { endpoint, query, body } = prepared
     const row = endpointNamed(endpoint)
     const path = this.#pathOf(row)
@@ -96,8 +95,8 @@ export class RequestWriter {
       const request = { method, path, query, body }
       const signed =
         auth === 'schemeB'
-          ? signer.gatewayHeaders(request, signedAt())
-          : signer.headers(request, signedAt())
+          ? signer.gatewayHeaders(request, signedAt)
+          : signer.headers(request, signedAt)
       headers.push(...signed, ...(this.#options.isDemo === true ? DEMO_HEADER : []))
     }
     const target = query === '' ? path : `${path}?${query}`
@@ -147,7 +146,7 @@ export function prepareRequest<Name extends CallableName>(
   try {
     return { kind: 'prepared', request: { endpoint, ...writeRequest(row, wire) } }
   } catch (error) {
-    // Clients of the exchange would sign this value in different ways.
+    // The value has a character that clients of the exchange sign in different ways.
     if (!(error instanceof RangeError)) throw error
     return { kind: 'invalid', problem: error.message }
   }
@@ -158,14 +157,14 @@ function describeIssue(issue: z.core.$ZodIssue): string {
   return at === '' ? issue.message : `${at}: ${issue.message}`
 }
 
-export interface Credentials {
+export interface SigningKeys {
   readonly apiKey: Secret
   readonly secret: Secret
   readonly passphrase: Secret
 }
 
-/** Without passphrase. Document: Authentication, Scheme B. */
-export type GatewayCredentials = Pick<Credentials, 'apiKey' | 'secret'>
+/** Document: Authentication, Scheme B, which has no passphrase. */
+export type GatewayCredentials = Pick<SigningKeys, 'apiKey' | 'secret'>
 
 type SignableRequest = Omit<SchemeARequest, 'timestamp'>
 
@@ -181,7 +180,7 @@ export class Signer {
 
   /** @throws Failure CREDENTIALS_UNUSABLE, without the key's text */
   constructor(
-    { apiKey, secret, passphrase }: Credentials,
+    { apiKey, secret, passphrase }: SigningKeys,
     gateway: GatewayCredentials = { apiKey, secret },
   ) {
     this.#apiKey = assertHeaderValue('API key', apiKey)
@@ -196,7 +195,7 @@ export class Signer {
       this.#hidden.add(text)
   }
 
-  /** Names and values in turn. `signedAt`: exchange clock. */
+  /** Names and values take turns. @param signedAt Unix ms, exchange clock */
   headers(request: SignableRequest, signedAt: number): string[] {
     const timestamp = String(signedAt)
     return [
@@ -231,7 +230,6 @@ export class Signer {
     ]
   }
 
-  /** An exchange may repeat what it was sent. */
   scrub(text: string): string {
     return this.#hidden.remove(text)
   }
@@ -250,13 +248,12 @@ function assertHeaderValue(name: string, secret: Secret): string {
 }
 
 export interface CallOptions {
-  /** The client ends the grant, however the call ends. */
   readonly grant?: Grant | undefined
-  /** Without a grant. Default: that of a read. */
+  /** It counts without a grant. Default: that of a read. */
   readonly priority?: Priority | undefined
   readonly clockAheadMs?: number | undefined
   /**
-   * Called after all waits, in the turn in which the first byte is written. A returned reason
+   * It is called after all waits, in the turn in which the first byte is written. A returned reason
    * prevents that: class `notSent`, code `ABORTED`.
    */
   readonly beforeWrite?: (() => string | undefined) | undefined
@@ -315,7 +312,7 @@ const GUARDED: readonly CallableName[] = [
 ] satisfies GuardedEndpoint[]
 
 /**
- * Locked unless a client names the endpoint when it is created. The daemon never does, so no
+ * These are locked unless a client names one when it is created. The daemon never does, so no
  * strategy, defect or journal can withdraw.
  */
 export function isGuarded(endpoint: CallableName): endpoint is GuardedEndpoint {
@@ -324,5 +321,5 @@ export function isGuarded(endpoint: CallableName): endpoint is GuardedEndpoint {
 
 export interface ExchangeAccess {
   readonly baseUrl: string
-  readonly credentials: Credentials
+  readonly credentials: SigningKeys
 }

@@ -14,7 +14,6 @@ const HttpClient = part('undici/lib/dispatcher/client.js') as typeof Undici.Clie
 const buildConnector = part('undici/lib/core/connect.js') as typeof Undici.buildConnector
 
 interface TransportOptions {
-  /** http only for a loopback address. */
   readonly baseUrl: string
   readonly clock: Clock
   readonly timers: Timers
@@ -23,21 +22,21 @@ interface TransportOptions {
 }
 
 /**
- * Longer than pauses between polls, shorter than servers keep idle connections, so that no order is
- * written to a closing one.
+ * This is longer than the pauses between polls, and shorter than servers keep idle connections, so
+ * that no order is written to a closing one.
  */
 const KEEP_ALIVE_MS = 25_000
 
 const CONNECTIONS_MAX = 16
 
-/** The HTTP client's timeouts are imprecise: a backstop after our deadline. */
+/** The HTTP client's timeouts are imprecise, so they only follow our deadline. */
 const BACKSTOP_MS = 65_000
 
 const CONNECT_MS = 5000
 
 /**
- * Kept-alive HTTP/1.1 to one address, without redirects and repetitions. A failed request says
- * whether a byte may have left.
+ * HTTP/1.1 connections to one address are kept alive. Nothing is redirected or repeated. A failed
+ * request says whether a byte may have left.
  */
 export class Transport {
   readonly #options: TransportOptions
@@ -65,7 +64,7 @@ export class Transport {
     })
   }
 
-  send<Result>(request: WireRequest<Result>): Promise<WireOutcome<Result>> {
+  send<Result>(request: TransportRequest<Result>): Promise<WireOutcome<Result>> {
     const { clock, timers } = this.#options
     return new Promise((resolve, reject) => {
       const call = new PendingCall({
@@ -77,7 +76,7 @@ export class Transport {
         resolve,
         reject,
       })
-      call.start((options: Dispatcher.DispatchOptions) => this.#connections.dispatch(options, call))
+      call.start(this.#connections)
     })
   }
 
@@ -112,27 +111,22 @@ interface ConnectionsOptions {
   readonly proxy?: ForwardProxy | undefined
 }
 
-interface Connection {
+interface HttpConnection {
   readonly client: Client | ProxyAgent
   isBusy: boolean
 }
 
-interface QueuedRequest {
-  readonly request: Dispatcher.DispatchOptions
-  readonly handler: RequestHandler
-}
-
 /**
- * Kept-alive connections with one request at a time each. The first idle one is taken, so that a
- * few stay warm and the others time out. Once the maximum is open, requests wait.
+ * Each connection has one request at a time. The first idle one is taken, so that a few stay warm
+ * and the others time out. Once the maximum is open, requests wait.
  *
  * undici's own pool counts a connection as idle only one turn after its answer, so an order that
  * follows a ticker answer would open a new one.
  */
 class Connections {
   readonly #options: ConnectionsOptions
-  readonly #connections: Connection[] = []
-  readonly #waiting: QueuedRequest[] = []
+  readonly #connections: HttpConnection[] = []
+  readonly #waiting: DispatchedCall[] = []
   readonly #sockets = new Set<Socket>()
   readonly #connect: ReturnType<typeof buildConnector>
   #isClosed = false
@@ -143,11 +137,11 @@ class Connections {
     this.#connect = (target, callback) => this.#follow(connect(target, callback))
   }
 
-  dispatch(request: Dispatcher.DispatchOptions, handler: RequestHandler): void {
+  dispatch(call: DispatchedCall): void {
     if (this.#isClosed) throw new Error('the connections are closed')
     const idle = this.#connections.find((connection) => !connection.isBusy) ?? this.#open()
-    if (idle === undefined) this.#waiting.push({ request, handler })
-    else this.#dispatchOn(idle, { request, handler })
+    if (idle === undefined) this.#waiting.push(call)
+    else this.#dispatchOn(idle, call)
   }
 
   async close(): Promise<void> {
@@ -166,7 +160,7 @@ class Connections {
     socket.once('close', () => this.#sockets.delete(socket))
   }
 
-  #open(): Connection | undefined {
+  #open(): HttpConnection | undefined {
     const { origin, connectionsMax, connectTimeoutMs, client, proxy } = this.#options
     if (this.#connections.length >= connectionsMax) return undefined
     const connection = {
@@ -179,9 +173,9 @@ class Connections {
     return connection
   }
 
-  #dispatchOn(connection: Connection, { request, handler }: QueuedRequest): void {
+  #dispatchOn(connection: HttpConnection, call: DispatchedCall): void {
     connection.isBusy = true
-    handler.onFree = () => {
+    call.onFree = () => {
       const next = this.#waiting.shift()
       connection.isBusy = next !== undefined
       // After a failed connection the HTTP client must first finish with this request.
@@ -189,31 +183,32 @@ class Connections {
     }
     const { origin, proxy } = this.#options
     // A tunnel needs its destination with each request.
-    connection.client.dispatch(proxy ? { ...request, origin } : request, handler)
+    connection.client.dispatch(proxy ? { ...call.message, origin } : call.message, call)
   }
 
-  #carryOn(connection: Connection, waiting: QueuedRequest): void {
+  #carryOn(connection: HttpConnection, waiting: DispatchedCall): void {
     try {
       this.#dispatchOn(connection, waiting)
     } catch (error) {
-      waiting.handler.onUnsent(error)
+      waiting.onUnsent(error)
     }
   }
 }
 
-async function closeClient(client: Connection['client']): Promise<void> {
+async function closeClient(client: HttpConnection['client']): Promise<void> {
   if ('destroyed' in client && client.destroyed) return
   await client.close()
   await client.destroy()
 }
 
-interface RequestHandler extends Dispatcher.DispatchHandler {
-  /** Must be called once, when the HTTP client is done with the request in any way. */
+interface DispatchedCall extends Dispatcher.DispatchHandler {
+  readonly message: Dispatcher.DispatchOptions
+  /** It must be called once, when the HTTP client is done with the request in any way. */
   onFree: () => void
   onUnsent: (error: unknown) => void
 }
 
-export interface WireRequest<Result> extends Pick<
+export interface TransportRequest<Result> extends Pick<
   OutgoingRequest,
   'method' | 'target' | 'headers' | 'body'
 > {
@@ -228,7 +223,7 @@ export interface WireAnswer {
   readonly status: number
   readonly contentEncoding: string
   readonly body: Buffer
-  /** Just before the first byte left, and after the last one arrived. */
+  /** Unix ms: just before the first byte left, and after the last one arrived. */
   readonly sentAt: number
   readonly receivedAt: number
 }
@@ -259,12 +254,12 @@ type NotSentCode = 'ABORTED' | 'CONNECT_FAILED' | 'CONNECT_TIMEOUT'
 type LossCause = 'timeout' | 'connectionLost' | 'tooLarge'
 
 /** Fixed texts, so that no secret is in them. */
-class Refusal extends Error {
-  override readonly name = 'Refusal'
+class AbortReason extends Error {
+  override readonly name = 'AbortReason'
 }
 
 interface PendingCallOptions<Result> {
-  readonly request: WireRequest<Result>
+  readonly request: TransportRequest<Result>
   readonly isProxied: boolean
   readonly clock: Clock
   readonly timers: Timers
@@ -276,34 +271,37 @@ interface PendingCallOptions<Result> {
 /**
  * One request and its answer.
  *
- * ```
- *  waiting ──the connection is there──► written ──last byte──► over (answered)
- *     │  beforeWrite objects, deadline,    │  deadline, reset, too large
- *     │  connection refused                ▼
- *     └──────► over (notSent)          over (lost)
- * ```
+ *     waiting ──the connection is there──► written ──last byte──► over (answered)
+ *        │  beforeWrite objects, deadline,    │  deadline, reset, too large
+ *        │  connection refused                ▼
+ *        └──────► over (notSent)          over (lost)
+ *
  * A request is written once: if the HTTP client tries a second connection, it is stopped there.
  */
-class PendingCall<Result> implements RequestHandler {
+class PendingCall<Result> implements DispatchedCall {
+  readonly message: Dispatcher.DispatchOptions
   onFree = (): void => undefined
   readonly #options: PendingCallOptions<Result>
   #state: 'waiting' | 'written' | 'over' = 'waiting'
   #controller: Dispatcher.DispatchController | undefined
   #cancelDeadline: (() => void) | undefined
-  #buffer: AnswerBuffer | undefined
+  #buffer: Buffer | undefined
+  #length = 0
   #sentAt = 0
   #status: number | undefined
   #contentEncoding = ''
 
   constructor(options: PendingCallOptions<Result>) {
+    const { method, target, headers, body } = options.request
     this.#options = options
+    this.message = { method, path: target, headers, body: body === '' ? null : body }
   }
 
-  start(dispatch: (options: Dispatcher.DispatchOptions) => unknown): void {
-    const { method, target, headers, body, timeoutMs } = this.#options.request
-    this.#cancelDeadline = this.#options.timers.after(timeoutMs, () => this.#expire())
+  start(connections: Connections): void {
+    const { request, timers } = this.#options
+    this.#cancelDeadline = timers.after(request.timeoutMs, () => this.#expire())
     try {
-      dispatch({ method, path: target, headers, body: body === '' ? null : body })
+      connections.dispatch(this)
     } catch (error) {
       this.onUnsent(error)
     }
@@ -316,7 +314,7 @@ class PendingCall<Result> implements RequestHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // An abort would close the connection.
-    if (this.#state !== 'waiting') throw new Refusal('the call is over')
+    if (this.#state !== 'waiting') throw new AbortReason('the call is over')
     const reason = this.#lastCheck()
     if (reason !== undefined) {
       this.#end({
@@ -325,7 +323,7 @@ class PendingCall<Result> implements RequestHandler {
         message: reason,
         at: this.#options.clock.now(),
       })
-      throw new Refusal('aborted before it was written')
+      throw new AbortReason('aborted before it was written')
     }
     this.#state = 'written'
     this.#controller = controller
@@ -355,11 +353,18 @@ class PendingCall<Result> implements RequestHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#state !== 'written' || this.#buffer === undefined) return
-    if (this.#buffer.length + chunk.length > this.#options.request.answerBytesMax) {
+    const length = this.#length + chunk.length
+    if (length > this.#options.request.answerBytesMax) {
       this.#lose('tooLarge', 'ANSWER_TOO_LARGE')
       return
     }
-    this.#buffer.append(chunk)
+    if (length > this.#buffer.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(length, this.#buffer.length * 2))
+      this.#buffer.copy(grown, 0, 0, this.#length)
+      this.#buffer = grown
+    }
+    this.#buffer.set(chunk, this.#length)
+    this.#length = length
   }
 
   onResponseEnd(): void {
@@ -371,7 +376,7 @@ class PendingCall<Result> implements RequestHandler {
       const result = request.read({
         status: this.#status ?? 0,
         contentEncoding: this.#contentEncoding,
-        body: this.#buffer.view,
+        body: this.#buffer.subarray(0, this.#length),
         sentAt: this.#sentAt,
         receivedAt: clock.now(),
       })
@@ -424,7 +429,7 @@ class PendingCall<Result> implements RequestHandler {
     const at = this.#options.clock.now()
     this.#end({ kind: 'lost', cause, code, status: this.#status, sentAt: this.#sentAt, at })
     this.#returnBuffer()
-    this.#controller?.abort(new Refusal(code))
+    this.#controller?.abort(new AbortReason(code))
   }
 
   #end(outcome: WireOutcome<Result>): void {
@@ -443,7 +448,7 @@ class PendingCall<Result> implements RequestHandler {
   }
 }
 
-/** The HTTP client's text if CONNECT is not answered with 200. */
+/** Reads the HTTP client's text for a CONNECT that is not answered with 200. */
 function proxyAnswer(error: unknown): string | undefined {
   const [, status] =
     (error instanceof Error && /^Proxy response \((\d{3})\)/.exec(error.message)) || []
@@ -458,43 +463,7 @@ function codeOf(error: unknown): string {
   return /^[A-Za-z]{3,40}$/.test(error.name) ? error.name : 'UNKNOWN'
 }
 
-class AnswerBuffer {
-  #bytes: Buffer
-  #length = 0
-
-  constructor(capacity: number) {
-    this.#bytes = Buffer.allocUnsafeSlow(capacity)
-  }
-
-  get length(): number {
-    return this.#length
-  }
-
-  get capacity(): number {
-    return this.#bytes.length
-  }
-
-  get view(): Buffer {
-    return this.#bytes.subarray(0, this.#length)
-  }
-
-  append(chunk: Uint8Array): void {
-    const length = this.#length + chunk.length
-    if (length > this.#bytes.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(length, this.#bytes.length * 2))
-      this.#bytes.copy(grown, 0, 0, this.#length)
-      this.#bytes = grown
-    }
-    this.#bytes.set(chunk, this.#length)
-    this.#length = length
-  }
-
-  reset(): void {
-    this.#length = 0
-  }
-}
-
-/** Holds all tickers (300 KB) without growing. */
+/** All tickers (300 KB) fit without growing. */
 const CAPACITY = 512 * 1024
 
 const KEPT_MAX = 4
@@ -503,19 +472,18 @@ const KEPT_MAX = 4
 const KEPT_BYTES_MAX = 2 * 1024 * 1024
 
 class AnswerBuffers {
-  readonly bytesMax: number
-  readonly #free: AnswerBuffer[] = []
+  readonly #bytesMax: number
+  readonly #free: Buffer[] = []
 
   constructor(bytesMax: number) {
-    this.bytesMax = bytesMax
+    this.#bytesMax = bytesMax
   }
 
-  borrow(): AnswerBuffer {
-    return this.#free.pop() ?? new AnswerBuffer(Math.min(CAPACITY, this.bytesMax))
+  borrow(): Buffer {
+    return this.#free.pop() ?? Buffer.allocUnsafeSlow(Math.min(CAPACITY, this.#bytesMax))
   }
 
-  giveBack(buffer: AnswerBuffer): void {
-    buffer.reset()
-    if (this.#free.length < KEPT_MAX && buffer.capacity <= KEPT_BYTES_MAX) this.#free.push(buffer)
+  giveBack(buffer: Buffer): void {
+    if (this.#free.length < KEPT_MAX && buffer.length <= KEPT_BYTES_MAX) this.#free.push(buffer)
   }
 }

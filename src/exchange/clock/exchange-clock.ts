@@ -1,6 +1,5 @@
 import { type Clock, SteadyClock } from '../../lib/clock.ts'
 
-/** Anything on the way may have given a `public` answer. */
 export type AnswerOrigin = 'signed' | 'public'
 
 export interface ClocksApart {
@@ -30,7 +29,6 @@ export class ExchangeClock {
   readonly #signed: ClockOffset
   readonly #public: ClockOffset
   readonly #options: ExchangeClockOptions
-  /** Once two signed answers have agreed, only signed ones count. */
   #wasSynchronised = false
   #contradictions = 0
   #apart: ClocksApart | undefined
@@ -80,7 +78,7 @@ export class ExchangeClock {
     return now + (this.#public.isMeasured ? this.#public.offsetMs : this.offsetMs)
   }
 
-  /** To the signing clock. */
+  /** Converts a public answer's time to the signing clock. */
   fromPublic(requestTime: number): number {
     const isKnown = this.#apart !== undefined && this.#public.isSynchronised
     return isKnown ? requestTime - this.#public.offsetMs + this.#signed.offsetMs : requestTime
@@ -145,7 +143,7 @@ const SAMPLES_MAX = 64
 /** Both clocks count whole ms. */
 const ROUNDING_MS = 1
 
-/** This far from the estimate, a clock was set: no answer is so slow. */
+/** No answer is so slow: this far from the estimate, a clock was set. */
 const STEP_MS = 250
 
 const JUMP_MS = 2000
@@ -287,8 +285,8 @@ function gapBetween(one: Bounds, other: Bounds): number {
 }
 
 /**
- * `stepped`: the machine's clock was set, and this one did not follow. `slept`: the machine slept,
- * and this one caught up.
+ * `stepped`: the machine's clock was set, and the steady one did not follow. `slept`: the machine
+ * slept, and the steady clock caught up.
  */
 export type ClockVerdict = 'stepped' | 'slept'
 
@@ -300,11 +298,11 @@ export interface TrustedClockListener {
   readonly onApart: (apart: ClocksApart | undefined) => void
 }
 
-/** Precision with which a step and a sleep can be told apart. */
+/** A step and a sleep can be told apart with this precision. */
 const AGREES_MS = 250
 
 /**
- * Our clock and the exchange's, and whether they can be trusted.
+ * The steady clock and the exchange's, and whether they can be trusted.
  *
  *     synchronised ──the machine's clock moved against the monotonic one──► unsynchronised
  *       ▲                                                                      │

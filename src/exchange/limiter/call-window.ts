@@ -6,7 +6,7 @@ import { PRIORITY, type Priority } from './grant.ts'
 
 export interface CallWindowOptions {
   readonly calls: number
-  /** Calls that may be made now, if other daemons share the limit. */
+  /** Limits the calls further where other daemons share the limit. */
   readonly shareOf?: (() => number) | undefined
   readonly stockMin: number
   readonly clock: Clock
@@ -16,9 +16,9 @@ export interface CallWindowOptions {
 }
 
 /**
- * A call counts from its grant until it has left the exchange's window, twice: in the pool
- * (Bottleneck) with the precision of its timers, here exactly. A call needs both, so an error in
- * one lets no call too many out.
+ * A call counts from its grant until it has left the exchange's window. It counts twice: in the
+ * pool (Bottleneck) with the precision of the pool's timers, here exactly. A call needs both, so an
+ * error in one lets no call too many out.
  */
 export class CallWindow {
   readonly #options: CallWindowOptions
@@ -51,13 +51,13 @@ export class CallWindow {
     return this.#inside
   }
 
-  /** Monotonic ms; infinite if all that count are in flight. */
+  /** Monotonic ms; infinite if all calls that count are in flight. */
   get nextLeavesAt(): number {
     this.#letLeave()
     return this.#leaving[0] ?? Number.POSITIVE_INFINITY
   }
 
-  /** Calls for which there is a token too. */
+  /** Free calls for which the pool has a token too. */
   get ready(): number {
     return Math.min(this.free, this.#pool.stock)
   }
@@ -84,9 +84,8 @@ export class CallWindow {
     this.#wake()
   }
 
-  /** `onFree` is called once. No timer is set without this. */
+  /** `onFree` is called once, at the next call that leaves. No timer is set without this. */
   awaitFree(): void {
-    // Calls that have left need no wake-up.
     this.#letLeave()
     this.#isAwaited = true
     this.#wake()
@@ -136,7 +135,7 @@ export class CallWindow {
 
 export interface TokenPool {
   readonly stock: number
-  /** Before the call leaves the exchange's window. */
+  /** So long before a call leaves the window its token is given back. */
   readonly leadMs: number
   take(): void
   giveBack(): void
@@ -155,7 +154,7 @@ export interface TokenPoolOptions {
 const LEAD_MS = 25
 
 /**
- * Bottleneck's reservoir (never refreshed by itself) counts the tokens.
+ * Bottleneck's reservoir counts the tokens, and is never refreshed by itself.
  *
  * A job takes three turns of a timer, about 3.6 ms, so one job fetches all tokens that the stock
  * lacks, after a call was written. One job a token hands out too few when turns are slow (30 ms, 50
@@ -166,7 +165,7 @@ export class BottleneckPool implements TokenPool {
   readonly #limiter: Bottleneck
   readonly #options: TokenPoolOptions
   #stock: number
-  /** In the reservoir, fetched by no job; -1 while a job waits for the next. */
+  /** Tokens in the reservoir that no job fetches; -1 while a job waits for the next. */
   #left: number
   #isFetching = false
   #cancelFetch: (() => void) | undefined
@@ -235,9 +234,9 @@ export class BottleneckPool implements TokenPool {
 }
 
 /**
- * Bottleneck spaces jobs by the machine's clock: set back by minutes, every job waits as long, and
- * no public option prevents it. Source: bottleneck 2.19.5, `LocalDatastore.__register__`; the
- * version is pinned, and a test sets the clock.
+ * Bottleneck spaces jobs by the machine's clock: if it is set back by minutes, every job waits as
+ * long, and no public option prevents that. Source: bottleneck 2.19.5,
+ * `LocalDatastore.__register__`; the version is pinned, and a test sets the clock.
  */
 function forgetWallClock(limiter: Bottleneck): void {
   Object.assign((limiter as unknown as { readonly _store: object })._store, { _nextRequest: 0 })
@@ -256,11 +255,11 @@ export const DRIFT = 5e-4
 const ROUNDING_MS = 1
 
 /**
- * The assumed offset's share of the distance between its bounds. A 429 then needs a call that
- * travels in less than a third of the shortest time seen. With 5 to 25 ms each way, 98.2 % of 1 to
- * 20 calls a second are used (one half: 98.4 %, without: 97.8 %), without a 429 on 3000 networks
- * with delays varying up to twentyfold. A single offset, the best of 64 answers, ages: LIM1 broken
- * in 4 of 500 worlds.
+ * Share of the distance between the bounds that the assumed offset uses. A 429 then needs a call
+ * that travels in less than a third of the shortest time seen. With 5 to 25 ms each way, 98.2 % of
+ * 1 to 20 calls a second are used (one half: 98.4 %, without: 97.8 %), without a 429 on 3000
+ * networks with delays varying up to twentyfold. A single offset, the best of 64 answers, ages:
+ * LIM1 broken in 4 of 500 worlds.
  */
 const BELIEVED_SHARE = 1 / 3
 const ANSWERS_MIN = 8
@@ -275,7 +274,7 @@ export class ArrivalBounds {
   #learnedAt = 0
   #answers = 0
 
-  /** When the exchange took the call, monotonic ms: rather too late than too early. */
+  /** @returns when the exchange took the call, monotonic ms: rather too late than too early */
   observe({ requestTime, sentAt, receivedAt }: AnsweredCall): number {
     const least = requestTime - receivedAt
     const most = requestTime + ROUNDING_MS - sentAt
@@ -310,7 +309,7 @@ interface OverallLimitOptions {
   readonly onCoolDown: (restMs: number) => void
 }
 
-/** Keeps a cancel-all and a closing batch each second. */
+/** A cancel-all and a closing batch each second stay possible. */
 const KEPT_SHARE = 0.02
 const KEPT_MIN = 10
 
@@ -396,7 +395,7 @@ export class OverallLimit {
     return isSpread(allowed - free, allowed - this.#spentOf(allowed))
   }
 
-  /** Makes the calls left last until one leaves the window. */
+  /** Spaces reads so that the calls left last until one leaves the window. */
   #spread(): void {
     const { window, clock, perMs } = this.#options
     const now = clock.monotonic()
@@ -420,7 +419,7 @@ function isSpread(inside: number, allowed: number): boolean {
 
 /** 429s on two endpoints within this time mean more than one endpoint's limit. */
 const TOGETHER_MS = 1000
-/** Doubles if nothing was served since the last rest. */
+/** The pause doubles if nothing was served since the last one. */
 const REST_MS = 2000
 /** Source: the exchange's FAQ: recovery takes five minutes. */
 const REST_MS_MAX = 300_000

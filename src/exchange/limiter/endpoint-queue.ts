@@ -34,12 +34,14 @@ const GRANTED: WaitingRequest = { cancel: () => undefined }
 
 const WAITING_MAX = 256
 
-/** A share of the time between evenly spread calls. With 1, slightly early calls would be lost. */
+/**
+ * As a share of the time between evenly spread calls. With 1, slightly early calls would be lost.
+ */
 const KEPT_SHARE = 0.5
 
 /**
- * Beyond the window. Doubles with each 429 of a call granted later; halves with each served call
- * and with time.
+ * The pause beyond the window doubles with each 429 of a call granted later, and halves with each
+ * served call and with time.
  */
 const BACK_OFF_MS = 250
 const BACK_OFF_MS_MAX = 30_000
@@ -58,7 +60,7 @@ export class EndpointQueue {
   readonly #statistics: LimiterStatistics
   readonly #waiters: readonly [Waiter[], Waiter[], Waiter[], Waiter[]] = [[], [], [], []]
   #grantedAt = Number.NEGATIVE_INFINITY
-  /** For all calls, and longer after repeated 429s for those that do not reduce risk. */
+  /** These hold for all calls, and after repeated 429s longer for those that do not reduce risk. */
   #allRestUntil: number
   #othersRestUntil: number
   #strikes = 0
@@ -76,7 +78,10 @@ export class EndpointQueue {
     this.#window = options.createWindow(() => this.serve())
   }
 
-  /** As {@link request}, without an object for the grant; {@link end} follows. False: it would wait. */
+  /**
+   * Takes a grant as {@link request} does, without an object for it; {@link end} follows. False: a
+   * request would wait.
+   */
   takeAtOnce(priority: Priority): boolean {
     const now = this.#options.clock.monotonic()
     if (!this.#isFree(priority, now)) return false
@@ -106,19 +111,22 @@ export class EndpointQueue {
     }
   }
 
-  /** Ends a grant whose call was made. */
-  end(grantedAt: number, call: GrantedCall): void {
-    const { perMs, overall } = this.#options
-    const { requestTime, roundTripMs, isRateLimited = false } = call
+  end(grantedAt: number, { requestTime, roundTripMs, isRateLimited = false }: GrantedCall): void {
+    const { clock, bounds, perMs, overall } = this.#options
     const isServed = requestTime !== undefined && !isRateLimited
+    const receivedAt = clock.monotonic()
+    const sentAt = receivedAt - (roundTripMs ?? 0)
+    const takenAt =
+      requestTime === undefined
+        ? receivedAt
+        : Math.max(bounds.observe({ requestTime, sentAt, receivedAt }), grantedAt)
     this.#statistics.made(grantedAt, roundTripMs)
     if (isRateLimited) this.#slowDown(grantedAt)
     else if (isServed && grantedAt > this.#struckAt) this.#strikes = Math.max(0, this.#strikes - 1)
-    this.#window.leaveAt(this.#takenAt(call, grantedAt) + perMs * (1 + DRIFT))
+    this.#window.leaveAt(Math.min(receivedAt, takenAt) + perMs * (1 + DRIFT))
     overall.leave(this.endpoint, isRateLimited ? 'refused' : isServed ? 'served' : 'unknown')
   }
 
-  /** Ends a grant that was not used. */
   putBack(): void {
     this.#window.putBack()
     this.#options.overall.putBack()
@@ -170,7 +178,6 @@ export class EndpointQueue {
     return this.#waiters[3].length > 0 ? 3 : undefined
   }
 
-  /** Nothing as urgent waits, and a grant is ready. */
   #isFree(priority: Priority, now: number): boolean {
     const ahead = this.#mostUrgent()
     return (ahead === undefined || ahead > priority) && this.#canGrant(priority, now)
@@ -216,14 +223,6 @@ export class EndpointQueue {
     this.#options.overall.take()
     this.#grantedAt = now
     this.#statistics.grant(now, now - since)
-  }
-
-  #takenAt({ requestTime, roundTripMs = 0 }: GrantedCall, grantedAt: number): number {
-    const { clock, bounds } = this.#options
-    const receivedAt = clock.monotonic()
-    if (requestTime === undefined) return receivedAt
-    const takenAt = bounds.observe({ requestTime, sentAt: receivedAt - roundTripMs, receivedAt })
-    return Math.min(receivedAt, Math.max(takenAt, grantedAt))
   }
 
   /** Calls that were in flight together count as one strike. */
@@ -274,7 +273,7 @@ export interface EndpointStatistics {
   readonly calls: number
   readonly perMs: number
   readonly granted: number
-  /** Used grants; others were returned or are in flight. */
+  /** Grants with a call; the others were returned or are in flight. */
   readonly made: number
   readonly turnedAway: number
   readonly rateLimited: number
@@ -283,11 +282,11 @@ export interface EndpointStatistics {
   readonly waitedMsP99: number
   readonly usedShare: number
   readonly windowMax: number
-  readonly answerTimes: AnswerTimes
+  readonly answerTimes: AnswerHistogram
 }
 
 /** A Prometheus histogram: each bucket includes the smaller ones. */
-export interface AnswerTimes {
+export interface AnswerHistogram {
   readonly count: number
   readonly sumMs: number
   readonly buckets: readonly (readonly [upToMs: number, count: number])[]
@@ -298,7 +297,7 @@ const BUCKETS_MS = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000] as c
 class LimiterStatistics {
   readonly #limit: Pick<EndpointStatistics, 'endpoint' | 'calls' | 'perMs'>
   readonly #counts = { granted: 0, made: 0, turnedAway: 0, rateLimited: 0 }
-  /** Most endpoints are never called. */
+  /** Undefined for most endpoints, which are never called. */
   #waits: Percentiles | undefined
   readonly #recentAt: number[] = []
   #windowMax = 0

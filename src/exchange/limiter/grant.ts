@@ -1,6 +1,6 @@
 import type { CallableName } from '../../protocol/endpoints.ts'
 
-/** Lower goes first. `background`: reads that nothing waits for. */
+/** Lower numbers go first. Nothing waits for the reads of `background`. */
 export const PRIORITY = { reducesRisk: 0, addsRisk: 1, reads: 2, background: 3 } as const
 
 export type Priority = (typeof PRIORITY)[keyof typeof PRIORITY]
@@ -10,7 +10,7 @@ export const PRIORITIES = [0, 1, 2, 3] as const
 /** Only the first call of either method counts. */
 export interface Grant {
   readonly endpoint: CallableName
-  /** At the end of the call, since the window counts from now. */
+  /** Called at the end of the call, since the window counts from now. */
   release(call?: GrantedCall): void
   unused(): void
 }

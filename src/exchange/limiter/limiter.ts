@@ -26,10 +26,9 @@ export type AccountTier = 'ordinary' | 'copyTrader'
 export interface LimiterOptions {
   readonly clock: Clock
   readonly timers: Timers
-  /** The first limiter of the address has what counts per address. */
+  /** The first limiter of the address, which keeps what counts per address. */
   readonly address?: Limiter | undefined
   readonly tier?: AccountTier
-  /** Whether public and signed endpoints that are not in the document are called too. */
   readonly beyondDocument?: boolean
   readonly beyondDocumentPrivate?: boolean
   /** Share of each documented limit, at least one call a window. Default 1. */
@@ -54,22 +53,23 @@ export const OVERALL_CALLS = 6000
 export const OVERALL_PER_MS = 60_000
 const OVERALL_STOCK = 128
 /**
- * Unused in the first minute, for what the previous run may have used; 50 calls a second remain.
+ * In the first minute this part stays unused, for what the previous run may have used; 50 calls a
+ * second remain.
  */
 const OVERALL_SPENT_BEFORE = 1 / 2
 
-/** A second, plus time for the last call in flight. */
+/** A window lasts a second; the rest is for the last call in flight. */
 const PREVIOUS_RUN_MS = 1200
 
-/** They keep a call for what reduces risk. Cancel-all has only one in a window. */
+/** These keep a call for what reduces risk. Cancel-all has only one in a window. */
 const KEEPING: ReadonlySet<CallableName> = new Set(['batchPlaceOrder', 'isolatedBatchCancelOrders'])
 
 /**
  * No window has more calls than the document allows, whether the exchange counts in fixed or
  * sliding windows or by a bucket.
  *
- * A token, one for each call of a window, returns one window and a margin after the exchange took
- * its call: at the answer's `requestTime` by our clock ({@link ArrivalBounds}), or at the answer.
+ * Each call of a window has a token. It returns one window and a margin after the exchange took the
+ * call: at the answer's `requestTime` by our clock ({@link ArrivalBounds}), else at the answer.
  *
  * Limiters of one `address`, one an account, share what counts per address and the bounds of the
  * exchange's clock; other daemons share through `shared`.
@@ -101,8 +101,9 @@ export class Limiter implements GrantSource {
   }
 
   /**
-   * Called before this returns if a grant is ready and no request of at least this priority waits;
-   * others wait by priority, then age. Undefined: too many wait, and `onGranted` is never called.
+   * `onGranted` is called before this returns if a grant is ready and no request of at least this
+   * priority waits; others wait by priority, then age. Undefined: too many wait, and `onGranted` is
+   * never called.
    */
   request(
     endpoint: CallableName,

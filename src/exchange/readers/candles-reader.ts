@@ -2,13 +2,12 @@ import type { Answer } from '../../domain/answer.ts'
 import { type Granularity, GRANULARITIES } from '../../protocol/beyond/candles.ts'
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
 import type { CallableName, RequestOf, ResponseOf } from '../../protocol/endpoints.ts'
-import type { ProductType } from '../../protocol/values.ts'
+import type { ProductType } from '../../domain/instrument.ts'
 import type { CallOptions } from '../client/request-writer.ts'
 import { PRIORITY } from '../limiter/grant.ts'
 
 /** Prices in quote coin, volume in base coin. */
 export interface ExchangeCandle {
-  /** Exchange clock. */
   readonly openAt: number
   readonly open: number
   readonly high: number
@@ -30,9 +29,8 @@ export interface CandlesQuery {
   readonly productType: ProductType
   readonly symbol: string
   readonly granularity: Granularity
-  /** Candles that open at or after it. */
   readonly fromAt?: number
-  /** Candles that open before it. Default: now. */
+  /** Default: now. */
   readonly untilAt?: number
   readonly limit: number
 }
@@ -40,8 +38,8 @@ export interface CandlesQuery {
 const PRICE = /^\d{1,20}(\.\d{1,20})?$/
 
 /**
- * Oldest first, at background priority. The exchange may include the ends of the span or not, so
- * rows beyond are dropped.
+ * Reads candles that open from `fromAt` to before `untilAt`, the oldest first, at background
+ * priority. The exchange may include the ends of the span or not, so rows beyond are dropped.
  */
 export async function readCandles(
   caller: BeyondCaller,

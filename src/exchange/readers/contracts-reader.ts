@@ -1,10 +1,9 @@
 import type { Answer } from '../../domain/answer.ts'
 import type { ContractRules } from '../../domain/contract-rules.ts'
-import { isFundingInterval, SYMBOL_PATTERN } from '../../domain/instrument.ts'
+import { isFundingInterval, type ProductType, SYMBOL_PATTERN } from '../../domain/instrument.ts'
 import { decimal, type Decimal, quotient } from '../../lib/decimal.ts'
 import { createGrid } from '../../lib/grid.ts'
 import type { ResponseOf } from '../../protocol/endpoints.ts'
-import type { ProductType } from '../../protocol/values.ts'
 import { PRIORITY } from '../limiter/grant.ts'
 import type { BeyondCaller } from './candles-reader.ts'
 
@@ -84,7 +83,6 @@ function readPlaces(text: string | null | undefined): Decimal | undefined {
   return places > PLACES_MAX ? undefined : decimal(`1e-${places}`)
 }
 
-/** Undefined unless above zero. */
 function readDecimal(text: string | null | undefined): Decimal | undefined {
   if (!DECIMAL.test(text ?? '')) return undefined
   const value = decimal(text ?? '')

@@ -8,7 +8,7 @@ import type { ResponseOf } from '../../protocol/endpoints.ts'
 import { PRIORITY } from '../limiter/grant.ts'
 import type { BeyondCaller } from './candles-reader.ts'
 
-type ListedPlan = NonNullable<ResponseOf<'ordersPlanPending'>['entrustedList']>[number]
+type PlanRow = NonNullable<ResponseOf<'ordersPlanPending'>['entrustedList']>[number]
 
 const KINDS: Readonly<Record<string, ListedExit['kind']>> = {
   pos_loss: 'stopLoss',
@@ -18,8 +18,8 @@ const KINDS: Readonly<Record<string, ListedExit['kind']>> = {
 }
 
 /**
- * The exits that the exchange keeps for the positions of an instrument. One that cannot be read
- * makes the whole answer unknown: it must not count as absent. Trailing ones are no such exits.
+ * Lists the take-profits and stop-losses of an instrument's positions. One that cannot be read
+ * makes the whole answer unknown: it must not count as absent. Trailing stops are left out.
  */
 export async function listExits(
   caller: BeyondCaller,
@@ -43,7 +43,7 @@ export async function listExits(
 
 export function toListedExits(
   instrument: Instrument,
-  rows: readonly ListedPlan[],
+  rows: readonly PlanRow[],
 ): ListedExits | string {
   const { symbol } = instrument
   const exits: Record<HoldSide, ListedExit[]> = { long: [], short: [] }
@@ -60,13 +60,8 @@ export function toListedExits(
   return { symbol, ...exits }
 }
 
-/** The fields that a move has to repeat, where they differ from the usual ones. */
-function repeatedOf({
-  planType,
-  size,
-  triggerType,
-  executePrice,
-}: ListedPlan): Partial<ListedExit> {
+/** A move has to repeat these fields where they differ from the usual ones. */
+function repeatedOf({ planType, size, triggerType, executePrice }: PlanRow): Partial<ListedExit> {
   const isPart = planType === 'loss_plan' || planType === 'profit_plan'
   const isLimit = Number(executePrice ?? '') > 0
   return {
@@ -77,7 +72,7 @@ function repeatedOf({
 }
 
 /** In one-way mode an order that sells closes a long position. */
-function sideOf({ posSide, side }: ListedPlan): HoldSide | undefined {
+function sideOf({ posSide, side }: PlanRow): HoldSide | undefined {
   if (posSide === 'long' || posSide === 'short') return posSide
   if (side === 'sell') return 'long'
   return side === 'buy' ? 'short' : undefined

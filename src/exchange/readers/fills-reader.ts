@@ -7,10 +7,16 @@ import {
   type FillsReading,
   type UnreadableFill,
 } from '../../domain/fill.ts'
-import { type Instrument, lotsMax, type PositionMode, ticksMax } from '../../domain/instrument.ts'
+import {
+  type Instrument,
+  lotsMax,
+  type PositionMode,
+  type ProductType,
+  ticksMax,
+} from '../../domain/instrument.ts'
 import { SUCCESS_CODE } from '../../protocol/envelope.ts'
 import { FILLS_PAGE_MAX, type WireFill } from '../../protocol/futures/order-fills.ts'
-import { answeredId, type ProductType } from '../../protocol/values.ts'
+import { answeredId } from '../../protocol/values.ts'
 import type { ReadingCall } from '../client/request-writer.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { sha256Hex } from '../../lib/digest.ts'
@@ -19,7 +25,7 @@ import { toOrderId, toTradeId } from '../../domain/ids.ts'
 import { decimal, type Decimal, ZERO } from '../../lib/decimal.ts'
 import { parseOnGrid } from '../../lib/grid.ts'
 
-export interface FillsQuery {
+export interface FillsReadingQuery {
   readonly productType: ProductType
   readonly positionMode: PositionMode
   readonly instruments: ReadonlyMap<string, Instrument>
@@ -27,11 +33,11 @@ export interface FillsQuery {
   readonly pageMax?: number
 }
 
-export interface FillsCall extends ReadingCall {
-  readonly query: FillsQuery
+export interface FillsReadingCall extends ReadingCall {
+  readonly query: FillsReadingQuery
 }
 
-/** 20,000 fills, 20 s at 10 calls a second. */
+/** These pages hold 20,000 fills and take 20 s at 10 calls a second. */
 const FILLS_PAGES_MAX = 200
 
 /** The document allows three months; the shortest have 89 days. */
@@ -43,7 +49,7 @@ const WINDOWS_MAX = 8
  * If one page fails, the whole reading fails. Of too many fills only the oldest are returned, as if
  * read before the newer ones existed. Document: GET /api/v2/mix/order/fills.
  */
-export async function readFills(call: FillsCall): Promise<Answer<FillsReading>> {
+export async function readFills(call: FillsReadingCall): Promise<Answer<FillsReading>> {
   const { clock, offset, query } = call
   const requestedAt = clock.now()
   const sinceAt = Math.max(query.sinceAt, offset.exchangeNow(requestedAt) - SPAN_MS_MAX)
@@ -67,7 +73,7 @@ interface FillsWindow {
 }
 
 async function readPages(
-  { caller, clock, offset, query }: FillsCall,
+  { caller, clock, offset, query }: FillsReadingCall,
   { sinceAt, untilAt, requestedAt }: FillsWindow,
 ): Promise<Answer<FillsReading> | { readonly newestAt: number; readonly reachedAt: number }> {
   const { pageMax = FILLS_PAGE_MAX } = query
@@ -106,7 +112,7 @@ async function readPages(
   return unreadableAnswer('a cTime is not a number', clock.now())
 }
 
-/** For an answer that says success, and whose data cannot be read. */
+/** Replaces an answer that says success, and whose data cannot be read. */
 export function unreadableAnswer(
   message: string,
   receivedAt: number,
@@ -123,7 +129,7 @@ export function unreadableAnswer(
 }
 
 /**
- * Pure, so that daemon, backtest and fault worlds share it.
+ * This part is pure, so that daemon, backtest and fault worlds share it.
  *
  * Pages go back from the newest fill until one is not full or reaches beyond the span. A
  * self-trade's two fills share a tradeId, and a page may end between them, so the next page starts
@@ -254,7 +260,7 @@ function named(row: WireFill): Pick<WireFill, 'tradeId' | 'orderId' | 'symbol' |
   return { tradeId: toShownId(tradeId), orderId: toShownId(orderId), symbol, cTime }
 }
 
-/** An odd id becomes its digest: two rows stay two, and the text is not shown. */
+/** An odd id becomes its digest, so that two rows stay two, and the text is not shown. */
 function toShownId(id: string): string {
   return answeredId.safeParse(id).success ? id : `odd-${sha256Hex([id]).slice(0, 12)}`
 }
@@ -275,7 +281,6 @@ function oldestId(fills: readonly Pick<WireFill, 'tradeId'>[]): string | undefin
   return oldest
 }
 
-/** The same fills always come in the same order. */
 function compareFills(one: Fill, other: Fill): number {
   return (
     one.filledAt - other.filledAt ||
@@ -333,7 +338,7 @@ export function toFill(
   }
 }
 
-/** Without `fee` if an amount or its coin is missing. Undefined if an amount is no decimal. */
+/** `fee` is missing if an amount or its coin is missing. Undefined if an amount is no decimal. */
 function feesOf(
   { marginCoin }: Instrument,
   { feeDetail }: WireFill,
@@ -358,7 +363,10 @@ function feesOf(
   }
 }
 
-/** The system's: `burst_close_long`, `reduce_close_short`, `delivery_close_long`, … */
+/**
+ * The system closes with words such as `burst_close_long`, `reduce_close_short`,
+ * `delivery_close_long`.
+ */
 const SYSTEM_CLOSE = /^[a-z_]+_close_(long|short)$/
 
 const KINDS: readonly (readonly [prefix: string, kind: FillKind])[] = [
@@ -380,8 +388,8 @@ function kindOf({ tradeSide, enterPointSource }: WireFill): Pick<Fill, 'fillKind
 }
 
 /**
- * In hedge mode `side` is the direction of the position; the trade side names it if the system
- * closed.
+ * In hedge mode `side` is the direction of the position; if the system closed, the trade side names
+ * it.
  */
 function toDirection(
   positionMode: PositionMode,

@@ -1,17 +1,16 @@
 import type { Answer } from '../../domain/answer.ts'
 import { FUNDING_PAGE_MAX } from '../../protocol/beyond/funding-rates.ts'
-import type { ProductType } from '../../protocol/values.ts'
+import type { ProductType } from '../../domain/instrument.ts'
 import { PRIORITY } from '../limiter/grant.ts'
 import { type BeyondCaller, unreadableRow } from './candles-reader.ts'
 
 export interface FundingPayment {
-  /** Exchange clock. */
   readonly at: number
-  /** A share of the position: 0.0001 is 1 bp, paid by longs. */
+  /** A share of the position, paid by longs: 0.0001 is 1 bp. */
   readonly rate: number
 }
 
-export interface FundingQuery {
+export interface FundingRatesQuery {
   readonly productType: ProductType
   readonly symbol: string
   /** From 1: the newest payments. */
@@ -20,10 +19,9 @@ export interface FundingQuery {
 
 const RATE = /^-?\d{1,5}(\.\d{1,20})?$/
 
-/** At background priority. */
 export async function readFundingRates(
   caller: BeyondCaller,
-  { productType, symbol, page }: FundingQuery,
+  { productType, symbol, page }: FundingRatesQuery,
 ): Promise<Answer<readonly FundingPayment[]>> {
   const request = { productType, symbol, pageSize: String(FUNDING_PAGE_MAX), pageNo: String(page) }
   const options = { priority: PRIORITY.background }

@@ -8,15 +8,15 @@ import type { WirePosition } from '../../protocol/futures/single-position.ts'
 import type { ReadingCall } from '../client/request-writer.ts'
 import { MONEY } from './fills-reader.ts'
 
-export interface PositionCall extends ReadingCall {
+export interface PositionReadingCall extends ReadingCall {
   readonly instrument: Instrument
 }
 
 /**
- * An unfit row makes the answer unknown: it must not count as flat. Document: GET
+ * A row that cannot be read makes the answer unknown: it must not count as flat. Document: GET
  * /api/v2/mix/position/single-position.
  */
-export async function readPosition(call: PositionCall): Promise<Answer<PositionReading>> {
+export async function readPosition(call: PositionReadingCall): Promise<Answer<PositionReading>> {
   const { caller, clock, offset, instrument } = call
   const { symbol, productType, marginCoin } = instrument
   const requestedAt = clock.now()
@@ -52,15 +52,15 @@ export type ReadPosition = Pick<
     >
   >
 
-/** As written; a number where the exchange is played in this process and writes no text. */
+/** An exchange that is played in this process writes numbers in place of texts. */
 type OrNumbers<Texts> = { readonly [Name in keyof Texts]: Texts[Name] | number }
 
-/** The row of a side that was read last, and what it was read from. */
+/** By side, the last position and the row from which it was read. */
 export type KnownRows = Map<string, { readonly position: ReadPosition; readonly row: PositionRow }>
 
 /**
- * @param known rows of this instrument read before, and these afterwards: between two fills only
- * mark price and profit move
+ * Between two fills only mark price and profit move, so the other fields are kept.
+ * @param known rows of this instrument read before, and these afterwards
  */
 export function toPositionRows(
   instrument: Instrument,
@@ -82,7 +82,6 @@ export function toPositionRows(
   return rows
 }
 
-/** Undefined where anything else has changed. */
 function readAgain(
   instrument: Instrument,
   position: ReadPosition,

@@ -237,7 +237,6 @@ interface Cursor {
   value: number
 }
 
-/** A skeleton must read the answer from which it was learned. */
 function fits(body: Buffer, skeleton: Skeleton, requestTime: number | undefined): boolean {
   const read = scan(body, skeleton)
   return read?.kind === 'filled' && read.requestTime === requestTime
@@ -274,7 +273,7 @@ interface RowsOf {
   readonly table: TickerTable | undefined
 }
 
-/** Most of a scan's time: plain loops over bytes, no allocation. */
+/** These plain loops over bytes, without allocation, take most of a scan's time. */
 function scanRows(body: Buffer, cursor: Cursor, { skeleton, table }: RowsOf): boolean {
   const { literals, literalEnds, slots, symbolBytes, symbolEnds } = skeleton
   const columns = TICKER_COLUMNS.map((column) => table?.columns[column])
@@ -307,7 +306,7 @@ function scanRows(body: Buffer, cursor: Cursor, { skeleton, table }: RowsOf): bo
   return true
 }
 
-/** Four bytes at a time, overlapping at the end: twice as fast. */
+/** Compares four bytes at a time, which is twice as fast; the last four overlap. */
 function isSame(
   bytes: DataView,
   at: number,
@@ -336,7 +335,7 @@ function skip(body: Buffer, cursor: Cursor, literal: Uint8Array): boolean {
   return true
 }
 
-/** A number in a string, an empty string or null; false for anything else. */
+/** Takes a number in a string, an empty string or null; false for anything else. */
 function scanNumber(body: Buffer, cursor: Cursor, column: number): boolean {
   let at = cursor.at
   if (body[at] !== QUOTE) return skipNull(body, cursor)
@@ -421,7 +420,6 @@ function skipNull(body: Buffer, cursor: Cursor): boolean {
 const SLOT = { symbol: -1, other: -2, end: -3 } as const
 
 interface Skeleton {
-  /** Bytes that must match, the exchange's time, and the rows. */
   readonly envelope: readonly (Uint8Array | 'requestTime' | 'rows')[]
   readonly literals: DataView
   readonly literalEnds: Int32Array
@@ -440,8 +438,8 @@ const ROW = new RegExp(String.raw`^\{"\w+":${TEXT_OR_NULL}(?:,"\w+":${TEXT_OR_NU
 const REQUEST_TIME = /^(.*"requestTime":)(?:\d+|"\d+")(.*)$/s
 
 /**
- * Undefined for a shape that a scan cannot follow: blanks between values, escapes, lists within
- * rows. The first row is the pattern.
+ * The first row is the pattern. Undefined for a shape that a scan cannot follow: blanks between
+ * values, escapes, lists within rows.
  */
 function learnSkeleton(body: Buffer, symbols: readonly string[]): Skeleton | undefined {
   const text = body.toString('latin1')

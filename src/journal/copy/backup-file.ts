@@ -1,15 +1,14 @@
 import { closeSync, openSync } from 'node:fs'
 import { createMark, type Mark, readMark, markFileOf } from '../durable-mark.ts'
 import * as failures from '../journal-failures.ts'
-import { openReading, readNature } from '../journal-layout.ts'
-import { isJournalFile, verifyJournal } from '../sqlite-journal.ts'
-import { readVerified } from '../verify-journal.ts'
+import { openReading, readMeta } from '../journal-layout.ts'
+import { isJournalFile, verifyJournal } from '../verify-journal.ts'
+import { readVerifiedPrefix } from '../verified-prefix.ts'
 import { syncFile } from '../../lib/durable-file.ts'
 import { type JournalSize, countJournal } from './prove-copy.ts'
 import { nothingToCopy } from './copy-failures.ts'
 
 export interface FileToBackUp {
-  /** A daemon may write it meanwhile. */
   readonly file: string
   readonly identity: string
   readonly to: string
@@ -21,13 +20,13 @@ export interface JournalBackup {
 }
 
 /**
- * Copies the journal of one moment, marks the copy and proves it record by record. The journal is
- * unchanged, and its daemon never waits.
- * @throws Failure JOURNAL_COPY_NOTHING, and as opening the copy does: a flaw in the copy is one in
- * the journal
+ * Copies the journal as it is at one moment, marks the copy and proves it record by record. The
+ * daemon that writes the journal never waits.
+ * @throws Failure JOURNAL_COPY_NOTHING, and those of opening the copy: a flaw in it is one in the
+ * journal
  */
 export function backUpFile({ file, identity, to }: FileToBackUp): JournalBackup {
-  // The copy must have what was durable before it began.
+  // The copy must hold what was durable before it began.
   const before = readMark(markFileOf(file))
   if (before.kind === 'copying') throw failures.copyUnfinished(file)
   if (before.kind === 'repairing') throw failures.repairUnfinished(file, before.aside)
@@ -50,7 +49,7 @@ export function backUpFile({ file, identity, to }: FileToBackUp): JournalBackup 
 function proveCopy({ file, identity, to }: FileToBackUp, before: Mark | undefined): JournalBackup {
   const database = openReading(to)
   try {
-    const { last } = readVerified(database, readNature(database, to))
+    const { last } = readVerifiedPrefix(database, readMeta(database, to))
     if (before !== undefined && last.sequence < before.sequence)
       throw failures.tailLost(file, last.sequence, before.sequence)
     syncFile(to)

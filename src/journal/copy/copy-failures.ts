@@ -1,9 +1,8 @@
 import { Failure, messageOf } from '../../lib/failure.ts'
 import type { Mark } from '../durable-mark.ts'
-import type { OrderedKill } from '../journal.ts'
+import type { KillOrder } from '../journal.ts'
 import { foundOf } from '../postgres/postgres-failures.ts'
 
-/** `where` is a file, or a server with its schema. */
 export function nothingToCopy(where: string): Failure {
   return new Failure({
     code: 'JOURNAL_COPY_NOTHING',
@@ -32,10 +31,10 @@ export function copyBehind(where: string, there: Mark, here: Mark): Failure {
   })
 }
 
-/** Only a daemon that opens the journal there would get the pending kill. */
+/** Only a daemon that opens the journal on the server would learn of the pending kill. */
 export function copyKilled(
   where: string,
-  { by, reason }: Pick<OrderedKill, 'by' | 'reason'>,
+  { by, reason }: Pick<KillOrder, 'by' | 'reason'>,
 ): Failure {
   return new Failure({
     code: 'JOURNAL_COPY_KILLED',
@@ -45,7 +44,7 @@ export function copyKilled(
   })
 }
 
-/** Nothing has changed until one side is marked. */
+/** Until one side is marked, a failure leaves both as they were. */
 export function copyFailed(error: unknown): Failure {
   if (error instanceof Failure) return error
   return new Failure({
@@ -57,7 +56,6 @@ export function copyFailed(error: unknown): Failure {
   })
 }
 
-/** The last step was requested, and not answered. */
 export function copyUnknown(error: unknown): Failure {
   return new Failure({
     code: 'JOURNAL_COPY_UNKNOWN',

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { syncDirectory, syncFile } from '../../lib/durable-file.ts'
 import { type Failure, messageOf } from '../../lib/failure.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import type { ExpectedCopy } from './prove-copy.ts'
+import { type ExpectedCopy, countServer, makeProvedFile } from './prove-copy.ts'
 import {
   createCopyMark,
   createMark,
@@ -13,8 +13,8 @@ import {
 } from '../durable-mark.ts'
 import { type Flaw, foreign, isDamage, markDamaged, repairUnfinished } from '../journal-failures.ts'
 import { removeDatabase } from '../journal-layout.ts'
-import { isJournalFile, verifyJournal } from '../sqlite-journal.ts'
-import { Connection, serverName } from '../postgres/connection.ts'
+import { isJournalFile, verifyJournal } from '../verify-journal.ts'
+import { PostgresConnection, serverName } from '../postgres/connection.ts'
 import {
   copyBehind,
   copyFailed,
@@ -27,22 +27,19 @@ import {
   COPY_ANSWER_MS_MAX,
   type CopyOptions,
   type CopyReport,
-  countServer,
-  followRows,
-  lookAtServer,
-  makeProvedFile,
-  type ServerState,
-} from './copy-parts.ts'
-import { fetchTables } from '../postgres/fetch-tables.ts'
+  countProgress,
+} from './copy-options.ts'
+import { lockServerJournal, type ServerState } from './server-state.ts'
+import { fetchTables } from '../postgres/replica.ts'
 import { readKillOrder } from '../postgres/kill-order.ts'
 import { HeldLease, takeLease } from '../postgres/lease.ts'
 import { corruptOnServer, leaseHeld, leaseLost, movedAway } from '../postgres/postgres-failures.ts'
-import type { ServerNature } from '../postgres/server-tables.ts'
-import { quoteName } from '../postgres/tables.ts'
+import type { ServerMeta } from '../postgres/server-tables.ts'
+import { quoteName } from '../postgres/server-schema.ts'
 
 /**
- * A takeover would spoil the copy, whose last step names the token. The proof takes a minute for
- * some million records, without renewals.
+ * A takeover would spoil the copy, whose last step names the token. The proof takes a minute for a
+ * million records, and the lease is not renewed meanwhile.
  */
 const LEASE_MS = 600_000
 
@@ -63,9 +60,11 @@ export interface CopyToFileOptions extends CopyOptions {
  */
 export async function copyToFile(options: CopyToFileOptions): Promise<CopyReport> {
   const { place, taker, file } = options
-  const connection = new Connection(place, COPY_ANSWER_MS_MAX)
+  const connection = new PostgresConnection(place, COPY_ANSWER_MS_MAX)
   try {
-    const state = await connection.within('BEGIN', () => lookAtServer(connection, place, taker))
+    const state = await connection.within('BEGIN', () =>
+      lockServerJournal(connection, place, taker),
+    )
     const mark = readMark(markFileOf(file))
     if (isNeverCopied(options, mark, state)) {
       createMark(markFileOf(file), mark.mark)
@@ -75,7 +74,7 @@ export async function copyToFile(options: CopyToFileOptions): Promise<CopyReport
     const judged = judgeFile(options, mark, state)
     if (judged === 'done') return { kind: 'done', counted: undefined, last: state.last }
     await refuseKilled(connection, options)
-    return await copyOver(connection, options, { state, isMoved: state.movedTo !== undefined })
+    return await moveToFile(connection, options, { state, isMoved: state.movedTo !== undefined })
   } catch (error) {
     if (!isDamage(error)) throw copyFailed(error)
     throw corruptOnServer(
@@ -98,7 +97,7 @@ function removeFile(file: string): void {
   rmSync(markFileOf(file), { force: true })
 }
 
-/** A copy to the server got no further than the file's mark. */
+/** Tells whether a copy to the server got no further than the mark of the file. */
 function isNeverCopied(
   { file, identity, place, fileName }: CopyOptions,
   mark: MarkReading,
@@ -107,14 +106,13 @@ function isNeverCopied(
   if (mark.kind !== 'moved' || mark.to !== serverName(place)) return false
   if (state === undefined || (state.isBlank && state.movedTo === undefined)) return true
   const found = verifyJournal({ file, identity }, { evenMoved: true })
-  return found?.nature.first === state.nature.first && state.movedTo === fileName
+  return found?.meta.first === state.meta.first && state.movedTo === fileName
 }
 
-/** @throws Failure if an existing file may not be replaced */
 function judgeFile(options: CopyOptions, mark: MarkReading, state: ServerState): 'copy' | 'done' {
   const { file, identity, place, fileName } = options
-  if (state.nature.identity !== identity)
-    throw foreign(serverName(place), state.nature.identity, identity)
+  if (state.meta.identity !== identity)
+    throw foreign(serverName(place), state.meta.identity, identity)
   if (state.movedTo !== undefined) {
     if (state.movedTo === fileName && mark.kind === 'copying') return 'copy'
     if (state.movedTo === fileName && mark.kind === 'read') return 'done'
@@ -134,7 +132,7 @@ function judgeFile(options: CopyOptions, mark: MarkReading, state: ServerState):
       throw copyTaken(file, 'a journal that may be the current one')
     case 'moved': {
       const found = verifyJournal({ file, identity }, { evenMoved: true })
-      if (found?.nature.first !== state.nature.first)
+      if (found?.meta.first !== state.meta.first)
         throw copyTaken(file, 'a journal of another beginning')
       if (mark.mark.sequence > state.last.sequence) throw copyBehind(file, mark.mark, state.last)
       return 'copy'
@@ -144,12 +142,11 @@ function judgeFile(options: CopyOptions, mark: MarkReading, state: ServerState):
   }
 }
 
-async function copyOver(
-  connection: Connection,
+async function moveToFile(
+  connection: PostgresConnection,
   options: CopyToFileOptions,
   { state, isMoved }: { readonly state: ServerState; readonly isMoved: boolean },
 ): Promise<CopyReport> {
-  // A journal that has moved has no writer any more.
   const lease = isMoved ? undefined : await holdLease(connection, options)
   try {
     const copied = await fetchFile(connection, options, state)
@@ -165,20 +162,23 @@ async function copyOver(
   }
 }
 
-/** Checked again after the copy, which may take minutes. */
-async function refuseKilled(connection: Connection, { place }: CopyOptions): Promise<void> {
+/** Called again after the copy, which may take minutes. */
+async function refuseKilled(connection: PostgresConnection, { place }: CopyOptions): Promise<void> {
   const kill = await readKillOrder(connection, place.schema)
   if (kill && kill.state !== 'released') throw copyKilled(serverName(place), kill)
 }
 
-async function holdLease(connection: Connection, options: CopyToFileOptions): Promise<HeldLease> {
+async function holdLease(
+  connection: PostgresConnection,
+  options: CopyToFileOptions,
+): Promise<HeldLease> {
   const { place, taker, terms, clock, timers } = options
   const lastingMs = Math.max(LEASE_MS, terms.lastingMs)
   const lasting = { ...terms, lastingMs }
   const attempt = await takeLease({ connection, schema: place.schema, clock }, taker, lasting)
   if (attempt.kind === 'held') throw leaseHeld(place, attempt.holder, attempt.freeInMs)
   if (attempt.isAbandoned) options.noteRetreat()
-  const renewals = new Connection(place, terms.lastingMs)
+  const renewals = new PostgresConnection(place, terms.lastingMs)
   return new HeldLease({
     connection: renewals,
     schema: place.schema,
@@ -190,22 +190,21 @@ async function holdLease(connection: Connection, options: CopyToFileOptions): Pr
   })
 }
 
-/** From one snapshot, under another name. */
 async function fetchFile(
-  connection: Connection,
+  connection: PostgresConnection,
   options: CopyOptions,
-  { nature }: ServerState,
+  { meta }: ServerState,
 ): Promise<ExpectedCopy> {
   const { place } = options
   const { schema } = place
   const file = madeFileOf(options)
   removeFile(file)
   const refuse = (flaw: Flaw): Failure => corruptOnServer(serverName(place), flaw)
-  const { database, last, counted } = await makeProvedFile({ file, nature, refuse }, (empty) =>
+  const { database, last, counted } = await makeProvedFile({ file, meta, refuse }, (empty) =>
     connection.within('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', async () => {
-      const expected = await readExpected(connection, schema, nature)
+      const expected = await readExpected(connection, schema, meta)
       const { packUpTo } = expected
-      const onRows = followRows(options, 'copying', expected.counted)
+      const onRows = countProgress(options, 'copying', expected.counted)
       await fetchTables({ connection, schema, database: empty, packUpTo, onRows })
       return expected
     }),
@@ -215,9 +214,9 @@ async function fetchFile(
 }
 
 async function readExpected(
-  connection: Connection,
+  connection: PostgresConnection,
   name: string,
-  { first, layout }: ServerNature,
+  { first, layout }: ServerMeta,
 ): Promise<ExpectedCopy & { readonly packUpTo: number }> {
   const schema = quoteName(name)
   const [row = {}] = await connection.query(
@@ -242,9 +241,8 @@ function putInPlace(options: CopyOptions): void {
   syncDirectory(dirname(file))
 }
 
-/** No daemon writes it from now on. */
 async function leaveServer(
-  connection: Connection,
+  connection: PostgresConnection,
   { place, fileName }: CopyOptions,
   token: number,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Failure } from '../../lib/failure.ts'
-import { type JournalSize, countJournal } from './prove-copy.ts'
+import { type JournalSize, countJournal, makeProvedFile } from './prove-copy.ts'
 import {
   createMark,
   createMovedMark,
@@ -12,32 +12,28 @@ import {
 import { type Flaw, foreign, movedAway, movedOn } from '../journal-failures.ts'
 import { openReading, removeDatabase } from '../journal-layout.ts'
 import { WRITER } from '../journal-writer.ts'
-import { type VerifiedJournal, verifyJournal } from '../sqlite-journal.ts'
-import { readStoredRecords } from '../verify-journal.ts'
-import { type TableRow, toTableRow } from '../postgres/changes.ts'
-import { Connection, serverName, sqlStateOf } from '../postgres/connection.ts'
+import { type VerifiedJournal, verifyJournal } from '../verify-journal.ts'
+import { readStoredRecords } from '../verified-prefix.ts'
+import { type TableRow, toTableRow } from '../postgres/table-changes.ts'
+import { PostgresConnection, serverName, sqlStateOf } from '../postgres/connection.ts'
 import { copyBehind, copyFailed, copyTaken, copyUnknown, nothingToCopy } from './copy-failures.ts'
 import {
   COPY_ANSWER_MS_MAX,
   type CopyOptions,
   type CopyReport,
-  followRows,
-  lookAtServer,
-  makeProvedFile,
-  type ServerState,
-} from './copy-parts.ts'
-import { fetchTables } from '../postgres/fetch-tables.ts'
+  countProgress,
+} from './copy-options.ts'
+import { lockServerJournal, type ServerState } from './server-state.ts'
+import { fetchTables, putFeedPlace } from '../postgres/replica.ts'
 import { leaseHeld, tailLostOnServer } from '../postgres/postgres-failures.ts'
-import { putFeedPlace } from '../postgres/replica.ts'
 import { insertServerRows, makeServerTables } from '../postgres/server-tables.ts'
-import { JOURNAL_TABLES, type JournalTable, quoteName } from '../postgres/tables.ts'
+import { JOURNAL_TABLES, type JournalTable, quoteName } from '../postgres/server-schema.ts'
 
-/** Sent to the server at a time. */
 const PAGE_ROWS = 1000
 const PAGE_CHARACTERS = 1_000_000
 
 export interface CopyToServerOptions extends CopyOptions {
-  /** Another machine must know that resting orders may be outdated. */
+  /** The next machine must know that resting orders may be outdated. */
   readonly isRetreated: boolean
 }
 
@@ -65,9 +61,9 @@ export async function copyToServer(options: CopyToServerOptions): Promise<CopyRe
   const found = verifyJournal({ file, identity }, { allRows: true, evenMoved: true })
   if (found === undefined) throw nothingToCopy(file)
   const database = openReading(file)
-  const connection = new Connection(place, COPY_ANSWER_MS_MAX)
+  const connection = new PostgresConnection(place, COPY_ANSWER_MS_MAX)
   try {
-    return await copyOver(connection, options, {
+    return await moveToServer(connection, options, {
       ...found,
       database,
       mark,
@@ -80,13 +76,12 @@ export async function copyToServer(options: CopyToServerOptions): Promise<CopyRe
   }
 }
 
-/** It becomes this machine's replica. */
 function proofFileOf({ replicaFile }: CopyOptions): string {
   return `${replicaFile}.copied`
 }
 
-async function copyOver(
-  connection: Connection,
+async function moveToServer(
+  connection: PostgresConnection,
   options: CopyToServerOptions,
   source: CopySource,
 ): Promise<CopyReport> {
@@ -95,11 +90,11 @@ async function copyOver(
   let isMarked = false
   try {
     const kind = await connection.within('BEGIN', async () => {
-      const state = await lookAtServer(connection, place, taker)
+      const state = await lockServerJournal(connection, place, taker)
       const target = judgeServer(options, source, state)
       if (target === 'done') return 'done'
       await (target === 'make'
-        ? makeServerTables(connection, place.schema, source.nature)
+        ? makeServerTables(connection, place.schema, source.meta)
         : clearServer(connection, place.schema, source))
       await writeRows(connection, options, source)
       const feedPlace = await writeLease(connection, options, source)
@@ -117,27 +112,26 @@ async function copyOver(
     return { kind, counted: kind === 'copied' ? source.counted : undefined, last }
   } catch (error) {
     if (!isMarked) throw copyFailed(error)
-    // An error of the server proves that nothing is committed.
+    // An error that the server itself sends proves that nothing is committed.
     if (sqlStateOf(error) === undefined) throw copyUnknown(error)
     createMark(markFileOf(file), last)
     throw copyFailed(error)
   }
 }
 
-/** @throws Failure if an existing journal may not be replaced */
 function judgeServer(
   { place, file, identity, fileName }: CopyOptions,
-  { nature, prefix, mark }: CopySource,
+  { meta, prefix, mark }: CopySource,
   state: ServerState | undefined,
 ): 'make' | 'replace' | 'done' {
   if (state === undefined) return 'make'
   const where = serverName(place)
-  if (state.nature.identity !== identity) throw foreign(where, state.nature.identity, identity)
+  if (state.meta.identity !== identity) throw foreign(where, state.meta.identity, identity)
   if (state.isBlank && state.movedTo === undefined) {
     if (state.freeInMs > 0) throw leaseHeld(place, state.holder, state.freeInMs)
     return 'replace'
   }
-  if (state.nature.first !== nature.first) throw copyTaken(where, 'a journal of another beginning')
+  if (state.meta.first !== meta.first) throw copyTaken(where, 'a journal of another beginning')
   const isMoved = mark.kind === 'moved'
   if (state.movedTo === undefined) {
     if (!isMoved) throw copyTaken(where, 'this journal, as it goes on there')
@@ -145,40 +139,36 @@ function judgeServer(
       throw tailLostOnServer(where, state.last.sequence, prefix.last.sequence)
     return 'done'
   }
-  // A journal that moved on to another file is newer.
   if (isMoved && state.movedTo !== fileName) throw movedOn(file, where, state.movedTo)
   if (state.last.sequence > prefix.last.sequence) throw copyBehind(where, state.last, prefix.last)
   return 'replace'
 }
 
-/** Rights granted on the tables stay. */
+/** Emptied and not dropped, so that rights granted on the tables stay. */
 async function clearServer(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   name: string,
-  { nature }: CopySource,
+  { meta }: CopySource,
 ): Promise<void> {
   const schema = quoteName(name)
   for (const table of [...JOURNAL_TABLES.map((one) => one.name), 'feed', 'followers'])
     await connection.query(`DELETE FROM ${schema}.${table}`)
   for (const key of ['salt', 'first'] as const)
-    await connection.query(`UPDATE ${schema}.meta SET value = $2 WHERE name = $1`, [
-      key,
-      nature[key],
-    ])
+    await connection.query(`UPDATE ${schema}.meta SET value = $2 WHERE name = $1`, [key, meta[key]])
   await connection.query(`DELETE FROM ${schema}.meta WHERE name = $1`, [WRITER])
-  if (nature.writer)
+  if (meta.writer)
     await connection.query(`INSERT INTO ${schema}.meta VALUES ($1, $2)`, [
       WRITER,
-      JSON.stringify(nature.writer),
+      JSON.stringify(meta.writer),
     ])
 }
 
 async function writeRows(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   options: CopyOptions,
   { database, counted }: CopySource,
 ): Promise<void> {
-  const onRows = followRows(options, 'copying', counted)
+  const onRows = countProgress(options, 'copying', counted)
   for (const table of JOURNAL_TABLES) {
     for (const page of pagesOf(database, table)) {
       await insertServerRows(connection, options.place.schema, table, page)
@@ -215,11 +205,11 @@ function* rowsOfTable(
 }
 
 /**
- * A place beyond all earlier ones makes every machine fetch its replica anew: no journal has a
- * transaction each millisecond.
+ * A feed place beyond all earlier ones makes every machine fetch its replica anew. Milliseconds are
+ * beyond them, because no journal has a transaction each millisecond.
  */
 async function writeLease(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   { place, taker, isRetreated }: CopyToServerOptions,
   { prefix }: CopySource,
 ): Promise<number> {
@@ -234,20 +224,19 @@ async function writeLease(
   return Number(row['feed_place'])
 }
 
-/** Into a file beside the replica. */
 async function proveServer(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   options: CopyOptions,
   { source, feedPlace }: { readonly source: CopySource; readonly feedPlace: number },
 ): Promise<void> {
-  const { nature, counted, prefix } = source
+  const { meta, counted, prefix } = source
   const { schema } = options.place
   const refuse = ({ found }: Flaw): Failure =>
     copyFailed(new Error(`what was read back is not what was written: ${found}`))
   const { database } = await makeProvedFile(
-    { file: proofFileOf(options), nature, refuse },
+    { file: proofFileOf(options), meta, refuse },
     async (empty) => {
-      const onRows = followRows(options, 'reading back', counted)
+      const onRows = countProgress(options, 'reading back', counted)
       await fetchTables({ connection, schema, database: empty, onRows })
       putFeedPlace(empty, feedPlace)
       return { last: prefix.last, counted }

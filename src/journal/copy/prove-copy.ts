@@ -1,19 +1,27 @@
 import type { DatabaseSync } from 'node:sqlite'
+import {
+  type JournalMeta,
+  LAYOUT_CURVES,
+  makeTables,
+  removeDatabase,
+  hasBlocks,
+  hasCurves,
+} from '../journal-layout.ts'
+import type { PostgresConnection } from '../postgres/connection.ts'
+import { openReplica } from '../postgres/replica.ts'
+import { quoteName } from '../postgres/server-schema.ts'
 import type { Failure } from '../../lib/failure.ts'
 import type { Mark } from '../durable-mark.ts'
 import type { Flaw } from '../journal-failures.ts'
-import { hasBlocks, hasCurves, type JournalNature } from '../journal-layout.ts'
-import { findFlawedRows } from '../sqlite-journal.ts'
-import { readVerified } from '../verify-journal.ts'
+import { findFlawedRows } from '../verify-journal.ts'
+import { readVerifiedPrefix } from '../verified-prefix.ts'
 
-/** The counted tables. */
-export const COUNTED = {
+const COUNTED = {
   records: 'records',
   book: 'book',
   keys: 'used_keys',
   fills: 'fills',
   funding: 'funding',
-  /** Points of curves. */
   curves: 'curves',
 } as const
 
@@ -21,13 +29,12 @@ type Counted = keyof typeof COUNTED
 
 export type JournalSize = Readonly<Record<Counted, number>>
 
-export function toJournalSize(countOf: (counted: Counted) => unknown): JournalSize {
+function toJournalSize(countOf: (counted: Counted) => unknown): JournalSize {
   const names = Object.keys(COUNTED) as Counted[]
   const counts = names.map((name) => [name, Number(countOf(name) ?? 0)] as const)
   return Object.fromEntries(counts) as JournalSize
 }
 
-/** This proves nothing. */
 export function countJournal(database: DatabaseSync): JournalSize {
   const count = (from: string, what = 'count(*)'): number =>
     Number(database.prepare(`SELECT ${what} AS n FROM ${from}`).get()?.['n'] ?? 0)
@@ -43,9 +50,9 @@ export function rowsOf(counted: JournalSize): number {
   return Object.values(counted).reduce((rows, count) => rows + count, 0)
 }
 
-export interface JournalCopy {
+interface JournalCopy {
   readonly database: DatabaseSync
-  readonly nature: JournalNature
+  readonly meta: JournalMeta
 }
 
 export interface ExpectedCopy {
@@ -54,11 +61,11 @@ export interface ExpectedCopy {
 }
 
 /**
- * As a start does, plus all rows that a start does not read. Equal last links and seals imply that
- * everything below them is equal.
+ * Verifies what a start verifies, and all rows that a start does not read. If last links and seals
+ * are equal, everything below them is.
  * @throws the failure that `refuse` builds of the first flaw
  */
-export function proveCopy(
+function proveCopy(
   copy: JournalCopy,
   expected: ExpectedCopy,
   refuse: (flaw: Flaw) => Failure,
@@ -68,11 +75,11 @@ export function proveCopy(
 }
 
 export function findCopyFlaw(
-  { database, nature }: JournalCopy,
+  { database, meta }: JournalCopy,
   { last, counted }: ExpectedCopy,
 ): Flaw | undefined {
-  const prefix = readVerified(database, nature)
-  const flaw = prefix.flaw ?? prefix.daysFlaw ?? findFlawedRows(database, { nature, prefix })
+  const prefix = readVerifiedPrefix(database, meta)
+  const flaw = prefix.flaw ?? prefix.daysFlaw ?? findFlawedRows(database, { meta, prefix })
   if (flaw) return flaw
   const { sequence, link } = prefix.last
   if (sequence !== last.sequence || link !== last.link)
@@ -82,4 +89,47 @@ export function findCopyFlaw(
   if (name === undefined) return undefined
   const difference = `${name}: ${counted[name]} and ${found[name]}`
   return { sequence: undefined, found: `not as many rows: ${difference}` }
+}
+
+/** Must be called in the transaction in which `fetchTables` reads. */
+export async function countServer(
+  connection: Pick<PostgresConnection, 'query'>,
+  schema: string,
+  layout: number,
+): Promise<JournalSize> {
+  const isThere = ([name]: [string, string]): boolean =>
+    name !== 'curves' || layout >= LAYOUT_CURVES
+  const counts = Object.entries(COUNTED)
+    .filter(isThere)
+    .map(([name, table]) => `(SELECT count(*) FROM ${quoteName(schema)}.${table}) AS ${name}`)
+  const [row = {}] = await connection.query(`SELECT ${counts.join(', ')}`)
+  return toJournalSize((name) => row[name])
+}
+
+interface FileToMake {
+  readonly file: string
+  readonly meta: JournalMeta
+  readonly refuse: (flaw: Flaw) => Failure
+}
+
+/**
+ * Makes the file anew, has it filled, and proves it; the caller closes the database.
+ * @param read fetches the tables, and returns what they must be
+ * @throws the failure that `refuse` builds of the first flaw
+ */
+export async function makeProvedFile(
+  { file, meta, refuse }: FileToMake,
+  read: (database: DatabaseSync) => Promise<ExpectedCopy>,
+): Promise<ExpectedCopy & { readonly database: DatabaseSync }> {
+  removeDatabase(file)
+  const database = openReplica(file)
+  try {
+    makeTables(database, meta)
+    const expected = await read(database)
+    proveCopy({ database, meta }, expected, refuse)
+    return { ...expected, database }
+  } catch (error) {
+    database.close()
+    throw error
+  }
 }

@@ -1,31 +1,26 @@
 import { messageOf } from '../../lib/failure.ts'
 import type { FleetState } from '../journal.ts'
-import { type Connection, sqlStateOf } from '../postgres/connection.ts'
+import { type PostgresConnection, sqlStateOf } from '../postgres/connection.ts'
 import { killOrderColumn, type KillOrderRow, parseKillOrder } from '../postgres/kill-order.ts'
-import { quoteName } from '../postgres/tables.ts'
+import { quoteName } from '../postgres/server-schema.ts'
 
-/** Members unseen for longer are not listed. */
 export const LISTED_FOR = '1 day'
 /** A standby looks four times a second. */
 const SEEN_WITHIN_MS = 5000
-/** A distant server is queried a dozen times for hundreds of accounts. */
 const READ_TOGETHER = 25
 
 /**
- * `writes`: a valid lease · `vanished`: expired · `ended`: given back · `new`: never written ·
- * `moved`: elsewhere now.
+ * `writes`: its lease is valid; `vanished`: the lease expired; `ended`: the lease was given back;
+ * `new`: nothing was ever written; `moved`: the journal is elsewhere now.
  */
 export type WriterState = 'writes' | 'vanished' | 'ended' | 'new' | 'moved'
 
-/** Follows a journal, or did within the last day. */
 export interface FleetStandby {
   readonly holder: string
-  /** Transactions. */
   readonly behind: number
-  /** The server's clock counts. */
   readonly seenAgoMs: number
   readonly isFollowing: boolean
-  /** Differences from the writer's trading, in words; empty: none known. */
+  /** How its trading would differ from the writer's, in words; empty if no difference is known. */
   readonly differs: string
 }
 
@@ -33,22 +28,21 @@ export interface FleetAccount {
   readonly schema: string
   readonly state: WriterState
   readonly holder: string
-  /** Server's clock. */
+  /** Unix ms, server's clock. */
   readonly takenAt: number
-  /** Unless renewed; negative after its end. */
+  /** Negative after the lease has expired. */
   readonly leaseLeftMs: number
-  /** Until a standby may take over. */
   readonly freeInMs: number
   readonly isHandoverAsked: boolean
   readonly lastSequence: number
-  /** `HOST FILE`; absent if it is here. */
+  /** `HOST FILE`; absent while the journal is here. */
   readonly movedTo?: string | undefined
   readonly standbys: readonly FleetStandby[]
   readonly shown: FleetMemberRow | undefined
   readonly kill: KillOrderRow | undefined
 }
 
-/** Another version's, or unreadable for this user. */
+/** A journal of another version, or one that this user may not read. */
 export interface FleetUnread {
   readonly schema: string
   readonly reason: string
@@ -57,14 +51,12 @@ export interface FleetUnread {
 export interface FleetMemberRow {
   readonly holder: string
   readonly state: FleetState
-  /** Server's clock. */
   readonly startedAt: number
   readonly seenAgoMs: number
 }
 
 export interface JournalSchema {
   readonly schema: string
-  /** Earlier versions did not make the table. */
   readonly hasOrder: boolean
 }
 
@@ -74,11 +66,11 @@ export interface FleetAccountsReading {
 }
 
 /**
- * One by one if the server refuses many.
+ * Reads the accounts one by one if the server refuses to answer for several at once.
  * @throws if the server does not answer
  */
 export async function readAccounts(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   journals: readonly JournalSchema[],
 ): Promise<FleetAccountsReading> {
   const accounts: Omit<FleetAccount, 'shown'>[] = []
@@ -95,7 +87,7 @@ export async function readAccounts(
         else accounts.push(toAccount(schema, row))
       }
     } catch (error) {
-      // Without an answer the others would fail too.
+      // Without an answer, the others would fail too.
       if (sqlStateOf(error) === undefined) throw error
       const [{ schema } = { schema: '' }, ...others] = together
       if (others.length === 0) unread.push({ schema, reason: messageOf(error) })
@@ -107,7 +99,6 @@ export async function readAccounts(
   return { accounts, unread }
 }
 
-/** Lease, followers as JSON, and kill order. */
 function toSelect({ schema, hasOrder }: JournalSchema, place: number): string {
   const of = quoteName(schema)
   return `(SELECT ${place} AS place, token, holder, released, handover_at IS NOT NULL AND NOT released AS wanted,

@@ -4,23 +4,23 @@ import {
   BLOCKS_TABLE,
   CURVES_TABLE,
   FILLS_TABLE,
-  type JournalNature,
+  type JournalMeta,
   LAYOUT,
 } from '../journal-layout.ts'
 import { renameRows } from '../tables/book-table.ts'
 import { readBuckets } from '../tables/key-table.ts'
 import { type RowsSum, sumToText } from '../tables/rows-sum.ts'
-import { sealOf } from '../verify-journal.ts'
+import { sealOf } from '../verified-prefix.ts'
 
 interface LayoutStep {
   readonly file: string
-  /** SQL for a server's schema; empty if tables stay. */
+  /** Empty if the server's tables stay. */
   readonly server: string
   /**
-   * Changes rows in a file of the present layout; a server's are then written back. Records never
-   * change; the book's rows get new digests and a seal.
+   * Changes rows in a file whose tables are already the new ones; a server's rows are fetched,
+   * changed, and written back. Records never change.
    */
-  readonly rows?: (database: DatabaseSync, nature: JournalNature) => void
+  readonly rows?: (database: DatabaseSync, meta: JournalMeta) => void
 }
 
 const FILLS_TABLE_7 = `
@@ -34,12 +34,11 @@ const FILLS_TABLE_7 = `
   CREATE INDEX fills_by_time ON fills (at);
 `
 
-/** Keyed by the layout that a step starts from. */
 const STEPS: Readonly<Record<number, LayoutStep>> = {
-  // Packed records; a server's are never packed.
+  // A server's records are never packed.
   5: { file: BLOCKS_TABLE, server: '' },
-  // A fill is named by trade and order; earlier ones lack kind and other fees. A server's standby
-  // states how its trading would differ.
+  // A fill is named by trade and order; earlier ones lack kind and other fees. A standby states how
+  // its trading would differ.
   6: {
     file: `
       DROP INDEX fills_by_time;
@@ -55,7 +54,7 @@ const STEPS: Readonly<Record<number, LayoutStep>> = {
       ALTER TABLE followers ADD COLUMN differs text NOT NULL DEFAULT '';`,
     rows: nameFillsByOrder,
   },
-  // A fill has its order's reason and tag, which earlier ones lack. Curves begin empty.
+  // A fill has the reason and the tag of its order, which earlier ones lack. Curves begin empty.
   7: {
     file: `
       DROP INDEX fills_by_time;
@@ -86,7 +85,7 @@ export function stepsFrom(layout: number): readonly LayoutStep[] {
  * Earlier books named fills by trade alone. An archived fill keeps that name, which the book
  * accepts for any order.
  */
-function nameFillsByOrder(database: DatabaseSync, { first }: JournalNature): void {
+function nameFillsByOrder(database: DatabaseSync, { first }: JournalMeta): void {
   const orders = database.prepare('SELECT orderId FROM fills WHERE tradeId = ?')
   const book = renameRows(database, first, 'trades', (tradeId) => {
     const orderId = orders.get(tradeId)?.['orderId']
@@ -95,7 +94,6 @@ function nameFillsByOrder(database: DatabaseSync, { first }: JournalNature): voi
   sealAnew(database, book)
 }
 
-/** @param book sum of its present rows */
 function sealAnew(database: DatabaseSync, book: RowsSum): void {
   const row = database.prepare('SELECT sequence, link, booked FROM checkpoints').get()
   if (row === undefined) return

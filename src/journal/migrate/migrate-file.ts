@@ -19,17 +19,16 @@ import {
   openReading,
   openWriting,
   readLayout,
-  readNature,
+  readMeta,
   removeDatabase,
 } from '../journal-layout.ts'
-import { isJournalFile, type VerifiedJournal, verifyJournal } from '../sqlite-journal.ts'
+import { isJournalFile, type VerifiedJournal, verifyJournal } from '../verify-journal.ts'
 import { stepsFrom } from './layout-steps.ts'
 
 export interface FileToMigrate {
-  /** The caller holds the lock of its directory. */
   readonly file: string
   readonly identity: string
-  /** Also one moved to a server, from which an interrupted copy is repeated. */
+  /** An interrupted copy to a server is repeated from a file that has moved. */
   readonly evenMoved?: boolean
 }
 
@@ -37,29 +36,27 @@ export interface MigrationPlan {
   readonly from: number
   readonly to: number
   readonly counted: JournalSize
-  /** Where the original is kept. */
   readonly copy: string
   readonly bytes: number
-  /** For the copy and the change. */
   readonly neededBytes: number
   readonly freeBytes: number
 }
 
 /**
- * Undefined if there is nothing to do. Changes nothing, and proves the journal row by row.
- * @throws Failure JOURNAL_LAYOUT_UNKNOWN, and as opening the journal does
+ * Proves the journal row by row and changes nothing. Undefined if there is nothing to migrate.
+ * @throws Failure JOURNAL_LAYOUT_UNKNOWN, and those of opening the journal
  */
 export function planMigration(options: FileToMigrate): MigrationPlan | undefined {
   return examine(options)?.plan
 }
 
 /**
- * Undefined if there is nothing to do.
+ * Brings a file to the present layout; undefined if it has it.
  *
  *     earlier ──proved, copied beside, the copy proved and durable──► copied ──changed in one transaction, proved──► present
  *       └── any failure before the commit: earlier, and it can be run again
  *
- * @throws Failure JOURNAL_MIGRATE_NO_ROOM, JOURNAL_CORRUPT, and as opening the journal does
+ * @throws Failure JOURNAL_MIGRATE_NO_ROOM, JOURNAL_CORRUPT, and those of opening the journal
  */
 export function migrateFile(options: FileToMigrate): MigrationPlan | undefined {
   const found = examine(options)
@@ -98,7 +95,7 @@ function examine({
     const bytes = sizeOf(file) + sizeOf(`${file}-wal`)
     const { bavail, bsize } = statfsSync(dirname(file))
     const copy = chooseCopy(file, from, { verified, counted })
-    // The log of the change may hold everything once more.
+    // SQLite's log of the change may hold everything once more.
     const neededBytes = 2 * bytes
     const plan = { from, to: LAYOUT, counted, copy, bytes, neededBytes, freeBytes: bavail * bsize }
     return { verified, plan }
@@ -123,8 +120,8 @@ function sizeOf(file: string): number {
 type OriginalJournal = Pick<ExaminedJournal, 'verified'> & { readonly counted: JournalSize }
 
 /**
- * An interrupted migration's copy or the first free name, so that a copy of another state is never
- * replaced.
+ * Returns the copy of an interrupted migration, or the first free name: a copy of another state is
+ * never replaced.
  */
 function chooseCopy(file: string, layout: number, original: OriginalJournal): string {
   const name = `${file}.layout-${layout}`
@@ -138,7 +135,6 @@ function isCopyOf(copy: string, { verified, plan: { counted } }: ExaminedJournal
   return existsSync(copy) && isSame(copy, { verified, counted })
 }
 
-/** It holds all rows as they were written. */
 function isSame(file: string, { verified, counted }: OriginalJournal): boolean {
   try {
     return reading(
@@ -150,24 +146,20 @@ function isSame(file: string, { verified, counted }: OriginalJournal): boolean {
   }
 }
 
-/**
- * A row that is not as written, or not in the original.
- * @throws for a damaged file
- */
 function findDifference(
   database: DatabaseSync,
   { verified, counted }: OriginalJournal,
   file: string,
 ): string | undefined {
-  const nature = readNature(database, file)
-  if (nature.first !== verified.nature.first) return 'it is another journal'
+  const meta = readMeta(database, file)
+  if (meta.first !== verified.meta.first) return 'it is another journal'
   const { last } = verified.prefix
-  return findCopyFlaw({ database, nature }, { last, counted })?.found
+  return findCopyFlaw({ database, meta }, { last, counted })?.found
 }
 
 /**
- * Has another name until it is proved and durable. The mark lies beside it, so that it can be put
- * back.
+ * The copy has another name until it is proved and durable. The mark is copied too, so that both
+ * can be put back.
  */
 function copyAside(file: string, { verified, plan }: ExaminedJournal): void {
   const { copy, counted } = plan
@@ -194,13 +186,12 @@ function changeLayout(file: string, { verified, plan }: ExaminedJournal): void {
     const steps = stepsFrom(plan.from)
     database.exec('BEGIN IMMEDIATE')
     for (const step of steps) database.exec(step.file)
-    for (const step of steps) step.rows?.(database, verified.nature)
+    for (const step of steps) step.rows?.(database, verified.meta)
     database.exec(`PRAGMA user_version = ${LAYOUT}`)
     const difference = findDifference(database, { verified, counted: plan.counted }, file)
     if (difference !== undefined) throw corrupt(file, { sequence: undefined, found: difference })
     database.exec('COMMIT')
   } finally {
-    // Uncommitted changes are undone.
     database.close()
   }
 }

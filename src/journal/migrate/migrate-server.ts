@@ -3,19 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { Failure } from '../../lib/failure.ts'
-import {
-  COPY_ANSWER_MS_MAX,
-  countServer,
-  lookAtServer,
-  makeProvedFile,
-  type ServerState,
-} from '../copy/copy-parts.ts'
-import type { JournalSize } from '../copy/prove-copy.ts'
+import { COPY_ANSWER_MS_MAX } from '../copy/copy-options.ts'
+import { countServer, makeProvedFile, type JournalSize } from '../copy/prove-copy.ts'
+import { lockServerJournal, type ServerState } from '../copy/server-state.ts'
 import { type Flaw, foreign } from '../journal-failures.ts'
 import { LAYOUT } from '../journal-layout.ts'
-import { type Changes, readChanges, toServerText } from '../postgres/changes.ts'
-import { Connection, type PostgresPlace, serverName } from '../postgres/connection.ts'
-import { fetchTables } from '../postgres/fetch-tables.ts'
+import { type TableChanges, readChanges, toServerText } from '../postgres/table-changes.ts'
+import { PostgresConnection, type PostgresPlace, serverName } from '../postgres/connection.ts'
+import { fetchTables } from '../postgres/replica.ts'
 import type { LeaseTaker } from '../postgres/lease.ts'
 import {
   corruptOnServer,
@@ -24,7 +19,12 @@ import {
   translatePostgresError,
 } from '../postgres/postgres-failures.ts'
 import { insertServerRows } from '../postgres/server-tables.ts'
-import { functionsSql, JOURNAL_TABLES, type JournalTable, quoteName } from '../postgres/tables.ts'
+import {
+  functionsSql,
+  JOURNAL_TABLES,
+  type JournalTable,
+  quoteName,
+} from '../postgres/server-schema.ts'
 import { stepsFrom } from './layout-steps.ts'
 
 /** A standby looks four times a second. */
@@ -43,14 +43,13 @@ export interface ServerMigration {
   readonly from: number
   readonly to: number
   readonly counted: JournalSize
-  /** Keeps the original tables. */
   readonly copy: string
   readonly bytes: number
 }
 
 /**
- * One transaction on the server; undefined if there is nothing to do. No machine gets the lease
- * meanwhile, and earlier tokens become void.
+ * Brings a server's journal to the present layout in one transaction; undefined if it has it. No
+ * machine gets the lease meanwhile, and earlier tokens become void.
  *
  *     earlier ──copied into a schema beside, tables changed, proved, rows changed, proved again──► committed: present
  *       └── any failure before: earlier, unchanged
@@ -62,7 +61,7 @@ export async function migrateServer(
   options: ServerToMigrate,
 ): Promise<ServerMigration | undefined> {
   const { place } = options
-  const connection = new Connection(place, COPY_ANSWER_MS_MAX)
+  const connection = new PostgresConnection(place, COPY_ANSWER_MS_MAX)
   const folder = mkdtempSync(join(tmpdir(), 'intentd-migrate-'))
   try {
     return await connection.within('BEGIN', () => migrateWithin(connection, options, folder))
@@ -74,7 +73,7 @@ export async function migrateServer(
   }
 }
 
-type MigrationConnection = Pick<Connection, 'query'>
+type MigrationConnection = Pick<PostgresConnection, 'query'>
 
 async function migrateWithin(
   connection: MigrationConnection,
@@ -82,8 +81,8 @@ async function migrateWithin(
   folder: string,
 ): Promise<ServerMigration | undefined> {
   const { place, taker, isDry } = options
-  const state = await lookAtServer(connection, place, taker, { evenOlder: true })
-  if (state === undefined || state.nature.layout === LAYOUT) return undefined
+  const state = await lockServerJournal(connection, place, taker, { evenOlder: true })
+  if (state === undefined || state.meta.layout === LAYOUT) return undefined
   assertFree(options, state)
   await refuseFollowed(connection, place)
   const plan = await planServer(connection, place, state)
@@ -91,11 +90,11 @@ async function migrateWithin(
   await copyTables(connection, place.schema, plan.copy)
   await changeTables(connection, place.schema, plan.from)
   const { schema } = place
-  const { nature, last } = state
+  const { meta, last } = state
   const refuse = (flaw: Flaw): Failure => corruptOnServer(serverName(place), flaw)
   const fetchProved = async (name: string): Promise<DatabaseSync> => {
     const file = join(folder, name)
-    const { database } = await makeProvedFile({ file, nature, refuse }, async (empty) => {
+    const { database } = await makeProvedFile({ file, meta, refuse }, async (empty) => {
       await fetchTables({ connection, schema, database: empty })
       return { last, counted: plan.counted }
     })
@@ -113,15 +112,14 @@ async function migrateWithin(
   return plan
 }
 
-/** @throws Failure if the journal belongs to another account, is elsewhere, or has a writer */
 function assertFree({ place, identity }: ServerToMigrate, state: ServerState): void {
-  const { nature, movedTo, freeInMs, holder } = state
-  if (nature.identity !== identity) throw foreign(serverName(place), nature.identity, identity)
+  const { meta, movedTo, freeInMs, holder } = state
+  if (meta.identity !== identity) throw foreign(serverName(place), meta.identity, identity)
   if (movedTo !== undefined) throw movedAway(place, movedTo)
   if (freeInMs > 0) throw leaseHeld(place, holder, freeInMs)
 }
 
-/** A follower of an earlier layout could no longer take over. */
+/** A standby of the earlier version could no longer take over. */
 async function refuseFollowed(
   connection: MigrationConnection,
   place: PostgresPlace,
@@ -146,17 +144,17 @@ async function refuseFollowed(
 async function planServer(
   connection: MigrationConnection,
   place: PostgresPlace,
-  { nature }: ServerState,
+  { meta }: ServerState,
 ): Promise<ServerMigration> {
-  const copy = `${place.schema}_layout_${nature.layout}`
+  const copy = `${place.schema}_layout_${meta.layout}`
   const [row = {}] = await connection.query(
     `SELECT (SELECT sum(pg_total_relation_size(oid)) FROM pg_class
         WHERE relkind = 'r' AND relnamespace = to_regnamespace($1)) AS bytes, to_regnamespace($2) IS NOT NULL AS taken`,
     [quoteName(place.schema), quoteName(copy)],
   )
   if (row['taken'] === true) throw copyExists(place, copy)
-  const counted = await countServer(connection, place.schema, nature.layout)
-  return { from: nature.layout, to: LAYOUT, counted, copy, bytes: Number(row['bytes'] ?? 0) }
+  const counted = await countServer(connection, place.schema, meta.layout)
+  return { from: meta.layout, to: LAYOUT, counted, copy, bytes: Number(row['bytes'] ?? 0) }
 }
 
 function copyExists(place: PostgresPlace, copy: string): Failure {
@@ -168,7 +166,7 @@ function copyExists(place: PostgresPlace, copy: string): Failure {
   })
 }
 
-/** Without feed and followers the copy is not read as a journal. */
+/** The copy lacks the feed and the followers, so that nothing takes it for a journal. */
 async function copyTables(
   connection: MigrationConnection,
   schema: string,
@@ -178,7 +176,6 @@ async function copyTables(
   const rows = await connection.query('SELECT tablename FROM pg_tables WHERE schemaname = $1', [
     schema,
   ])
-  // An earlier layout lacks later tables.
   const own = new Set(rows.map(({ tablename }) => String(tablename)))
   const tables = JOURNAL_TABLES.map(({ name }) => name).filter((name) => own.has(name))
   for (const table of ['meta', 'lease', ...tables])
@@ -187,7 +184,6 @@ async function copyTables(
     )
 }
 
-/** The earlier layout's functions are dropped, so its programs fail. */
 async function changeTables(
   connection: MigrationConnection,
   schema: string,
@@ -207,15 +203,11 @@ async function changeTables(
   `)
 }
 
-/**
- * In the file.
- * @returns the changes
- */
-function changeRows(database: DatabaseSync, from: number, { nature }: ServerState): Changes {
+function changeRows(database: DatabaseSync, from: number, { meta }: ServerState): TableChanges {
   const session = database.createSession()
   try {
     database.exec('BEGIN IMMEDIATE')
-    for (const step of stepsFrom(from)) step.rows?.(database, nature)
+    for (const step of stepsFrom(from)) step.rows?.(database, meta)
     database.exec('COMMIT')
     return readChanges(database, session.changeset())
   } finally {
@@ -226,7 +218,7 @@ function changeRows(database: DatabaseSync, from: number, { nature }: ServerStat
 async function writeChanges(
   connection: MigrationConnection,
   schema: string,
-  changes: Changes,
+  changes: TableChanges,
 ): Promise<void> {
   for (const table of JOURNAL_TABLES) {
     const { put = [], drop = [] } = changes[table.name] ?? {}
@@ -240,7 +232,7 @@ async function dropRows(
   connection: MigrationConnection,
   schema: string,
   { name, key }: JournalTable,
-  rows: NonNullable<Changes[string]['put']>,
+  rows: NonNullable<TableChanges[string]['put']>,
 ): Promise<void> {
   const table = `${quoteName(schema)}.${name}`
   const isNamed = key.map((one) => `t.${quoteName(one)} = gone.${quoteName(one)}`).join(' AND ')
@@ -251,7 +243,7 @@ async function dropRows(
     )
 }
 
-/** Voids a suspended writer's lease, and makes replicas be fetched anew. */
+/** No token of an earlier writer is valid any more, and every replica is fetched anew. */
 async function voidEarlier(connection: MigrationConnection, name: string): Promise<void> {
   const schema = quoteName(name)
   await connection.query(

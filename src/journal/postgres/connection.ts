@@ -3,35 +3,32 @@ import pg from 'pg'
 import type { Secret } from '../../lib/secret.ts'
 
 export interface PostgresPlace {
-  /** Without a password. */
   readonly url: string
   readonly password: Secret | undefined
-  /** This account's alone. */
   readonly schema: string
 }
 
-/** For display. */
 export function serverName({ url, schema }: PostgresPlace): string {
   return `${url} ${schema}`
 }
 
-/** With TLS; a slower server counts as away. */
+/** Includes TLS. A slower server counts as away. */
 const CONNECT_MS_MAX = 5000
 
 /** A server may confirm commits before they are durable. Stricter settings than `on` stay. */
 const COMMIT_DURABLY = `SELECT set_config('synchronous_commit', 'on', false)
   WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')`
 
-/** Kills must not wait for another server. */
+/** A kill must not wait for another server. */
 export const COMMIT_LOCALLY = 'SET synchronous_commit = local'
 
 type ServerRow = Readonly<Record<string, unknown>>
 
 /**
- * Opened when needed and after a loss; a query during the loss has failed, and is not repeated.
- * Send one query at a time.
+ * A connection that opens when it is needed, and again after a loss. A query that was under way at
+ * the loss fails and is not repeated. Queries are sent one at a time.
  */
-export class Connection {
+export class PostgresConnection {
   readonly #place: PostgresPlace
   readonly #answerMsMax: number
   readonly #settings: string
@@ -40,8 +37,8 @@ export class Connection {
   #within: pg.Client | undefined
 
   /**
-   * @param answerMsMax of an answer; 0: no limit
-   * @param settings SQL that each session begins with
+   * @param answerMsMax 0 is no limit
+   * @param settings SQL with which each session begins
    */
   constructor(place: PostgresPlace, answerMsMax = 0, settings = '') {
     this.#place = place
@@ -49,12 +46,7 @@ export class Connection {
     this.#settings = `${COMMIT_DURABLY}; ${settings}`
   }
 
-  /** Otherwise the first query opens it. */
-  async open(): Promise<void> {
-    await this.#connect()
-  }
-
-  /** Sends no query: a failure here has told the server nothing. */
+  /** Sends no query, so after a failure the server has received nothing. */
   async connect(): Promise<void> {
     await this.#connect()
   }
@@ -64,14 +56,14 @@ export class Connection {
     try {
       return (await client.query<ServerRow>(sql, [...values])).rows
     } catch (error) {
-      // After the server's own error the connection is intact; after any other its state is
-      // unknown.
+      // After an error that the server sends, the connection is intact; after any other its state
+      // is unknown.
       if (sqlStateOf(error) === undefined) this.#cut(client)
       throw error
     }
   }
 
-  /** A lost connection ends the transaction: no query is sent outside of it. */
+  /** A loss of the connection ends the transaction, and no further query of it is sent. */
   async within<Result>(begin: string, work: () => Promise<Result>): Promise<Result> {
     const client = await this.#connect()
     this.#within = client
@@ -94,7 +86,6 @@ export class Connection {
     await client?.end().catch(() => undefined)
   }
 
-  /** Simultaneous queries use one connection, in turn. */
   async #connect(): Promise<pg.Client> {
     if (this.#within && this.#client !== this.#within) throw new Error('the connection was lost')
     if (this.#client) return this.#client
@@ -112,7 +103,6 @@ export class Connection {
       application_name: 'intentd',
       keepAlive: true,
     })
-    // After a loss the next query reconnects.
     client.on('error', () => {
       if (this.#client === client) this.#client = undefined
     })
@@ -125,7 +115,7 @@ export class Connection {
     return client
   }
 
-  /** A dead server takes no farewell. */
+  /** Ends the socket at once: a dead server answers no request to close. */
   #cut(client: pg.Client): void {
     if (this.#client === client) this.#client = undefined
     const { connection } = client as unknown as { readonly connection: { readonly stream: Socket } }
@@ -133,7 +123,7 @@ export class Connection {
   }
 }
 
-/** With the password: never to be shown. */
+/** The result contains the password and must never be shown. */
 export function withPassword({ url, password }: Pick<PostgresPlace, 'url' | 'password'>): string {
   if (password === undefined) return url
   const whole = new URL(url)
@@ -141,7 +131,6 @@ export function withPassword({ url, password }: Pick<PostgresPlace, 'url' | 'pas
   return whole.href
 }
 
-/** Undefined for any other error. */
 export function sqlStateOf(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
 }

@@ -1,16 +1,17 @@
 import type { FleetAlert, FleetState } from '../journal.ts'
-import { type Connection, sqlStateOf } from './connection.ts'
-import { cleanText } from './tables.ts'
+import { type PostgresConnection, sqlStateOf } from './connection.ts'
+import { cleanText } from './server-schema.ts'
 
-/** For all accounts of a database. Trading does not need it. */
+/** The schema that all accounts of a database share. Trading does not need it. */
 export const FLEET_SCHEMA = 'intentd_fleet'
 
-/** Also how long alerts are kept, up to a maximum. */
 const MEMBERS_KEPT = '7 days'
 const ALERTS_KEPT = '30 days'
 const ALERTS_MAX = 5000
 
-/** SQLSTATEs: a missing schema, table or function, or one that another session is creating. */
+/**
+ * SQLSTATEs of a missing schema, table or function, and of one that another session is creating.
+ */
 const MISSING: ReadonlySet<unknown> = new Set(['3F000', '42P01', '42883'])
 const MADE_BY_ANOTHER: ReadonlySet<unknown> = new Set(['42P06', '42P07', '42723', '23505'])
 
@@ -50,17 +51,17 @@ const FLEET_SQL = `
   END $intentd$;`
 
 export interface FleetMemberOptions {
-  readonly connection: Pick<Connection, 'query'>
-  /** A later writer takes the row over: an account's id is its schema, a worker's its process. */
+  readonly connection: Pick<PostgresConnection, 'query'>
+  /**
+   * A daemon's id is its schema, a worker's its process. A later writer of the schema takes the row
+   * over.
+   */
   readonly id: string
   readonly kind: 'daemon' | 'worker'
-  /** For display: user, machine, process. */
   readonly holder: string
-  /** Empty if it has no journal. */
   readonly schema: string
 }
 
-/** A member's row and alerts, which all readers see. */
 export class FleetMember {
   readonly #options: FleetMemberOptions
 
@@ -68,10 +69,7 @@ export class FleetMember {
     this.#options = options
   }
 
-  /**
-   * @param state undefined: only alerts
-   * @throws the server's error
-   */
+  /** @param state undefined for alerts alone */
   async show(state: FleetState | undefined, alerts: readonly FleetAlert[] = []): Promise<void> {
     const { connection, id, kind, holder, schema } = this.#options
     const values = [toJson({ id, kind, holder, schema, state }), toJson(alerts)]
@@ -85,7 +83,7 @@ export class FleetMember {
     }
   }
 
-  /** A clean end, so that the member is not missed. */
+  /** Called at a clean end, so that the member is not missed. */
   async leave(): Promise<void> {
     const { connection, id, holder } = this.#options
     await connection.query(`DELETE FROM ${FLEET_SCHEMA}.members WHERE id = $1 AND holder = $2`, [
@@ -95,14 +93,13 @@ export class FleetMember {
   }
 }
 
-/** One invalid character would keep all alerts back. */
 function toJson(value: unknown): string {
   return JSON.stringify(value, (_name, part: unknown) =>
     typeof part === 'string' ? cleanText(part) : part,
   )
 }
 
-async function makeFleet(connection: Pick<Connection, 'query'>): Promise<void> {
+async function makeFleet(connection: Pick<PostgresConnection, 'query'>): Promise<void> {
   try {
     // Several statements in one query are one transaction.
     await connection.query(FLEET_SQL)

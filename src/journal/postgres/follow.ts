@@ -7,53 +7,44 @@ import {
   parseWriter,
   WRITER,
 } from '../journal-writer.ts'
-import { type Connection, type PostgresPlace, serverName } from './connection.ts'
+import { type PostgresConnection, type PostgresPlace, serverName } from './connection.ts'
 import { type LeaseTaker, type LeaseTerms, takeLease, type TakenLease } from './lease.ts'
 import { isAway, isPassing } from './postgres-failures.ts'
 import type { Replica } from './replica.ts'
-import { quoteName } from './tables.ts'
+import { quoteName } from './server-schema.ts'
 
 const FOLLOW_MS = 250
 
 export interface StandbyState {
-  /** Empty if there was none, or it is not known yet. */
   readonly holder: string
-  /** Transactions behind, when it looked. */
   readonly behind: number
-  /** 0: it could take over now. */
   readonly freeInMs: number
-  /** Settings and code that differ from the writer's, if known. */
   readonly differs: readonly string[]
-  /** Why it could not look; other fields are from before. */
+  /** The other fields are then from before. */
   readonly trouble?: string | undefined
 }
 
 export interface FollowSettings {
   readonly onState: (state: StandbyState) => void
-  /**
-   * Resolves after this many ms.
-   * @throws if following must end
-   */
+  /** @throws if following must end */
   readonly pause: (ms: number) => Promise<void>
 }
 
 export interface FollowOptions {
-  readonly connection: Connection
+  readonly connection: PostgresConnection
   readonly place: PostgresPlace
   readonly replica: Replica
   readonly taker: LeaseTaker
   readonly terms: LeaseTerms
   readonly clock: Clock
   readonly following: FollowSettings
-  /** The writer that the journal is to get. */
   readonly own?: JournalWriter | undefined
-  /** A difference keeps it from taking over. */
   readonly refusesDifference?: boolean
 }
 
 const UNSEEN: StandbyState = { holder: '', behind: 0, freeInMs: 0, differs: [] }
 
-/** A standby that ended while the server is away would be restarted too often. */
+/** A standby waits for a server that is away: if it ended, it would be restarted too often. */
 export async function waitForServer<Result>(
   open: () => Promise<Result>,
   { onState, pause }: FollowSettings,
@@ -70,8 +61,8 @@ export async function waitForServer<Result>(
 }
 
 /**
- * Keeps the replica up to date until the lease is free, and takes it. No daemon can write while the
- * server is away.
+ * Keeps the replica up to date until the lease is free, and takes it. While the server is away no
+ * daemon can write.
  */
 export async function follow(options: FollowOptions): Promise<TakenLease> {
   const { following } = options
@@ -87,7 +78,6 @@ export async function follow(options: FollowOptions): Promise<TakenLease> {
         if (taken) return taken
       }
     } catch (error) {
-      // The server would refuse again.
       if (!isPassing(error) || isOfOtherKeys(error)) throw error
       following.onState({ ...state, trouble: messageOf(error) })
     }
@@ -99,10 +89,8 @@ function isOfOtherKeys(error: unknown): boolean {
   return error instanceof Failure && error.code === 'STATE_OF_OTHER_KEYS'
 }
 
-/** Rows of gone standbys must not stay for ever. */
 async function forgetFollowers({ connection, place }: FollowOptions): Promise<void> {
   const old = `DELETE FROM ${quoteName(place.schema)}.followers WHERE seen_at < clock_timestamp() - interval '7 days'`
-  // The loop below waits for a server that is away.
   await connection.query(old).catch(() => undefined)
 }
 
@@ -122,10 +110,10 @@ async function look({
       FROM ${schema}.lease`,
     [taker.place, WRITER],
   )
-  // A replica ahead of the server is no standby.
+  // A replica that is ahead of the server has records which the server lost.
   replica.assertWithin(Number(row['feed_place']))
   const writer = parseWriter(row['writer'])
-  // The first writer may note its keys meanwhile.
+  // The first writer may note its keys while this process follows.
   if (own) assertKeys(serverName(place), writer, own)
   const differs = differencesOf(own, writer)
   await connection.query(

@@ -1,35 +1,30 @@
 import { type JournalWriter, parseWriter, WRITER } from '../journal-writer.ts'
-import { Connection, type PostgresPlace } from './connection.ts'
+import { PostgresConnection, type PostgresPlace } from './connection.ts'
 import { translatePostgresError } from './postgres-failures.ts'
-import { quoteName } from './tables.ts'
+import { quoteName } from './server-schema.ts'
 
 /** A standby looks four times a second. */
 const SEEN_WITHIN = '5 seconds'
-/** Else the server counts as away. */
 const ANSWER_MS_MAX = 10_000
 
 export interface LeaseState {
   readonly token: number
   readonly holder: string
   readonly isHeld: boolean
-  /** Machine and file; undefined if it is here. */
   readonly movedTo: string | undefined
-  /** Standbys, with their differences from the writer. */
   readonly followers: readonly { readonly holder: string; readonly differs: string }[]
   readonly writer: JournalWriter | undefined
 }
 
-/** Reads a journal's lease, and asks its holder for a handover. */
 export class Handover {
   readonly #place: PostgresPlace
-  readonly #connection: Connection
+  readonly #connection: PostgresConnection
 
   constructor(place: PostgresPlace, answerMsMax = ANSWER_MS_MAX) {
     this.#place = place
-    this.#connection = new Connection(place, answerMsMax)
+    this.#connection = new PostgresConnection(place, answerMsMax)
   }
 
-  /** @throws Failure JOURNAL_UNREACHABLE */
   async look(): Promise<LeaseState> {
     const [lease = {}] = await this.#query(
       `SELECT token, holder, NOT released AS held, moved_to,
@@ -51,7 +46,7 @@ export class Handover {
     }
   }
 
-  /** The holder learns of it at its renewal, and stops in good order. */
+  /** The holder learns of the request at its next renewal, and then stops in good order. */
   async ask(token: number): Promise<void> {
     await this.#query('UPDATE $schema.lease SET handover_at = clock_timestamp() WHERE token = $1', [
       token,

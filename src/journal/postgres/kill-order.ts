@@ -1,12 +1,13 @@
+import { messageOf } from '../../lib/failure.ts'
 import { cleanLine } from '../../lib/text/clean-text.ts'
-import type { KillAnswer, OrderedKill } from '../journal.ts'
-import { type Connection, sqlStateOf } from './connection.ts'
-import { cleanText, quoteName } from './tables.ts'
+import type { KillAnswer, KillOrder } from '../journal.ts'
+import { type PostgresConnection, sqlStateOf } from './connection.ts'
+import { cleanText, quoteName } from './server-schema.ts'
 
-type KillConnection = Pick<Connection, 'query'>
+type KillConnection = Pick<PostgresConnection, 'query'>
 
 /**
- * A kill ordered elsewhere, one row an account, as durable as the lease. Numbers only grow.
+ * A kill that was ordered on another machine: a row of the account's schema. Numbers only grow.
  *
  *     asked ──its writer hears of it──► seen ──proved──► clean ──released there──► released
  *       ▲                                                  │                           │
@@ -23,10 +24,9 @@ const KILL_ORDER_SQL = `
 
 const TABLE_MISSING = '42P01'
 
-/** Another session made the table, or its type, at the same time. */
+/** Another session created the table, or its type, at the same time. */
 const MADE_BY_ANOTHER: ReadonlySet<unknown> = new Set(['42P07', '23505'])
 
-/** Earlier versions lack the table. */
 export async function ensureKillOrder(connection: KillConnection, schema: string): Promise<void> {
   if (await hasKillOrder(connection, schema)) return
   const table = KILL_ORDER_SQL.replace('kill_order', `${quoteName(schema)}.kill_order`)
@@ -44,28 +44,24 @@ async function hasKillOrder(connection: KillConnection, schema: string): Promise
   return row?.['found'] === true
 }
 
-/** As {@link parseKillOrder} reads it. */
 export function killOrderColumn(schema: string): string {
   return `(SELECT to_jsonb(k) || jsonb_build_object('ordered_ms', extract(epoch FROM k.ordered_at) * 1000,
     'answered_ms', extract(epoch FROM k.answered_at) * 1000) FROM ${quoteName(schema)}.kill_order k) AS kill`
 }
 
-/** With facts for the person who gave it. */
-export interface KillOrderRow extends OrderedKill {
-  /** Server's clock. */
+export interface KillOrderRow extends KillOrder {
+  /** Unix ms, server's clock. */
   readonly orderedAt: number
-  /** Empty and undefined without an answer. */
   readonly answeredBy: string
   readonly answeredAt: number | undefined
 }
 
-/** @returns undefined if none was ever ordered */
 export function parseKillOrder(value: unknown): KillOrderRow | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const row = value as Readonly<Record<string, unknown>>
   return {
     number: Number(row['number']),
-    state: String(row['state']) as OrderedKill['state'],
+    state: String(row['state']) as KillOrder['state'],
     reason: cleanLine(String(row['reason'])),
     by: cleanLine(String(row['ordered_by'])),
     orderedAt: Math.round(Number(row['ordered_ms'])),
@@ -84,14 +80,14 @@ export async function readKillOrder(
 }
 
 /**
- * One durable query. An order under way stays the same; so does a proved one until the lease is
- * taken anew. A moved journal accepts none.
- * @returns its number
+ * Orders a kill durably, with one query. A kill under way stays as it is, and so does a proved one
+ * until the lease is taken anew. A journal that has moved accepts no order.
+ * @returns the order's number
  */
 export async function orderKill(
   connection: KillConnection,
   schema: string,
-  { reason, by }: Pick<OrderedKill, 'reason' | 'by'>,
+  { reason, by }: Pick<KillOrder, 'reason' | 'by'>,
 ): Promise<number | 'moved'> {
   const of = quoteName(schema)
   const sql = `WITH ordered AS (
@@ -116,13 +112,82 @@ export async function orderKill(
     if (sqlStateOf(error) !== TABLE_MISSING) throw error
     await ensureKillOrder(connection, schema)
   }
-  // The second query sees a first order of another session.
+  // If another session was the first to order, only a second query sees its row.
   number ??= await ask()
   if (number === undefined) throw new Error('its lease has no row')
   return number
 }
 
-/** Only the lease's holder may do that. */
+/** Few enough for a server that is near its own maximum. */
+const CONNECTIONS_MAX = 8
+
+/** SQLSTATEs of a missing object or right. A repeated order would be refused again. */
+const REFUSED = '42'
+
+export type KillOrderResult =
+  | { readonly kind: 'ordered'; readonly number: number }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'moved' }
+
+export interface OrderKillsOptions {
+  readonly schemas: readonly string[]
+  readonly order: Pick<KillOrderRow, 'reason' | 'by'>
+  readonly connection: Pick<PostgresConnection, 'connect' | 'query'>
+  readonly createConnection: () => Pick<PostgresConnection, 'connect' | 'query' | 'close'>
+  /** Called as soon as the server has accepted an order, which then counts. */
+  readonly onOrdered: (schema: string, ordered: KillOrderResult) => void
+}
+
+/**
+ * Orders over several connections, so that no order waits for trouble with another account or for a
+ * connection that is not granted.
+ * @returns the trouble that kept some orders back; they must be repeated
+ */
+export async function orderKills(options: OrderKillsOptions): Promise<unknown> {
+  const { schemas, connection, createConnection } = options
+  const waiting = [...schemas]
+  const troubles: unknown[] = []
+  const noteTrouble = (error: unknown): void => void troubles.push(error)
+  const first = orderWaiting(connection, waiting, { ...options, noteTrouble })
+  const others = Array.from({ length: Math.min(CONNECTIONS_MAX, schemas.length) - 1 }, async () => {
+    const other = createConnection()
+    try {
+      await orderWaiting(other, waiting, { ...options, noteTrouble })
+    } finally {
+      await other.close()
+    }
+  })
+  const ends = await Promise.allSettled([first, ...others])
+  const lost = ends.find((end) => end.status === 'rejected')
+  return troubles[0] ?? (waiting.length > 0 ? lost?.reason : undefined)
+}
+
+interface KillOrdering extends Pick<OrderKillsOptions, 'order' | 'onOrdered'> {
+  readonly noteTrouble: (error: unknown) => void
+}
+
+/** @throws without a connection; no account has then been taken from `waiting` */
+async function orderWaiting(
+  connection: Pick<PostgresConnection, 'connect' | 'query'>,
+  waiting: string[],
+  { order, onOrdered, noteTrouble }: KillOrdering,
+): Promise<void> {
+  while (waiting.length > 0) {
+    await connection.connect()
+    const schema = waiting.shift()
+    if (schema === undefined) return
+    try {
+      const number = await orderKill(connection, schema, order)
+      onOrdered(schema, number === 'moved' ? { kind: 'moved' } : { kind: 'ordered', number })
+    } catch (error) {
+      if (sqlStateOf(error)?.startsWith(REFUSED))
+        onOrdered(schema, { kind: 'refused', reason: messageOf(error) })
+      else noteTrouble(error)
+    }
+  }
+}
+
+/** Writes nothing unless the lease is held with this token. */
 export async function answerKill(
   connection: KillConnection,
   schema: string,

@@ -2,31 +2,30 @@ import type { Clock } from '../../lib/clock.ts'
 import { type Failure, messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { LAYOUT } from '../journal-layout.ts'
-import type { FleetNews, OrderedKill, WriterLease } from '../journal.ts'
-import type { Connection } from './connection.ts'
+import type { FleetNews, KillOrder, WriterLease } from '../journal.ts'
+import type { PostgresConnection } from './connection.ts'
 import { FleetMember } from './fleet-member.ts'
 import { answerKill, killOrderColumn, parseKillOrder, readKillOrder } from './kill-order.ts'
 import { leaseLost } from './postgres-failures.ts'
-import { quoteName, STILL_HELD } from './tables.ts'
+import { quoteName, STILL_HELD } from './server-schema.ts'
 
 /**
- * A slow renewal may wait for a dead server: kill orders are then read over a separate connection.
+ * While a renewal waits for a dead server, kill orders are read this often over a separate
+ * connection.
  */
 const KILL_LOOK_MS = 1000
 
-/** The end waits so long for the last alerts. */
+/** The end waits at most so long for the last alerts. */
 const LAST_WORD_MS = 500
 
 export interface LeaseTerms {
   readonly lastingMs: number
-  /** The exchange may act on a request this long after its signature. */
+  /** After its signature the exchange may act on a request for so long. */
   readonly validityMs: number
 }
 
 export interface LeaseTaker {
-  /** Identifies the directory. */
   readonly place: string
-  /** For display. */
   readonly name: string
 }
 
@@ -34,9 +33,7 @@ export interface TakenLease {
   readonly kind: 'taken'
   readonly token: number
   readonly feedPlace: number
-  /** The last holder was elsewhere and did not give it back. */
   readonly isAbandoned: boolean
-  /** Both clocks: the lease is valid at least from then. */
   readonly asked: Instant
   readonly commitMs: number
 }
@@ -45,15 +42,15 @@ export type LeaseAttempt =
   | TakenLease
   | { readonly kind: 'held'; readonly holder: string; readonly freeInMs: number }
 
-interface LeaseFrame {
-  readonly connection: Pick<Connection, 'query' | 'close'>
+interface LeaseConnection {
+  readonly connection: Pick<PostgresConnection, 'query' | 'close'>
   readonly schema: string
-  /** A corrected clock would hide a sleep. */
+  /** Both clocks are read, because a correction of one would hide that the machine slept. */
   readonly clock: Clock
 }
 
 export async function takeLease(
-  { connection, schema, clock }: LeaseFrame,
+  { connection, schema, clock }: LeaseConnection,
   { place, name }: LeaseTaker,
   { lastingMs, validityMs }: LeaseTerms,
 ): Promise<LeaseAttempt> {
@@ -74,13 +71,12 @@ export async function takeLease(
   }
 }
 
-export interface HeldLeaseOptions extends LeaseFrame, Pick<LeaseTerms, 'lastingMs'> {
+export interface HeldLeaseOptions extends LeaseConnection, Pick<LeaseTerms, 'lastingMs'> {
   readonly taken: TakenLease
-  /** For display. */
   readonly holder: string
   readonly timers: Timers
-  /** Its commits wait for no other server. Absent: kill orders are not obeyed here. */
-  readonly kills?: Pick<Connection, 'query' | 'close'>
+  /** Its commits wait for no other server. Without it, kill orders are not obeyed here. */
+  readonly kills?: Pick<PostgresConnection, 'query' | 'close'>
 }
 
 /**
@@ -98,7 +94,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
   #onLost: ((failure: Failure) => void) | undefined
   #onHandover: (() => void) | undefined
   #onKill: Parameters<WriterLease['onKill']>[0] | undefined
-  #kill: OrderedKill | undefined
+  #kill: KillOrder | undefined
   readonly #member: FleetMember
   #news: FleetNews | undefined
   #showing: Promise<void> = Promise.resolve()
@@ -135,7 +131,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     if (this.#isHandoverAsked) listener()
   }
 
-  get kill(): OrderedKill | undefined {
+  get kill(): KillOrder | undefined {
     return this.#kill
   }
 
@@ -143,8 +139,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     this.#onKill = listener
   }
 
-  /** Ordered before the lease was taken. */
-  noteKill(kill: OrderedKill | undefined): void {
+  noteKill(kill: KillOrder | undefined): void {
     this.#kill = kill
   }
 
@@ -152,12 +147,11 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     this.#news = news
   }
 
-  /** A write was refused, since another machine has the lease. */
   noteGone(): void {
     this.#lose('another has taken it')
   }
 
-  /** Another machine may take it at once: no request of ours is on its way. */
+  /** After this another machine may take the lease at once, so no request may be on its way. */
   async giveBack(): Promise<void> {
     const { connection, schema } = this.#options
     // A proved kill must not stay unanswered.
@@ -172,7 +166,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     )
   }
 
-  /** The lease expires; the reason is shown if possible. */
+  /** The lease is left to expire. The last alerts are shown if that is possible in time. */
   async close(): Promise<void> {
     const { connection, kills, timers } = this.#options
     this.#end()
@@ -194,7 +188,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     for (const cancel of this.#cancelTimers) cancel()
     this.#cancelTimers = [
       timers.after(this.#term.renewInMs(hasFailed), () => void this.#renew()),
-      // Notices the end of the term even if the query never returns.
+      // Notices the end of the term even if the query of the renewal never returns.
       timers.after(this.#term.leftMs, () => void this.objection()),
     ]
   }
@@ -230,7 +224,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     await this.#showNews()
   }
 
-  /** A delayed renewal must not delay a kill. */
+  /** A slow renewal must not delay a kill. */
   #lookForKills(): () => void {
     const { kills, timers, schema } = this.#options
     if (kills === undefined) return () => undefined
@@ -256,7 +250,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     }
   }
 
-  /** One at a time, so that news on its way is not sent twice. */
+  /** Shows one at a time, so that news on its way is not sent twice. */
   #showNews(isLast = false): Promise<void> {
     this.#showing = this.#showing.then(() =>
       this.#showNow(!isLast && this.objection() === undefined),
@@ -265,8 +259,8 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
   }
 
   /**
-   * A failure here is no trouble of the lease.
-   * @param isHeld false: only alerts
+   * A failure here does not concern the lease.
+   * @param isHeld false if only alerts are shown
    */
   async #showNow(isHeld: boolean): Promise<void> {
     const news = this.#news
@@ -281,7 +275,6 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     }
   }
 
-  /** The next renewal repeats a failed write. */
   async answerKill(): Promise<void> {
     const { connection, kills = connection, schema } = this.#options
     const kill = this.#kill
@@ -311,16 +304,15 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
   }
 }
 
-/** Within a term; more often after a failure. */
+/** Renewals within a term, and tries within it after a failure. */
 const RENEWALS = 4
 const TRIES = 20
 /**
- * Ends a term this share early: clocks drift, and a request signed last is valid as long as the
- * successor waits.
+ * The term ends earlier by this share, because clocks drift, and the last signed request is valid
+ * as long as the successor waits.
  */
 const MARGIN = 0.1
 
-/** Both clocks of the machine. */
 interface Instant {
   readonly monotonic: number
   readonly now: number
@@ -331,10 +323,11 @@ export function instantOf(clock: Clock): Instant {
 }
 
 /**
- * When requests may be signed. The exchange knows no token, so nothing may be signed once another
- * machine could have the lease. Both clocks must be before the deadline: one stops while the
- * machine is suspended, the other can be set. The deadline counts from before the granted query, so
- * it is never later than the server's. A term that is over stays over.
+ * The time in which requests may be signed. The exchange knows no token, so nothing may be signed
+ * once another machine could have the lease. Both clocks of the machine must be before the
+ * deadline, because one stops while the machine sleeps, and the other can be set. The deadline
+ * counts from before the query that granted the lease, so it is never later than the server's. A
+ * term that is over stays over.
  */
 export class LeaseTerm {
   readonly #clock: Clock
@@ -342,7 +335,6 @@ export class LeaseTerm {
   #deadline: Instant
   #isOver = false
 
-  /** @param asked before the lease was requested */
   constructor(clock: Clock, lastingMs: number, asked: Instant) {
     this.#clock = clock
     this.#lastingMs = lastingMs
@@ -356,7 +348,6 @@ export class LeaseTerm {
     return this.#isOver
   }
 
-  /** The monotonic clock counts. */
   get leftMs(): number {
     return Math.max(0, this.#deadline.monotonic - this.#clock.monotonic())
   }

@@ -3,12 +3,11 @@ import { adviseCertificate } from '../../lib/net/certificate.ts'
 import { type Flaw, layoutOlder, MOVED_TO_FILE } from '../journal-failures.ts'
 import { LAYOUT } from '../journal-layout.ts'
 import { serverName, sqlStateOf, type PostgresPlace } from './connection.ts'
-import { JOURNAL_MOVED, LAYOUT_OTHER, toLayout } from './tables.ts'
+import { JOURNAL_MOVED, LAYOUT_OTHER, toLayout } from './server-schema.ts'
 
 type FailureFacts = Readonly<Record<string, string | number>>
 
 function placeFacts({ url, schema }: PostgresPlace): FailureFacts {
-  // A command that reads a whole database has no schema.
   return schema === '' ? { url } : { url, schema }
 }
 
@@ -25,14 +24,12 @@ export function translatePostgresError(error: unknown, place: PostgresPlace): Fa
       found: isPasswordMissing(error) ? NO_PASSWORD : foundOf(error),
     },
     hint: adviseOpening(error, place),
-    // The driver's message helps no reader.
     ...(isPasswordMissing(error) ? {} : { cause: error }),
   })
 }
 
 const NO_PASSWORD = 'no password was given'
 const PASSWORD = 'INTENTD_JOURNAL_PASSWORD, or the file that INTENTD_JOURNAL_PASSWORD_FILE names'
-/** The database may hold a queue of sweeps. */
 const PASSWORD_OF_QUEUE = 'where neither is set, --url takes INTENTD_SWEEP_PASSWORD'
 
 /** Keyed by SQLSTATE (PostgreSQL's manual, "PostgreSQL Error Codes"). */
@@ -44,14 +41,13 @@ const ADVICE: Readonly<Record<string, string>> = {
     'let the user make its schema (`GRANT CREATE ON DATABASE … TO …`), or use what another user has made (docs/servers.md)',
 }
 
-/** For commands that only read. */
 const READING_ADVICE =
   'let the user read it: `GRANT USAGE ON SCHEMA … TO …` and `GRANT SELECT ON ALL TABLES IN SCHEMA … TO …`, for each journal and for intentd_fleet (docs/servers.md)'
 
-/** Where the driver looks for a certificate. */
+/** The driver takes the file of a certificate from the address. */
 const COPY_IN_ADDRESS = 'the address (sslrootcert=FILE)'
 
-/** A server's messages are in its language, by default English. */
+/** A server writes messages in its own language, by default in English. */
 const UNENCRYPTED = /no encryption|SSL off/
 
 function adviseOpening(error: unknown, { schema }: PostgresPlace): string {
@@ -70,24 +66,23 @@ function adviseOpening(error: unknown, { schema }: PostgresPlace): string {
   )
 }
 
-/** The driver's message when the server requests a password. */
+/** The driver says this when the server requests a password. */
 function isPasswordMissing(error: unknown): boolean {
   return messageOf(error).includes('client password must be a string')
 }
 
 /**
- * SQLSTATEs of a server that shuts down or starts up, ended the connection, lacks room, memory or
- * connections, has disk trouble, or is a standby not promoted yet.
+ * SQLSTATEs of a server that starts, stops, ended the connection, lacks room, memory or
+ * connections, has trouble with its disk, or is a standby that is not promoted yet.
  */
 const PASSING = ['57P', '08', '53', '58', '25006']
 
-/** Not the server's own error, or one that will pass. */
 export function isPassing(error: unknown): boolean {
   const state = sqlStateOf(error)
   return state === undefined || PASSING.some((start) => state.startsWith(start))
 }
 
-/** A refused login, a missing database or right. Other trouble may pass. */
+/** SQLSTATEs of a refused login, a missing database or a missing right. Other trouble may pass. */
 const LASTING = ['28', '3D', '42501']
 
 export function isRefusal(error: unknown): boolean {
@@ -98,7 +93,7 @@ export function isRefusal(error: unknown): boolean {
   return facts['found'] === NO_PASSWORD || adviseCertificate(cause, COPY_IN_ADDRESS) !== undefined
 }
 
-/** Nothing is refused for good, and nothing on our side is wrong. */
+/** True if the server refuses nothing for good, and nothing on our side is wrong. */
 export function isAway(error: unknown): boolean {
   return !(error instanceof Failure) && !isPasswordMissing(error) && isPassing(error)
 }
@@ -115,7 +110,6 @@ export function foundOf(error: unknown): string {
     : messageOf(error)
 }
 
-/** Also when the outcome is unknown. */
 export function notWritten(error: unknown): Failure {
   return new Failure({
     code: 'JOURNAL_POISONED',
@@ -154,7 +148,6 @@ export function movedAway(place: PostgresPlace, to: string): Failure {
   })
 }
 
-/** @param where a server with its schema */
 export function corruptOnServer(
   where: string,
   { sequence, found }: Flaw,
@@ -169,10 +162,6 @@ export function corruptOnServer(
   })
 }
 
-/**
- * @param where a server with its schema
- * @param durable the last record reported as durable, counted as `found`
- */
 export function tailLostOnServer(where: string, found: number, durable: number): Failure {
   return new Failure({
     code: 'JOURNAL_TAIL_LOST',
@@ -182,7 +171,6 @@ export function tailLostOnServer(where: string, found: number, durable: number):
   })
 }
 
-/** @param found the right that its user lacks */
 export function notAllowed(place: PostgresPlace, found: string): Failure {
   return new Failure({
     code: 'JOURNAL_UNREACHABLE',
@@ -201,7 +189,6 @@ export function serverOld(place: PostgresPlace, version: string): Failure {
   })
 }
 
-/** @param text the layout, as the journal has it */
 export function layoutOther(place: PostgresPlace, text: string): Failure {
   const layout = toLayout(text)
   if (layout < LAYOUT)

@@ -7,7 +7,8 @@ import type { Timers } from '../../lib/timers.ts'
 import type { BookedRow, Booking, BookingSpan } from '../booking.ts'
 import type { CurvePoint, CurveQuery } from '../curves.ts'
 import { FETCH_ANEW, keysDamaged, translateJournalError } from '../journal-failures.ts'
-import { JournalTables, type TableSettings, toContents } from '../journal-tables.ts'
+import { JournalTables, type TableSettings } from '../journal-tables.ts'
+import { toContents, readVerifiedPrefix, type VerifiedPrefix } from '../verified-prefix.ts'
 import {
   type JournalContents,
   type OpenedJournal,
@@ -15,11 +16,10 @@ import {
   type WriterLease,
   untilDurable,
 } from '../journal.ts'
-import { readVerified, type VerifiedPrefix } from '../verify-journal.ts'
-import type { JournalNature } from '../journal-layout.ts'
+import type { JournalMeta } from '../journal-layout.ts'
 import type { JournalWriter } from '../journal-writer.ts'
-import { readChanges, toServerText } from './changes.ts'
-import { Connection, sqlStateOf, COMMIT_LOCALLY, type PostgresPlace } from './connection.ts'
+import { readChanges, toServerText } from './table-changes.ts'
+import { PostgresConnection, sqlStateOf, COMMIT_LOCALLY, type PostgresPlace } from './connection.ts'
 import { HeldLease, type LeaseTaker, type LeaseTerms, takeLease, type TakenLease } from './lease.ts'
 import {
   foundOf,
@@ -33,22 +33,23 @@ import {
   noteServerWriter,
   assertServerVersion,
   openServerTables,
-  readServerNature,
+  readServerMeta,
   readDurability,
   type ServerDurability,
 } from './server-tables.ts'
-import { LEASE_GONE, quoteName } from './tables.ts'
+import { LEASE_GONE, quoteName } from './server-schema.ts'
 import { follow, type FollowSettings, waitForServer } from './follow.ts'
 import { readKillOrder } from './kill-order.ts'
 
-/** Retries this often, and no longer than this, while the lease is valid. */
+/**
+ * How often, and for how long, it tries to reach a server that is away, while the lease is valid.
+ */
 const RECONNECT_MS = 250
 const AWAY_MS_MAX = 30_000
 
-/** At most so many records wait for the next durable one. */
+/** More records are written without waiting for a durable one. */
 const WAITING_MAX = 256
 
-/** Steps of one transaction, in this order. */
 type WriteStep =
   | {
       readonly kind: 'record'
@@ -67,33 +68,31 @@ type WriteStep =
 type OnDone = (failure?: unknown) => void
 
 export interface PostgresJournalOptions extends TableSettings {
-  readonly connection: Pick<Connection, 'connect' | 'query' | 'close'>
+  readonly connection: Pick<PostgresConnection, 'connect' | 'query' | 'close'>
   readonly schema: string
-  readonly nature: JournalNature
+  readonly meta: JournalMeta
   readonly replica: Replica
   readonly prefix: VerifiedPrefix
   readonly lease: HeldLease
   readonly writer: JournalWriter | undefined
-  /** For readers. */
   readonly file: string
   readonly clock: Pick<Clock, 'monotonic'>
   readonly timers: Timers
   readonly onAway: OnAway
 }
 
-/** The server is away, with the reason; or back, with the time. */
 export type OnAway = (away: { readonly reason: string } | { readonly afterMs: number }) => void
 
 /**
- * Appended records wait until they must be durable. One transaction, in one call that also checks
- * the lease, then writes all of them; later ones wait for the next:
+ * A journal on a server. Appended records wait until they must be durable. One transaction then
+ * writes all of them, in one call that also checks the lease; later records wait for the next:
  *
  *     quiet ──commit, flush──► under way ──committed there, then here──► quiet, or under way with what came meanwhile
  *                                 └──refused, lost, too late──► broken, for ever
  *
- * The replica's transaction stays open meanwhile, so everything read here is durable there. A
- * commit without an answer is unknown and not repeated: the next start finds out. Only connecting
- * is repeated, while the lease is valid, since an unreachable server has received nothing.
+ * The replica's transaction stays open meanwhile, so everything that is read here is durable there.
+ * A commit without an answer is unknown and not repeated: the next start finds out. Only connecting
+ * is repeated, because an unreachable server has received nothing.
  */
 class PostgresJournal implements OpenedJournal {
   readonly salt: string
@@ -103,7 +102,6 @@ class PostgresJournal implements OpenedJournal {
   readonly #tables: JournalTables
   #found: JournalContents | undefined
   #checkpointed: number
-  /** `#steps` that are records. */
   #recordsWaiting = 0
   #steps: WriteStep[] = []
   #waitingFor: OnDone[] = []
@@ -115,9 +113,9 @@ class PostgresJournal implements OpenedJournal {
   #onBroken: ((failure: Failure) => void) | undefined
 
   constructor({ prefix, ...options }: PostgresJournalOptions) {
-    const { nature, replica, lease } = options
+    const { meta, replica, lease } = options
     this.#options = options
-    this.salt = nature.salt
+    this.salt = meta.salt
     this.writer = options.writer
     this.#found = toContents(prefix)
     this.#checkpointed = prefix.start.sequence
@@ -151,8 +149,8 @@ class PostgresJournal implements OpenedJournal {
   }
 
   load(): JournalContents {
-    const { replica, nature } = this.#options
-    const found = this.#found ?? toContents(readVerified(replica.database, nature))
+    const { replica, meta } = this.#options
+    const found = this.#found ?? toContents(readVerifiedPrefix(replica.database, meta))
     this.#found = undefined
     return found
   }
@@ -197,7 +195,6 @@ class PostgresJournal implements OpenedJournal {
     return this.#tables.last.sequence + this.#recordsWaiting
   }
 
-  /** A part waits for the end of a write, and no second one is added. */
   prepareCheckpoint(): boolean {
     this.#assertSound()
     if (!this.#tables.hasKeysAhead) return false
@@ -227,9 +224,9 @@ class PostgresJournal implements OpenedJournal {
   }
 
   *curve(query: CurveQuery): Generator<CurvePoint> {
-    const { replica, nature, file } = this.#options
+    const { replica, meta, file } = this.#options
     try {
-      yield* readCurve(replica.database, nature.first, query)
+      yield* readCurve(replica.database, meta.first, query)
     } catch (error) {
       throw translateJournalError(error, file)
     }
@@ -252,7 +249,7 @@ class PostgresJournal implements OpenedJournal {
     this.flush()
   }
 
-  /** An unclean end lets the lease expire, so that a successor waits. */
+  /** After an unclean end the lease must expire, so that a successor waits. */
   async close(isWhole = true): Promise<void> {
     const { connection, replica, lease } = this.#options
     try {
@@ -295,7 +292,6 @@ class PostgresJournal implements OpenedJournal {
     if (this.#isWanted || this.#waitingFor.length > 0) this.flush()
   }
 
-  /** @throws the trouble that kept the server unreachable for too long, or will for ever */
   async #reach(): Promise<void> {
     const { connection, lease, clock, timers, onAway } = this.#options
     const since = clock.monotonic()
@@ -315,10 +311,7 @@ class PostgresJournal implements OpenedJournal {
     }
   }
 
-  /**
-   * Needs the replica's open transaction.
-   * @returns the changes, encoded for the server
-   */
+  /** Needs the open transaction of the replica. */
   #carryOut(steps: readonly WriteStep[]): string {
     const { database } = this.#options.replica
     const session = database.createSession()
@@ -346,7 +339,6 @@ class PostgresJournal implements OpenedJournal {
     rollBack(replica.database)
   }
 
-  /** @param isHeard a commit waited for it */
   #sayBroken(isHeard: boolean): void {
     for (const done of this.#waitingFor.splice(0)) done(this.#failure)
     if (!isHeard && this.#failure) this.#onBroken?.(this.#failure)
@@ -360,56 +352,51 @@ class PostgresJournal implements OpenedJournal {
 export interface OpenPostgresOptions extends TableSettings {
   readonly place: PostgresPlace
   readonly identity: string
-  /** Absent: a process that does not trade. */
   readonly own?: JournalWriter | undefined
-  /** Keeps a standby with other settings or code from taking over. */
   readonly refusesDifference?: boolean
-  /** The caller holds its directory's lock. */
   readonly file: string
   readonly taker: LeaseTaker
   readonly terms: LeaseTerms
-  /** A corrected clock would hide a sleep. */
   readonly clock: Clock
   readonly timers: Timers
   readonly onAway: OnAway
-  /** Waits for the lease. Absent: a held lease is a refusal. */
+  /** With it the caller waits for the lease; without it a held lease is refused. */
   readonly following?: FollowSettings | undefined
 }
 
 export interface OpenedPostgres extends ServerDurability {
   readonly journal: OpenedJournal
-  /** Never written. */
   readonly isEmpty: boolean
   readonly commitMs: number
 }
 
 /**
- * Makes a missing schema, updates the replica, takes the lease, and proves the contents.
+ * Creates a missing schema, updates the replica, takes the lease, and proves the contents.
  * @throws Failure JOURNAL_UNREACHABLE, JOURNAL_LEASE_HELD, JOURNAL_FOREIGN, STATE_OF_OTHER_KEYS,
  * JOURNAL_MOVED, JOURNAL_CORRUPT, JOURNAL_SERVER_OLD
  */
 export async function openPostgresJournal(options: OpenPostgresOptions): Promise<OpenedPostgres> {
   const { place, terms } = options
-  const connection = new Connection(place, terms.lastingMs)
+  const connection = new PostgresConnection(place, terms.lastingMs)
   try {
-    return await openOver(connection, options)
+    return await openWithLease(connection, options)
   } catch (error) {
     await connection.close()
     throw translatePostgresError(error, place)
   }
 }
 
-async function openOver(
-  connection: Connection,
+async function openWithLease(
+  connection: PostgresConnection,
   options: OpenPostgresOptions,
 ): Promise<OpenedPostgres> {
   const { place, file, following } = options
   const openReplica = async () => {
     await assertServerVersion(connection, place)
-    const nature = await openServerTables(connection, place, options)
-    return { nature, replica: await Replica.open({ connection, place, nature, file }) }
+    const meta = await openServerTables(connection, place, options)
+    return { meta, replica: await Replica.open({ connection, place, meta, file }) }
   }
-  const { nature, replica } = await (following
+  const { meta, replica } = await (following
     ? waitForServer(openReplica, following)
     : openReplica())
   try {
@@ -418,24 +405,23 @@ async function openOver(
       : await takeOrRefuse(connection, options)
     const lease = new HeldLease({
       ...options,
-      connection: new Connection(place, options.terms.lastingMs),
-      kills: new Connection(place, options.terms.lastingMs, COMMIT_LOCALLY),
+      connection: new PostgresConnection(place, options.terms.lastingMs),
+      kills: new PostgresConnection(place, options.terms.lastingMs, COMMIT_LOCALLY),
       schema: place.schema,
       lastingMs: options.terms.lastingMs,
       taken,
       holder: options.taker.name,
     })
     try {
-      // A kill may have been ordered while there was no writer.
       lease.noteKill(await readKillOrder(connection, place.schema))
       await replica.catchUp()
       const prefix = await replica.verify()
-      // Another writer may have been noted meanwhile.
-      const writer = (await readServerNature(connection, place))?.writer
+      // Another process may have noted its writer before the lease was taken.
+      const writer = (await readServerMeta(connection, place))?.writer
       const journal = new PostgresJournal({
         ...options,
         connection,
-        nature,
+        meta,
         replica,
         prefix,
         lease,
@@ -457,7 +443,7 @@ async function openOver(
 }
 
 async function takeOrRefuse(
-  connection: Connection,
+  connection: PostgresConnection,
   { place, taker, terms, clock }: OpenPostgresOptions,
 ): Promise<TakenLease> {
   const attempt = await takeLease({ connection, schema: place.schema, clock }, taker, terms)

@@ -1,37 +1,40 @@
-import { existsSync, renameSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, openSync, renameSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../lib/failure.ts'
 import { rollBack } from '../../lib/roll-back.ts'
+import { putBlock, takeBlock } from '../packed-records.ts'
+import { readServerTable } from './server-tables.ts'
 import { isDamage } from '../journal-failures.ts'
 import {
-  isBlank,
-  type JournalNature,
+  hasNoTables,
+  type JournalMeta,
   LAYOUT,
   makeTables,
+  openWriting,
   readLayout,
-  readNature,
+  readMeta,
   removeDatabase,
 } from '../journal-layout.ts'
-import { readVerified, type VerifiedPrefix } from '../verify-journal.ts'
-import { applyChanges, type Changes } from './changes.ts'
-import { type Connection, type PostgresPlace, serverName } from './connection.ts'
+import { readVerifiedPrefix, type VerifiedPrefix } from '../verified-prefix.ts'
+import { applyChanges, putRows, type TableChanges } from './table-changes.ts'
+import { type PostgresConnection, type PostgresPlace, serverName } from './connection.ts'
 import { corruptOnServer, tailLostOnServer } from './postgres-failures.ts'
-import { fetchTables, openReplica } from './fetch-tables.ts'
-import { quoteName } from './tables.ts'
 
-/** A checkpoint is a megabyte or two. */
+import { JOURNAL_TABLES, quoteName } from './server-schema.ts'
+
+/** Bounds what is read at once: a checkpoint's changes are a megabyte or two. */
 const FEED_PAGE = 50
 
 export interface ReplicaOptions {
-  readonly connection: Pick<Connection, 'query' | 'within'>
+  readonly connection: Pick<PostgresConnection, 'query' | 'within'>
   readonly place: PostgresPlace
-  readonly nature: JournalNature
+  readonly meta: JournalMeta
   readonly file: string
 }
 
 /**
  * The server's journal in a SQLite file, from which a writer answers at once, a standby follows and
- * readers read. It proves nothing and may be removed: one that is not exactly the server's is
+ * others read. It proves nothing and may be removed: a replica that is not exactly the server's is
  * fetched anew.
  */
 export class Replica {
@@ -45,7 +48,6 @@ export class Replica {
     this.#feedPlace = feedPlace
   }
 
-  /** Nearly up to date when opened. */
   static async open(options: ReplicaOptions): Promise<Replica> {
     const kept = await openKept(options)
     if (kept) {
@@ -66,15 +68,11 @@ export class Replica {
     return this.#feedPlace
   }
 
-  /** @throws Failure JOURNAL_TAIL_LOST if the server is behind it */
   assertWithin(head: number): void {
-    assertKept(this.#options.place, head, this.#feedPlace)
+    assertNotAhead(this.#options.place, head, this.#feedPlace)
   }
 
-  /**
-   * Until there is nothing new.
-   * @returns the number of the writer's transactions
-   */
+  /** @returns the number of the writer's transactions that were new */
   async catchUp(): Promise<number> {
     const { connection, place } = this.#options
     let caughtUp = 0
@@ -85,7 +83,7 @@ export class Replica {
       )
       for (const { place: next, changes } of rows) {
         if (Number(next) !== this.#feedPlace + 1) return this.#startOver(caughtUp)
-        this.#apply(changes as Changes)
+        this.#apply(changes as TableChanges)
         caughtUp += 1
       }
       if (rows.length < FEED_PAGE) return caughtUp
@@ -94,7 +92,7 @@ export class Replica {
 
   /**
    * Compares last record, checkpoint and sums with the server's. A replica that differs is fetched
-   * anew, once.
+   * anew once.
    * @throws Failure JOURNAL_CORRUPT if the server's data is not what was written
    */
   async verify(): Promise<VerifiedPrefix> {
@@ -110,12 +108,12 @@ export class Replica {
     this.#database.close()
   }
 
-  /** Commits the writer's changes once they are on the server. */
+  /** Called after the writer's own changes are committed on the server and here. */
   noteWritten(feedPlace: number): void {
     this.#feedPlace = feedPlace
   }
 
-  #apply(changes: Changes): void {
+  #apply(changes: TableChanges): void {
     const next = this.#feedPlace + 1
     this.#database.exec('BEGIN IMMEDIATE')
     try {
@@ -137,7 +135,7 @@ export class Replica {
 
   async #tryVerify(): Promise<{ readonly prefix?: VerifiedPrefix; readonly found: string }> {
     try {
-      const prefix = readVerified(this.#database, this.#options.nature)
+      const prefix = readVerifiedPrefix(this.#database, this.#options.meta)
       const flaw = prefix.flaw ?? prefix.daysFlaw
       if (flaw)
         return {
@@ -154,16 +152,15 @@ export class Replica {
     }
   }
 
-  /** Same last record, and same checkpoint. */
   async #isServers({ last, checkpoint }: VerifiedPrefix): Promise<boolean> {
-    const { connection, place, nature } = this.#options
+    const { connection, place, meta } = this.#options
     const schema = quoteName(place.schema)
     const [row = {}] = await connection.query(
       `SELECT last_link, (SELECT seal FROM ${schema}.checkpoints) AS seal FROM ${schema}.lease`,
     )
     const seal =
       checkpoint && this.#database.prepare('SELECT seal FROM checkpoints').get()?.['seal']
-    return last.link === (row['last_link'] || nature.first) && (seal ?? null) === row['seal']
+    return last.link === (row['last_link'] || meta.first) && (seal ?? null) === row['seal']
   }
 }
 
@@ -172,13 +169,13 @@ export function putFeedPlace(database: DatabaseSync, place: number): void {
 }
 
 /**
- * An earlier run's replica, if it can be continued.
+ * Undefined if an earlier run's replica cannot be continued.
  * @throws Failure JOURNAL_TAIL_LOST
  */
 async function openKept({
   connection,
   place,
-  nature,
+  meta,
   file,
 }: ReplicaOptions): Promise<
   { readonly database: DatabaseSync; readonly feedPlace: number } | undefined
@@ -187,13 +184,13 @@ async function openKept({
   let database: DatabaseSync | undefined
   try {
     database = openReplica(file)
-    const feedPlace = readFeedPlace(database, nature, file)
+    const feedPlace = readFeedPlace(database, meta, file)
     const [row = {}] = await connection.query(
       `SELECT feed_place, (SELECT min(place) FROM ${quoteName(place.schema)}.feed) AS oldest
         FROM ${quoteName(place.schema)}.lease`,
     )
     const head = Number(row['feed_place'])
-    assertKept(place, head, feedPlace)
+    assertNotAhead(place, head, feedPlace)
     const isInReach =
       feedPlace === head || (row['oldest'] !== null && feedPlace + 1 >= Number(row['oldest']))
     const isPresent = readLayout(database) === LAYOUT
@@ -208,24 +205,28 @@ async function openKept({
   return undefined
 }
 
-/** A server that has less was restored: everything here was durable there. */
-function assertKept(place: PostgresPlace, head: number, feedPlace: number): void {
+/**
+ * Everything in a replica was durable on the server, so a server that has less was restored from
+ * something older.
+ * @throws Failure JOURNAL_TAIL_LOST
+ */
+function assertNotAhead(place: PostgresPlace, head: number, feedPlace: number): void {
   if (feedPlace > head) throw tailLostOnServer(serverName(place), head, feedPlace)
 }
 
 /** -1 if it is no replica of this journal. */
-function readFeedPlace(database: DatabaseSync, nature: JournalNature, file: string): number {
-  if (isBlank(database)) return -1
-  const { first } = readNature(database, file)
+function readFeedPlace(database: DatabaseSync, meta: JournalMeta, file: string): number {
+  if (hasNoTables(database)) return -1
+  const { first } = readMeta(database, file)
   const place = database.prepare("SELECT value FROM meta WHERE name = 'feed'").get()?.['value']
-  return first === nature.first && place !== undefined ? Number(place) : -1
+  return first === meta.first && place !== undefined ? Number(place) : -1
 }
 
-/** From one snapshot, into a file that replaces the old one. */
+/** Reads the server in one transaction, into a file that then replaces the old one. */
 async function fetchAnew({
   connection,
   place,
-  nature,
+  meta,
   file,
 }: ReplicaOptions): Promise<[DatabaseSync, number]> {
   const made = `${file}.new`
@@ -233,7 +234,7 @@ async function fetchAnew({
   const database = openReplica(made)
   let feedPlace = 0
   try {
-    makeTables(database, nature)
+    makeTables(database, meta)
     await connection.within('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', async () => {
       const [row] = await connection.query(
         `SELECT feed_place FROM ${quoteName(place.schema)}.lease`,
@@ -248,4 +249,40 @@ async function fetchAnew({
   removeDatabase(file)
   renameSync(made, file)
   return [openReplica(file), feedPlace]
+}
+
+export interface FetchTablesOptions {
+  readonly connection: Pick<PostgresConnection, 'query'>
+  readonly schema: string
+  readonly database: DatabaseSync
+  /** Absent: no record is packed. */
+  readonly packUpTo?: number
+  readonly onRows?: (table: string, rows: number) => void
+}
+
+export async function fetchTables(options: FetchTablesOptions): Promise<void> {
+  const { connection, schema, database, packUpTo = 0, onRows } = options
+  for (const table of JOURNAL_TABLES) {
+    for await (const rows of readServerTable(connection, schema, table)) {
+      database.exec('BEGIN IMMEDIATE')
+      putRows(database, table, rows)
+      if (table.name === 'records') packRecords(database, packUpTo)
+      database.exec('COMMIT')
+      onRows?.(table.name, rows.length)
+    }
+  }
+}
+
+function packRecords(database: DatabaseSync, upTo: number): void {
+  for (let block = takeBlock(database, upTo); block; block = takeBlock(database, upTo))
+    putBlock(database, block)
+}
+
+/** Only the owner may read it. An earlier version created it readable by all. */
+export function openReplica(file: string): DatabaseSync {
+  closeSync(openSync(file, 'a', 0o600))
+  chmodSync(file, 0o600)
+  const database = openWriting(file)
+  database.exec('PRAGMA synchronous = NORMAL')
+  return database
 }

@@ -1,9 +1,9 @@
 import type { Clock } from '../../lib/clock.ts'
-import { type JournalNature, createNature, LAYOUT } from '../journal-layout.ts'
+import { type JournalMeta, createMeta, LAYOUT } from '../journal-layout.ts'
 import { assertKeys, type JournalWriter, parseWriter, WRITER } from '../journal-writer.ts'
 import { foreign } from '../journal-failures.ts'
-import { Connection, type PostgresPlace, serverName, sqlStateOf } from './connection.ts'
-import { type TableRow, toServerText } from './changes.ts'
+import { PostgresConnection, type PostgresPlace, serverName, sqlStateOf } from './connection.ts'
+import { type TableRow, toServerText } from './table-changes.ts'
 import { FLEET_SCHEMA } from './fleet-member.ts'
 import { ensureKillOrder } from './kill-order.ts'
 import {
@@ -13,23 +13,19 @@ import {
   serverOld,
   translatePostgresError,
 } from './postgres-failures.ts'
-import { type JournalTable, quoteName, schemaSql, STILL_HELD, toLayout } from './tables.ts'
+import { type JournalTable, quoteName, schemaSql, STILL_HELD, toLayout } from './server-schema.ts'
 
-/** Some hundred kilobytes. */
 const PAGE_ROWS = 1000
 
-/** Another session made the schema, or its row in the list, at the same time. */
+/** Another session created the schema, or its row in the catalogue, at the same time. */
 const MADE_BY_ANOTHER: ReadonlySet<string> = new Set(['42P06', '23505'])
 
-/** The oldest tested version, in the server's numbering. */
+/** The oldest tested version, as the server numbers versions. */
 const VERSION_MIN = 150_000
 
-/**
- * @returns the version in words
- * @throws Failure JOURNAL_SERVER_OLD
- */
+/** @throws Failure JOURNAL_SERVER_OLD */
 export async function assertServerVersion(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   place: PostgresPlace,
 ): Promise<string> {
   const [row = {}] = await connection.query(
@@ -40,76 +36,72 @@ export async function assertServerVersion(
   return version
 }
 
-type TablesConnection = Pick<Connection, 'query' | 'within'>
+type TablesConnection = Pick<PostgresConnection, 'query' | 'within'>
 
 export interface ServerOwner {
   readonly identity: string
-  /** Absent: a process that does not trade. */
   readonly own?: JournalWriter | undefined
 }
 
-/**
- * Created if missing.
- * @throws Failure STATE_OF_OTHER_KEYS
- */
+/** @throws Failure STATE_OF_OTHER_KEYS */
 export async function openServerTables(
   connection: TablesConnection,
   place: PostgresPlace,
   { identity, own }: ServerOwner,
-): Promise<JournalNature> {
-  const found = await readServerNature(connection, place)
+): Promise<JournalMeta> {
+  const found = await readServerMeta(connection, place)
   if (found) {
     await ensureKillOrder(connection, place.schema)
     return assertOwner(found, place, { identity, own })
   }
-  const nature = createNature(identity)
+  const meta = createMeta(identity)
   try {
-    await connection.within('BEGIN', () => makeServerTables(connection, place.schema, nature))
-    return nature
+    await connection.within('BEGIN', () => makeServerTables(connection, place.schema, meta))
+    return meta
   } catch (error) {
     const made =
-      MADE_BY_ANOTHER.has(sqlStateOf(error) ?? '') && (await readServerNature(connection, place))
+      MADE_BY_ANOTHER.has(sqlStateOf(error) ?? '') && (await readServerMeta(connection, place))
     if (made) return assertOwner(made, place, { identity, own })
     throw error
   }
 }
 
 export async function makeServerTables(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   schema: string,
-  nature: JournalNature,
+  meta: JournalMeta,
 ): Promise<void> {
   await connection.query(schemaSql(schema))
   await ensureKillOrder(connection, schema)
-  const { identity, salt, first, writer } = nature
-  const meta = Object.entries({
+  const { identity, salt, first, writer } = meta
+  const rows = Object.entries({
     layout: String(LAYOUT),
     identity,
     salt,
     first,
     ...(writer && { [WRITER]: JSON.stringify(writer) }),
   })
-  for (const [name, value] of meta)
+  for (const [name, value] of rows)
     await connection.query(`INSERT INTO ${quoteName(schema)}.meta VALUES ($1, $2)`, [name, value])
 }
 
-export interface ServerNature extends JournalNature {
+export interface ServerMeta extends JournalMeta {
   readonly layout: number
 }
 
 /**
  * Undefined if there is no journal.
- * @throws Failure JOURNAL_LAYOUT_UNKNOWN; JOURNAL_LAYOUT_OLD unless an earlier layout is accepted
+ * @throws Failure JOURNAL_LAYOUT_UNKNOWN; JOURNAL_LAYOUT_OLD unless `evenOlder`
  */
-export async function readServerNature(
-  connection: Pick<Connection, 'query'>,
+export async function readServerMeta(
+  connection: Pick<PostgresConnection, 'query'>,
   place: PostgresPlace,
   { evenOlder = false } = {},
-): Promise<ServerNature | undefined> {
-  const meta = `${quoteName(place.schema)}.meta`
-  const [there] = await connection.query('SELECT to_regclass($1) IS NOT NULL AS found', [meta])
+): Promise<ServerMeta | undefined> {
+  const table = `${quoteName(place.schema)}.meta`
+  const [there] = await connection.query('SELECT to_regclass($1) IS NOT NULL AS found', [table])
   if (there?.['found'] !== true) return undefined
-  const rows = await connection.query(`SELECT name, value FROM ${meta}`)
+  const rows = await connection.query(`SELECT name, value FROM ${table}`)
   const values = new Map(rows.map(({ name, value }) => [String(name), String(value)]))
   const read = (name: string): string => values.get(name) ?? ''
   const layout = toLayout(read('layout'))
@@ -119,19 +111,19 @@ export async function readServerNature(
 }
 
 function assertOwner(
-  nature: ServerNature,
+  meta: ServerMeta,
   place: PostgresPlace,
   { identity, own }: ServerOwner,
-): ServerNature {
+): ServerMeta {
   const where = serverName(place)
-  if (nature.identity !== identity) throw foreign(where, nature.identity, identity)
-  if (own) assertKeys(where, nature.writer, own)
-  return nature
+  if (meta.identity !== identity) throw foreign(where, meta.identity, identity)
+  if (own) assertKeys(where, meta.writer, own)
+  return meta
 }
 
-/** Only the holder of the lease may do that. */
+/** Writes nothing unless the lease is held with this token. */
 export async function noteServerWriter(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   schema: string,
   { token, writer }: { readonly token: number; readonly writer: JournalWriter },
 ): Promise<void> {
@@ -143,9 +135,8 @@ export async function noteServerWriter(
   )
 }
 
-/** @param rows as SQLite has them */
 export async function insertServerRows(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   schema: string,
   { name, columns }: JournalTable,
   rows: readonly TableRow[],
@@ -158,9 +149,9 @@ export async function insertServerRows(
   )
 }
 
-/** In the order of the key. Needs a transaction. */
+/** Needs a transaction. */
 export async function* readServerTable(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   schema: string,
   { name, columns, key }: JournalTable,
 ): AsyncGenerator<readonly TableRow[]> {
@@ -186,13 +177,13 @@ export async function* readServerTable(
 }
 
 export interface ServerDurability {
-  /** A commit waits for another server, which waits for its disk. */
+  /** A commit waits until the disk of another server has it. */
   readonly isReplicated: boolean
   readonly isSynchronised: boolean
 }
 
 export async function readDurability(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
 ): Promise<ServerDurability> {
   const [row = {}] = await connection.query(
     `SELECT current_setting('synchronous_standby_names') <> '' AS replicated, current_setting('fsync') = 'on' AS synchronised`,
@@ -200,12 +191,9 @@ export async function readDurability(
   return { isReplicated: row['replicated'] === true, isSynchronised: row['synchronised'] === true }
 }
 
-/** As a start would find it. */
 export interface ProbedServer extends ServerDurability {
   readonly version: string
-  /** `empty`: made by a start, nothing written. */
   readonly journal: 'none' | 'empty' | 'written'
-  /** Another user may have made the fleet's schema. */
   readonly maySayInFleet: boolean
   readonly commitMs: number
   readonly writer: JournalWriter | undefined
@@ -213,21 +201,18 @@ export interface ProbedServer extends ServerDurability {
 
 const ANSWER_MS_MAX = 10_000
 
-/**
- * Everything on which a start depends.
- * @throws Failure as a start would
- */
+/** @throws Failure as a start would */
 export async function probeServer(
   place: PostgresPlace,
   owner: ServerOwner,
   clock: Pick<Clock, 'monotonic'>,
 ): Promise<ProbedServer> {
-  const connection = new Connection(place, ANSWER_MS_MAX)
+  const connection = new PostgresConnection(place, ANSWER_MS_MAX)
   try {
     const version = await assertServerVersion(connection, place)
-    const nature = await readServerNature(connection, place)
-    if (nature) assertOwner(nature, place, owner)
-    const journal = await readWhatIsThere(connection, place, nature !== undefined)
+    const meta = await readServerMeta(connection, place)
+    if (meta) assertOwner(meta, place, owner)
+    const journal = await readWhatIsThere(connection, place, meta !== undefined)
     const durability = await readDurability(connection)
     return {
       version,
@@ -235,7 +220,7 @@ export async function probeServer(
       ...durability,
       maySayInFleet: await maySayInFleet(connection),
       commitMs: await measureCommit(connection, clock),
-      writer: nature?.writer,
+      writer: meta?.writer,
     }
   } catch (error) {
     throw translatePostgresError(error, place)
@@ -244,9 +229,8 @@ export async function probeServer(
   }
 }
 
-/** @throws Failure if this user may not write it, or it was moved */
 async function readWhatIsThere(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   place: PostgresPlace,
   hasJournal: boolean,
 ): Promise<ProbedServer['journal']> {
@@ -271,8 +255,8 @@ async function readWhatIsThere(
   return row?.['is_empty'] === true ? 'empty' : 'written'
 }
 
-/** Naming a table needs a right to its schema. */
-async function maySayInFleet(connection: Pick<Connection, 'query'>): Promise<boolean> {
+/** Without a right to the schema the names of its tables would be an error. */
+async function maySayInFleet(connection: Pick<PostgresConnection, 'query'>): Promise<boolean> {
   const [row] = await connection.query(
     `SELECT CASE
       WHEN to_regnamespace($1) IS NULL THEN true
@@ -286,9 +270,9 @@ async function maySayInFleet(connection: Pick<Connection, 'query'>): Promise<boo
   return row?.['may'] !== false
 }
 
-/** A message to the log of changes, which has no reader, is waited for like a record. */
+/** A message to the server's log, which nothing reads, is waited for like a record. */
 async function measureCommit(
-  connection: Pick<Connection, 'query'>,
+  connection: Pick<PostgresConnection, 'query'>,
   clock: Pick<Clock, 'monotonic'>,
 ): Promise<number> {
   const asked = clock.monotonic()

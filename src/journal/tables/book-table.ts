@@ -3,26 +3,26 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { BookRow, RowChange } from '../journal.ts'
 import { addDigest, NO_ROWS, type RowsSum, takeDigest, toNumber } from './rows-sum.ts'
 
-/** In the order of a map. */
-export interface PlacedRow {
+/** `position` keeps the order of the book's map. */
+export interface StoredBookRow {
   readonly position: number
   readonly row: BookRow
 }
 
 export interface StoredBook {
-  readonly rows: readonly PlacedRow[]
+  readonly rows: readonly StoredBookRow[]
   readonly sum: RowsSum
 }
 
-/** @throws RangeError if a row is not as it was written */
-export function readRows(database: DatabaseSync, first: string): StoredBook {
-  const rows: PlacedRow[] = []
+/** @throws RangeError for a damaged row */
+export function readStoredBook(database: DatabaseSync, first: string): StoredBook {
+  const rows: StoredBookRow[] = []
   let sum = 0n
   const stored = database.prepare(
     'SELECT position, name, key, value, digest FROM book ORDER BY position',
   )
   for (const { position, name, key, value, digest } of stored.iterate()) {
-    const placed: PlacedRow = {
+    const placed: StoredBookRow = {
       position: Number(position),
       row: { name: String(name), key: String(key), value: String(value) },
     }
@@ -36,7 +36,9 @@ export function readRows(database: DatabaseSync, first: string): StoredBook {
   return { rows, sum: { rows: rows.length, sum: BigInt.asUintN(128, sum) } }
 }
 
-/** Rows in the order of their addition, so that young rows, which change often, lie together. */
+/**
+ * Rows lie in the order of their addition, so that young rows, which change often, lie together.
+ */
 export class BookTable {
   readonly #first: string
   readonly #positions = new Map<string, Map<string, number>>()
@@ -44,7 +46,6 @@ export class BookTable {
   #lastPosition = 0
   #sum: RowsSum
 
-  /** @param found read by {@link readRows} */
   constructor(database: DatabaseSync, first: string, found: StoredBook | undefined) {
     this.#first = first
     this.#sum = found?.sum ?? NO_ROWS
@@ -64,7 +65,7 @@ export class BookTable {
   }
 
   /**
-   * Within a transaction.
+   * Needs a transaction.
    * @throws RangeError if an expected row is missing
    */
   apply(changes: Iterable<RowChange>): void {
@@ -84,7 +85,7 @@ export class BookTable {
     this.#place(row, position)
   }
 
-  #update(placed: PlacedRow): void {
+  #update(placed: StoredBookRow): void {
     const { position, row } = placed
     const digest = digestOf(this.#first, placed)
     const without = takeDigest(this.#sum, this.#readDigest(position))
@@ -92,7 +93,6 @@ export class BookTable {
     this.#sum = addDigest(without, digest)
   }
 
-  /** An entry added and removed between two checkpoints has no row. */
   #remove(name: string, key: string, position: number | undefined): void {
     if (position === undefined) return
     this.#sum = takeDigest(this.#sum, digestIn(this.#statements.delete.get(position), position))
@@ -112,7 +112,7 @@ export class BookTable {
 }
 
 /**
- * For a migration. Positions stay, and with them the order of the map.
+ * Gives rows other keys in a migration. Positions stay, and with them the order of the map.
  * @returns the sum of all rows of the book
  * @throws RangeError if one is not as it was written
  */
@@ -123,7 +123,7 @@ export function renameRows(
   toKey: (key: string) => string,
 ): RowsSum {
   const update = database.prepare('UPDATE book SET key = ?, digest = ? WHERE position = ?')
-  const found = readRows(database, first)
+  const found = readStoredBook(database, first)
   let { sum } = found
   for (const placed of found.rows) {
     const { position, row } = placed
@@ -143,10 +143,10 @@ function digestIn(row: ReturnType<StatementSync['get']>, position: number): stri
 }
 
 /**
- * Half the time of a link, which matters since a start reads all rows. No name contains the blank
+ * A start reads all rows, and this digest takes half the time of a link. No name contains the blank
  * that separates.
  */
-function digestOf(first: string, { position, row: { name, key, value } }: PlacedRow): string {
+function digestOf(first: string, { position, row: { name, key, value } }: StoredBookRow): string {
   return hash('sha256', `${first} ${position} ${name} ${key.length} ${key}${value}`, 'hex').slice(
     0,
     32,

@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000
 
 type BookedKind = BookedRow['kind']
 
-/** In the digest's order, and the key. */
+/** Columns are in the order in which the digest reads them. */
 const TABLES = {
   fill: {
     name: 'fills',
@@ -35,8 +35,8 @@ const TABLES = {
       'tag',
     ] as readonly (keyof BookedFill)[],
     /**
-     * Numbers of columns that layouts 8 and 7 added at the end. The digest omits those of a layout
-     * if they are empty, so earlier rows keep theirs.
+     * Numbers of columns that layouts 8 and 7 added at the end. The digest omits empty ones of a
+     * layout, so that earlier rows keep theirs.
      */
     added: [2, 2],
   },
@@ -51,12 +51,10 @@ const TABLES = {
 export const BOOKED_KINDS = ['fill', 'funding'] as const
 
 export interface BookedDays {
-  /** Keyed by kind and day. */
   readonly days: ReadonlyMap<string, RowsSum>
   readonly sum: RowsSum
 }
 
-/** The rows are not read. */
 export function readDays(database: DatabaseSync): BookedDays {
   const days = new Map<string, RowsSum>()
   let [rows, sum] = [0, 0n]
@@ -69,12 +67,12 @@ export function readDays(database: DatabaseSync): BookedDays {
   return { days, sum: { rows, sum: BigInt.asUintN(128, sum) } }
 }
 
-/** Held by each record that books something, and by the seal. */
+/** Each record that books something holds this text, and so does the seal. */
 export function totalToText(sum: RowsSum): string {
   return `${sum.rows} ${sumToText(sum)}`
 }
 
-/** Every row that is as written, even if others are damaged. */
+/** Yields undamaged rows, however many others are damaged. */
 export function* salvageBookings(
   database: DatabaseSync,
   first: string,
@@ -87,8 +85,8 @@ export function* salvageBookings(
 }
 
 /**
- * The oldest first. Each row is checked, but not that none is missing.
- * @throws RangeError for a row that is not as it was written
+ * Checks each row, but not that none is missing.
+ * @throws RangeError for a damaged row
  */
 export function* readBookings(
   database: DatabaseSync,
@@ -100,7 +98,6 @@ export function* readBookings(
     count,
   }: BookingSpan & {
     readonly kind: BookedKind
-    /** Counts each row before it is yielded. */
     readonly count?: RowsCount | undefined
   },
 ): Generator<BookedRow> {
@@ -133,10 +130,10 @@ export function areBookingsWhole(database: DatabaseSync, first: string): boolean
 }
 
 /**
- * Fills and funding payments until they are archived, written in the transaction of their record,
- * which holds the sum of all rows, so that none can be lost unnoticed. Each day has its own number
- * and sum: so writing a row costs the same however many there are, and a day is checked when it is
- * read.
+ * Fills and funding payments until they are archived. They are written in the transaction of their
+ * record, which holds the sum of all rows, so that none can be lost unnoticed. Each day has a
+ * number and a sum of its own: writing a row costs the same however many there are, and a day is
+ * checked when it is read.
  */
 export class BookingTable {
   readonly #database: DatabaseSync
@@ -149,7 +146,6 @@ export class BookingTable {
   >
   #sum: RowsSum
 
-  /** @param found read by {@link readDays} */
   constructor(database: DatabaseSync, first: string, found: BookedDays) {
     this.#database = database
     this.#first = first
@@ -186,7 +182,7 @@ export class BookingTable {
 
   /**
    * Needs the transaction of their record.
-   * @throws RangeError if a changed row is not as it was written
+   * @throws RangeError for a damaged row
    */
   apply(bookings: Iterable<Booking>): void {
     for (const booking of bookings) {
@@ -202,7 +198,8 @@ export class BookingTable {
   }
 
   /**
-   * The oldest first. A day is checked at its end, so only a span read to its end is proved.
+   * Yields the oldest first. A day is checked at its end, so only a span that is read to its end is
+   * proved.
    * @throws RangeError for a day that is not as it was written
    */
   *read(
@@ -229,7 +226,10 @@ export class BookingTable {
     for (const [day] of expected) throw notAsWritten(kind, day)
   }
 
-  /** Within a transaction. `before`: Unix ms. */
+  /**
+   * Needs a transaction.
+   * @param before Unix ms
+   */
   drop(before: number): void {
     for (const kind of BOOKED_KINDS) {
       const { read, drop } = this.#statements[kind]
@@ -288,7 +288,6 @@ function toRow(kind: BookedKind, row: BookingRow): BookedRow {
   const columns: readonly string[] = TABLES[kind].columns
   const values = columns.map((column) => [
     column,
-    // An earlier layout lacks added columns.
     column === 'at' ? Number(row[column]) : String(row[column] ?? ''),
   ])
   return { kind, ...Object.fromEntries(values) } as BookedRow

@@ -15,14 +15,17 @@ import {
 const { minute: MINUTE_MS, hour: HOUR_MS } = CURVE_STEPS_MS
 
 /**
- * Each hour takes about a millisecond to fold, so a write folds this many, and after a long stop it
- * takes many writes.
+ * Folding an hour takes about a millisecond, so a write folds this many; after a long stop it takes
+ * many writes.
  */
 const HOURS_MAX = 4
 
-export type PlacedPoint = CurvePoint & { readonly step: number }
+export type StoredPoint = CurvePoint & { readonly step: number }
 
-/** Hours before minutes. @throws RangeError for a point that is not as it was written */
+/**
+ * Yields an hour before its minutes.
+ * @throws RangeError for a damaged point
+ */
 export function* readCurve(
   database: DatabaseSync,
   first: string,
@@ -39,15 +42,15 @@ export function* readCurve(
   }
 }
 
-/** Whether every point is as it was written; that none is missing is not known. */
+/** That none is missing is not known. */
 export function areCurvesWhole(database: DatabaseSync, first: string): boolean {
   for (const row of database.prepare('SELECT * FROM curves').iterate())
     if (row['digest'] !== digestOf(first, toPoint(row))) return false
   return true
 }
 
-/** Every point that is as written, even if others are damaged. */
-export function* salvageCurves(database: DatabaseSync, first: string): Generator<PlacedPoint> {
+/** Yields undamaged points, however many others are damaged. */
+export function* salvageCurves(database: DatabaseSync, first: string): Generator<StoredPoint> {
   for (const row of database.prepare('SELECT * FROM curves').iterate()) {
     const point = toPoint(row)
     if (row['digest'] === digestOf(first, point)) yield point
@@ -55,19 +58,17 @@ export function* salvageCurves(database: DatabaseSync, first: string): Generator
 }
 
 /**
- * Points by minute for a week; then the lowest and highest of each hour, so that a drawdown stays
- * as deep:
+ * Keeps points by minute for a week, and then the lowest and highest of each hour, so that a
+ * drawdown stays as deep:
  *
  *     minute ──older than a week──► the hour's lowest and highest, others dropped ──two years, a plot 30 days──► dropped
  *
- * Marks for statements come once an hour, and are kept as they are; so is what was logged of margin.
- *
- * Each method needs a transaction of the caller.
+ * Marks for statements and what was logged of margin are kept as they are. Each method needs a
+ * transaction.
  */
 export class CurveTable {
   readonly #first: string
   readonly #series: Set<string>
-  /** Those that have got a point since this table was opened, and are not over. */
   readonly #live = new Set<string>()
   readonly #statements: Readonly<
     Record<'put' | 'oldest' | 'newest' | 'read' | 'drop' | 'forget', StatementSync>
@@ -91,9 +92,9 @@ export class CurveTable {
   }
 
   /**
-   * Adds points by minute, and thins out old ones of all curves.
+   * Adds points by minute, and thins out old points of all curves.
    *
-   * @param over curves that make room where there is none, as those of earlier runs do
+   * @param over curves that may make room, as those of earlier runs do
    */
   put(points: readonly CurvePoint[], over: readonly string[] = []): void {
     for (const series of over) this.#live.delete(series)
@@ -109,15 +110,14 @@ export class CurveTable {
     this.#thinAll(now)
   }
 
-  /** Puts points back as they were kept elsewhere. */
-  carry(points: Iterable<PlacedPoint>): void {
+  carry(points: Iterable<StoredPoint>): void {
     for (const point of points) {
       this.#series.add(point.series)
       this.#put(point)
     }
   }
 
-  /** The plot that has been silent for longest makes room for another, if it is not live. */
+  /** The plot that has been silent for longest makes room, unless it is live. */
   #hasRoomFor(wanted: string): boolean {
     const plots = [...this.#series].filter(isPlot)
     if (!isPlot(wanted) || plots.length < PLOTS_MAX) return true
@@ -141,12 +141,12 @@ export class CurveTable {
     return Math.max(0, ...steps.filter((at) => typeof at === 'number'))
   }
 
-  #put(point: PlacedPoint): void {
+  #put(point: StoredPoint): void {
     const { series, step, at, value } = point
     this.#statements.put.run(series, step, at, value, digestOf(this.#first, point))
   }
 
-  /** A curve that used up the turn comes last in the next. */
+  /** A curve that used up the turn comes last in the next one. */
   #thinAll(now: number): void {
     let left = HOURS_MAX
     for (const series of Array.from(this.#series)) {
@@ -157,7 +157,7 @@ export class CurveTable {
     }
   }
 
-  /** @returns how many hours it has folded */
+  /** @returns the number of folded hours */
   #thin(series: string, now: number, hoursMax: number): number {
     const { drop } = this.#statements
     let folded = 0
@@ -194,7 +194,7 @@ export class CurveTable {
   }
 }
 
-/** Steps by the table's key, not over all points. */
+/** Steps from series to series by the table's key, because reading all points would take long. */
 export function listSeries(database: DatabaseSync): readonly string[] {
   return database
     .prepare(
@@ -213,7 +213,7 @@ function hourOf(at: number): number {
 
 type CurveRow = Readonly<Record<string, SQLOutputValue>>
 
-function toPoint(row: CurveRow): PlacedPoint {
+function toPoint(row: CurveRow): StoredPoint {
   return {
     series: String(row['series']),
     step: Number(row['step']),
@@ -222,7 +222,7 @@ function toPoint(row: CurveRow): PlacedPoint {
   }
 }
 
-function prove(first: string, row: CurveRow): PlacedPoint {
+function prove(first: string, row: CurveRow): StoredPoint {
   const point = toPoint(row)
   if (row['digest'] === digestOf(first, point)) return point
   throw new RangeError(
@@ -230,7 +230,7 @@ function prove(first: string, row: CurveRow): PlacedPoint {
   )
 }
 
-function digestOf(first: string, { series, step, at, value }: PlacedPoint): string {
+function digestOf(first: string, { series, step, at, value }: StoredPoint): string {
   const text = `${first} curve ${JSON.stringify([series, step, at, value])}`
   return hash('sha256', text, 'hex').slice(0, 32)
 }

@@ -8,7 +8,7 @@ export interface ForwardProxy {
   readonly from: string
 }
 
-/** Undefined: called directly. */
+/** Undefined: the address is called directly. */
 export type ProxyFor = (address: string) => ForwardProxy | undefined
 
 /** No byte of a request leaves before TLS with the address itself. */
@@ -22,7 +22,7 @@ export function openTunnel(
   return new ProxyAgent({
     ...client,
     uri: url,
-    // Only this machine has plain http, and is called directly.
+    // Only this machine has plain http, and it is called directly.
     proxyTunnel: true,
     connectTimeout: connectTimeoutMs,
     requestTls: tls,

@@ -24,7 +24,6 @@ export function cleanLine(text: string): string {
   return PLAIN.test(text) ? text : cleanLines(text.replaceAll(BREAKS, ' '))
 }
 
-/** A tab is a blank. */
 export function cleanLines(text: string): string {
   if (PLAIN.test(text)) return text
   return text

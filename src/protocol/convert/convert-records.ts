@@ -29,7 +29,6 @@ const record = z
   })
   .transform(({ ctime, ts, ...rest }) => ({ ...rest, ts: ctime ?? ts }))
 
-/** Newest first, by page. */
 export const convertRecords = defineEndpoint({
   name: 'convertRecords',
   method: 'GET',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineEndpoint, type PositionMode } from '../endpoint.ts'
+import { defineEndpoint, type WirePositionMode } from '../endpoint.ts'
 import {
   batchResult,
   clientOid,
@@ -88,7 +88,7 @@ type Item = z.output<typeof order>
 /** Document: tradeSide and reduceOnly. */
 function positionModeProblems(
   { tradeSide: given, reduceOnly }: Item,
-  positionMode: PositionMode,
+  positionMode: WirePositionMode,
 ): string[] {
   if (positionMode === 'one_way_mode') {
     return given === undefined ? [] : ['tradeSide must be omitted in one-way position mode']

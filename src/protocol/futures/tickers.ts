@@ -40,7 +40,6 @@ export const ticker = z.object({
   ),
 })
 
-/** Public. */
 export const tickers = defineEndpoint({
   name: 'tickers',
   method: 'GET',

@@ -26,10 +26,10 @@ const request = z.strictObject({
   orderIdList: z.array(item).min(1).describe('Orders to cancel').optional(),
 })
 
-type WireRequest = z.input<typeof request>
-type WireItem = NonNullable<WireRequest['orderIdList']>[number]
+type IsolatedCancelBody = z.input<typeof request>
+type WireItem = NonNullable<IsolatedCancelBody['orderIdList']>[number]
 
-export interface IsolatedBatchCancelRequest extends Omit<WireRequest, 'orderIdList'> {
+export interface IsolatedBatchCancelRequest extends Omit<IsolatedCancelBody, 'orderIdList'> {
   readonly orderIdList?: readonly Omit<WireItem, 'clientId'>[] | undefined
 }
 
@@ -66,7 +66,7 @@ export const isolatedBatchCancelOrders = defineEndpoint({
  * The document says clientOid, its sample clientId. An exchange that reads only one would find an
  * order without an id.
  */
-function toWire({ orderIdList, ...rest }: IsolatedBatchCancelRequest): WireRequest {
+function toWire({ orderIdList, ...rest }: IsolatedBatchCancelRequest): IsolatedCancelBody {
   if (orderIdList === undefined) return rest
   return {
     ...rest,

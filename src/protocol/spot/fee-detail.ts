@@ -13,10 +13,10 @@ export interface SpotFees {
   /** The platform coin did not cover this part (`r`). */
   readonly fromObtainedCoin: string | undefined
   /** They may be present beside `newFees`. */
-  readonly coin: CoinFees | undefined
+  readonly coin: PaidCoinFees | undefined
 }
 
-export interface CoinFees {
+export interface PaidCoinFees {
   readonly feeCoin: string | undefined
   readonly isDeducted: boolean | undefined
   readonly deduction: string | undefined
@@ -72,7 +72,7 @@ export function parseFeeDetail(text: string): SpotFees | undefined | string {
   }
 }
 
-function readCoin([key, value]: [string, unknown]): CoinFees | string {
+function readCoin([key, value]: [string, unknown]): PaidCoinFees | string {
   const read = coinFees.safeParse(value)
   if (!read.success) return `feeDetail.${key.slice(0, 30)} is not an object of fees`
   const { feeCoinCode, deduction, totalDeductionFee, totalFee } = read.data

@@ -8,7 +8,6 @@ import { spotHistoryOrder } from './spot-order.ts'
 /** Document: "limit (optional, default 100, max 100)". */
 export const SPOT_HISTORY_PAGE_MAX = 100
 
-/** Newest first, by page. */
 export const spotHistoryOrders = defineEndpoint({
   name: 'spotHistoryOrders',
   method: 'GET',

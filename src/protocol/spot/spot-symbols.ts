@@ -25,7 +25,6 @@ const spotSymbol = z.object({
   areaSymbol: knownText('yes', 'no').describe('Whether it is an area symbol'),
 })
 
-/** Public. */
 export const spotSymbols = defineEndpoint({
   name: 'spotSymbols',
   method: 'GET',

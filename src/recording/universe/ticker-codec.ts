@@ -14,11 +14,10 @@ const FIRST_COLUMNS = ['lastPr', 'open24h', 'openUtc', 'baseVolume', 'quoteVolum
 
 /** A guess needs columns that stand before. */
 export const WRITTEN_COLUMNS: readonly string[] = [
-  ...FIRST_COLUMNS,
-  ...TICKER_COLUMNS.filter((column) => !(FIRST_COLUMNS as readonly string[]).includes(column)),
+  ...new Set([...FIRST_COLUMNS, ...TICKER_COLUMNS]),
 ]
 
-const SCALES = Array.from({ length: 13 }, (_, decimals) => 10 ** decimals)
+const SCALES = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12]
 
 /** For the number of decimals: a cell without a value, and one that is no decimal. */
 const MISSING = 14

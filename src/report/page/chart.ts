@@ -30,12 +30,26 @@ const MARGIN = 0.05
 const Y_TICKS = 4
 const X_TICKS = 7
 const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 const X_STEPS_MS = [
   60_000,
   300_000,
   900_000,
   1_800_000,
-  ...[1, 2, 4, 6, 12, 24, 48, 96, 168, 336, 730, 1460, 2920, 8760].map((hours) => hours * HOUR_MS),
+  HOUR_MS,
+  2 * HOUR_MS,
+  4 * HOUR_MS,
+  6 * HOUR_MS,
+  12 * HOUR_MS,
+  DAY_MS,
+  2 * DAY_MS,
+  4 * DAY_MS,
+  7 * DAY_MS,
+  14 * DAY_MS,
+  730 * HOUR_MS,
+  1460 * HOUR_MS,
+  2920 * HOUR_MS,
+  365 * DAY_MS,
 ]
 
 export interface Scale {
@@ -193,9 +207,9 @@ export function timeTicks({
     const date = new Date(at)
     const day = `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}`
     const text =
-      step >= 24 * HOUR_MS
+      step >= DAY_MS
         ? day
-        : `${at % (24 * HOUR_MS) === 0 ? `${day} ` : ''}${date.toISOString().slice(11, 16)}`
+        : `${at % DAY_MS === 0 ? `${day} ` : ''}${date.toISOString().slice(11, 16)}`
     ticks.push({ share: (at - startAt) / spanMs, text })
   }
   return ticks

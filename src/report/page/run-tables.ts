@@ -6,7 +6,7 @@ import {
 } from '../../domain/closed-trade.ts'
 import { coinDigits } from '../../domain/coin-amount.ts'
 import { showDuration } from '../../lib/text/show-duration.ts'
-import type { Cause, MoveCurve, PartReport, RunReport, WorstMoment } from '../run-report.ts'
+import type { CountedCode, MoveCurve, PartReport, RunReport, WorstMoment } from '../run-report.ts'
 import {
   describeSteps,
   moneyDecimals,
@@ -248,20 +248,20 @@ function renderTrade(run: RunReport): string {
   ].join('')
 }
 
-function renderCauses(causes: readonly Cause[]): string {
+function renderCauses(causes: readonly CountedCode[]): string {
   if (causes.length === 0) return '<p class="note">None.</p>'
   const rows = causes.map(({ code, meaning, count }) => [`${code}: ${meaning}`, String(count)])
   return renderTable(['', 'orders'], rows)
 }
 
 const LINES = ['none', 'reached'] as const
-type Line = (typeof LINES)[number]
+type CurveLine = (typeof LINES)[number]
 
-const NAMES: Readonly<Record<Line, string>> = {
+const NAMES: Readonly<Record<CurveLine, string>> = {
   none: 'no resting order filled',
   reached: 'those on the way filled',
 }
-const COLOURS: Readonly<Record<Line, string>> = { none: '--blue', reached: '--orange' }
+const COLOURS: Readonly<Record<CurveLine, string>> = { none: '--blue', reached: '--orange' }
 const HEIGHT_PX = 260
 
 function renderWorstMoment({ liquidation, money: sums }: RunReport, coin: string): string {
@@ -366,7 +366,7 @@ function describeEnds({ moves, liquidations }: MoveCurve): string {
 }
 
 function renderMoves(curve: MoveCurve, decimals: number): string {
-  const cellOf = (line: Line, index: number): Cell => {
+  const cellOf = (line: CurveLine, index: number): Cell => {
     const move = curve.moves[index] ?? 0
     const isLiquidated = curve.liquidations[line].some((end) =>
       end < 0 ? move <= end : move >= end,

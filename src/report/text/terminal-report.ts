@@ -1,5 +1,11 @@
 import type { DenialCode } from '../../domain/denial.ts'
-import type { BacktestReport, Cause, PartReport, PriceLooks, RunReport } from '../run-report.ts'
+import type {
+  BacktestReport,
+  CountedCode,
+  PartReport,
+  PriceLooks,
+  RunReport,
+} from '../run-report.ts'
 import {
   describeHold,
   describeSteps,
@@ -278,7 +284,7 @@ const FAULTS: ReadonlySet<string> = new Set<DenialCode>([
 
 export function describeDenials(
   strategy: string,
-  denials: readonly Cause[],
+  denials: readonly CountedCode[],
   looks?: PriceLooks,
 ): readonly string[] {
   const most = mostOf(denials)
@@ -307,13 +313,13 @@ const REJECTION_HINTS: Readonly<Record<string, string>> = {
     'the price of the order is below what the exchange allows at that moment: mostly the market rose between the decision and the order; a narrower risk.priceCollarRatio or execution.takerCollarRatio denies it before',
 }
 
-function describeRejections(rejections: readonly Cause[]): readonly string[] {
+function describeRejections(rejections: readonly CountedCode[]): readonly string[] {
   return mostOf(rejections).map(({ code, meaning, count }) => {
     const hint = REJECTION_HINTS[code]
     return `${count} rejected by the exchange, ${code} (${meaning})${hint === undefined ? '' : `: ${hint}`}`
   })
 }
 
-function mostOf(causes: readonly Cause[]): readonly Cause[] {
+function mostOf(causes: readonly CountedCode[]): readonly CountedCode[] {
   return causes.toSorted((one, other) => other.count - one.count).slice(0, CODES_SHOWN)
 }

@@ -22,7 +22,7 @@ export const defaultConvertSettings = {
   recordsMax: 10_000,
 }
 
-/** Amounts and prices are decimal strings, prices in USDT, the fee in the target coin. */
+/** Amounts and prices are decimal strings; prices are in USDT, the fee is in the target coin. */
 export interface ConvertRecord {
   readonly orderId: string
   readonly uid: string
@@ -36,7 +36,7 @@ export interface ConvertRecord {
   readonly createdAt: number
 }
 
-/** The document's table says `ts`, its sample `ctime`. */
+/** The document's table has `ts`, its sample `ctime`. */
 function toWireRecord({ uid: _uid, fee, createdAt, ...record }: ConvertRecord) {
   return {
     ...record,
@@ -95,7 +95,7 @@ function convertRecords(
     limitMax: CONVERT_PAGE_MAX,
     refusesDisorder: true,
     span: lastNinetyDays,
-    // Without `endTime`, a start that is too early is moved, not refused.
+    // Without `endTime`, a start that is too early is moved and not refused.
     ...(endTime && { daysMax: SPAN_DAYS_MAX }),
     now,
     idOf: ({ orderId }) => orderId,
@@ -105,7 +105,6 @@ function convertRecords(
   return page.ok ? accept(page.data.map(toWireRecord)) : page
 }
 
-/** The fee is paid from the amount received. */
 export function bookConversion(
   { ports, settings, records }: ConvertState,
   uid: string,

@@ -7,7 +7,7 @@ import type { ServicePorts } from '../services/service-ports.ts'
 import type { AccountRef } from '../shared/account.ts'
 import type { Handlers } from '../shared/handlers.ts'
 import { refusals } from '../shared/refusals.ts'
-import { accept, type Refusal, type Reply } from '../shared/reply.ts'
+import { accept, type RefusedReply, type Reply } from '../shared/reply.ts'
 import { negated } from '../wallet/rounding.ts'
 import { futuresResults, type FuturesResults } from './futures-results.ts'
 import {
@@ -21,7 +21,7 @@ import {
   TRADERS,
 } from './trader.ts'
 
-/** Copy trading, seen by the trader. Followers are only a number. */
+/** Copy trading as the trader sees it: followers are only a number. */
 export interface CopyState {
   readonly ports: ServicePorts
   readonly futures: CoreState
@@ -44,7 +44,6 @@ export function openCopy(ports: ServicePorts, futures: CoreState): CopyState {
     state.traders.set(uid, createTrader(uid, ports.startAt, opening))
   }
   ports.rows.restore(TRADERS, state.traders)
-  // A day closes at the first quote after it, whatever is requested meanwhile.
   const market = state.traders.size === 0 ? undefined : ports.market(CLOCK_SYMBOL)
   market?.follow(() => playCopy(state, market.shown.at))
   return state
@@ -114,19 +113,19 @@ function takeResults(state: CopyState, uid: string, trader: Trader): FuturesResu
 const CLOCK_SYMBOL = 'BTCUSDT'
 const COPIED_TYPES: ReadonlySet<string> = new Set(['USDT-FUTURES', 'COIN-FUTURES', 'USDC-FUTURES'])
 
-type SettingChange = WireRequestOf<'copyConfigSettingSymbols'>['settingList'][number]
+type CopySettingChange = WireRequestOf<'copyConfigSettingSymbols'>['settingList'][number]
 
 type SymbolSettings = ReadonlyMap<string, SymbolSetting>
 
 /**
- * Applies the changes in order, all or none.
+ * Applies all changes in order, or none.
  * - ADD replaces both ratios of an open symbol, so it can be repeated.
- * - UPDATE: empty keeps a ratio, `0` removes it.
+ * - UPDATE keeps a ratio that is empty, and removes one that is `0`.
  * - DELETE ignores the ratios.
  */
 function changeSettings(
   settings: SymbolSettings,
-  changes: readonly SettingChange[],
+  changes: readonly CopySettingChange[],
   futures: Pick<CoreState, 'symbols' | 'clock'>,
 ): Reply<SymbolSettings> {
   const changed = new Map(settings)
@@ -140,10 +139,10 @@ function changeSettings(
 }
 
 function refusalOf(
-  change: SettingChange,
+  change: CopySettingChange,
   changed: SymbolSettings,
   { symbols, clock }: Pick<CoreState, 'symbols' | 'clock'>,
-): Refusal | undefined {
+): RefusedReply | undefined {
   const symbol = symbols.get(change.symbol)
   const isListed = symbol !== undefined && clock.now >= symbol.listedAt
   if (!isListed || symbol.instrument.productType !== change.productType)
@@ -156,7 +155,7 @@ function refusalOf(
     : refusals.copiedSymbolClosed
 }
 
-function toSetting(change: SettingChange, existing: SymbolSetting | undefined): SymbolSetting {
+function toSetting(change: CopySettingChange, existing: SymbolSetting | undefined): SymbolSetting {
   const { symbol, productType, settingType } = change
   const kept = settingType === 'UPDATE' ? existing : undefined
   return {
@@ -176,7 +175,7 @@ const WEEK_DAYS = 7
 const RATE_DECIMALS = 6
 const PERCENT_DECIMALS = 2
 
-/** Ratios are in percent: ROI over the capital, a day's rate over its opening equity. */
+/** Ratios are in percent: ROI of the capital, a day's rate of the equity at which it opened. */
 function toSummary(
   trader: Trader,
   present: FuturesResults,

@@ -1,11 +1,11 @@
 import { ZERO, type Decimal } from '../../lib/decimal.ts'
 import type { Random } from '../../lib/random.ts'
-import type { ProductType } from '../../protocol/values.ts'
+import type { WireProductType } from '../../protocol/values.ts'
 import type { PlacedCodec } from '../store/stored-rows.ts'
 
 export interface SymbolSetting {
   readonly symbol: string
-  readonly productType: ProductType
+  readonly productType: WireProductType
   readonly stopSurplusRatio: string | undefined
   readonly stopLossRatio: string | undefined
 }
@@ -16,7 +16,7 @@ export interface TraderDay {
   readonly profit: Decimal
 }
 
-/** Bounded: {@link DAYS_KEPT} days, one setting for each listed symbol. */
+/** Bounded by {@link DAYS_KEPT} days and one setting for each listed symbol. */
 export interface Trader {
   readonly uid: string
   today: number
@@ -27,7 +27,7 @@ export interface Trader {
   losses: number
   followersEver: number
   followersNow: number
-  /** USDT: what the futures account had earned when the last day closed. */
+  /** What the futures account had earned when the last day closed, in USDT. */
   profitTaken: Decimal
   tradeTaken: number
   settings: ReadonlyMap<string, SymbolSetting>

@@ -3,21 +3,18 @@ import { createRandom, type Random } from '../../lib/random.ts'
 import { judgeDebtors } from '../margin/debts/liquidation.ts'
 import { passTime, startClock } from '../margin/debts/pass-time.ts'
 import { coinIn, type MarginPair, type MarginState } from '../margin/margin-state.ts'
-import {
-  balanceOf,
-  type LoanType,
-  type MarginMode,
-  type OrderSource,
-} from '../margin/orders/margin-order.ts'
+import { balanceOf, type LoanType, type OrderSource } from '../margin/orders/margin-order.ts'
+import { type ExchangeMarginMode } from '../shared/account.ts'
 import { placeOrder } from '../margin/orders/place-order.ts'
 import { EMPTY_QUOTE } from '../market/market.ts'
 import { fillOrder, isOpen } from '../matching/order-lifecycle.ts'
 import { cancelPairOrder, pairOf, venueOf } from '../services/pair-service.ts'
 import { decimalOfFloat, negated } from '../wallet/rounding.ts'
 
-/* The past is played through the functions that serve margin later, so all books balance. */
-
-/** Needs an account without debts. */
+/**
+ * Plays the past through the functions that serve margin later, so that all books balance. The
+ * account must have no debts.
+ */
 export function writeMarginPast(state: MarginState): void {
   const prices = new Map<string, number>()
   for (const [symbol, pair] of state.pairs) {
@@ -34,7 +31,7 @@ export function writeMarginPast(state: MarginState): void {
 
 interface BalanceOwner {
   readonly uid: string
-  readonly mode: MarginMode
+  readonly mode: ExchangeMarginMode
   readonly symbol: string
 }
 
@@ -195,7 +192,6 @@ const ORDERS: readonly OrderRow[] = [
 const VALUE = 150
 const HOUR_MS = 3_600_000
 
-/** Every account gets a running loan, and one order in each state. */
 function placeMarginOrders(
   state: MarginState,
   uid: string,

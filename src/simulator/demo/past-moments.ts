@@ -4,7 +4,7 @@ import type { ServicePorts } from '../services/service-ports.ts'
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 const DAILY_VOLATILITY = 0.025
-/** Below the depth of the histories, so the whole past stays readable for two days. */
+/** Histories reach further back, so the whole past stays readable for two days. */
 const DAYS = 88
 
 export interface PastMoment {
@@ -12,7 +12,6 @@ export interface PastMoment {
   readonly priceRatio: number
 }
 
-/** @param name of the random sequence */
 export function pastMoments(
   { seed, startAt }: ServicePorts,
   name: string,

@@ -14,7 +14,6 @@ import { withdraw } from '../spot/withdrawals.ts'
 import { pastMoments } from './past-moments.ts'
 
 const ORDERS = 130
-/** Older orders have their fees under a coin's name. */
 const OLD_FEES_MS = 45 * 86_400_000
 
 interface SpotOrderKind {
@@ -25,7 +24,6 @@ interface SpotOrderKind {
   readonly isFollowing?: boolean
 }
 
-/** Together they cover every outcome of the document. */
 const KINDS: readonly SpotOrderKind[] = [
   { orderType: 'limit', filled: '1' },
   { orderType: 'market', filled: '1' },

@@ -68,7 +68,7 @@ const DAY_SPREAD_MAX = 0.05
 const FOLLOWERS_MAX = 300
 const MONEY_DECIMALS = 2
 
-/** @param copied symbol opened for copying */
+/** @param copied a symbol that is open for copying */
 export function writeTraderPast(
   trader: Trader,
   copied: SymbolSetting | undefined,

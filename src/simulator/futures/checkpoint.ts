@@ -1,7 +1,7 @@
 import { Failure } from '../../lib/failure.ts'
 import { type Bucket, BUCKETS, type DayStatisticsState } from '../market/day-statistics.ts'
 import { type LivedBlock, LivedMinutes } from '../market/lived-minutes.ts'
-import type { Market, MarketState } from '../market/market.ts'
+import type { Market, StoredMarketState } from '../market/market.ts'
 import type { DisplayedMarket } from '../matching/displayed-market.ts'
 import {
   damagedRow,
@@ -11,34 +11,33 @@ import {
   type StoredRows,
 } from '../store/stored-rows.ts'
 import type { CoreState } from './core-state.ts'
-import type { Instrument } from './instruments/instruments.ts'
+import type { ListedContract } from './instruments/instruments.ts'
 
-/*
- * The market and its statistics are too large to store with every operation, so the time since the
- * last checkpoint is replayed.
+/**
+ * The market and its statistics are too large to be stored with every operation, so the time since
+ * the last checkpoint is replayed.
  */
 
 export interface Checkpoint {
-  readonly market: MarketState
-  readonly grids: Grids
+  readonly market: StoredMarketState
+  readonly grids: StoredGrids
   readonly symbols: ReadonlyMap<string, SymbolCheckpoint>
 }
 
-type Grids = Readonly<Record<string, readonly [tickSize: string, lotSize: string]>>
+type StoredGrids = Readonly<Record<string, readonly [tickSize: string, lotSize: string]>>
 
 interface SymbolCheckpoint {
   readonly market: Readonly<DisplayedMarket>
   readonly statistics: DayStatisticsState
 }
 
-interface MarketRow {
-  readonly market: MarketState
-  /** Other symbols belong to an earlier listing. */
+interface StoredMarketRow {
+  readonly market: StoredMarketState
   readonly symbols: readonly string[]
-  readonly grids?: Grids
+  readonly grids?: StoredGrids
 }
 
-const MARKET = singleRow<MarketRow>('market')
+const MARKET = singleRow<StoredMarketRow>('market')
 
 interface SymbolMarketRow extends Omit<SymbolCheckpoint, 'statistics'> {
   readonly symbol: string
@@ -57,13 +56,11 @@ const MINUTES: Codec<MinuteRow> = {
   id: ({ minute, symbol }) => `${String(minute % BUCKETS).padStart(4, '0')}/${symbol}`,
 }
 
-/** Six hours of minutes, each written once. */
 const LIVED: Codec<LivedBlock & { readonly symbol: string }> = {
   table: 'lived',
   id: ({ block, symbol }) => `${symbol}/${block}`,
 }
 
-/** Reads the minutes that were lived through; without a store they are not kept. */
 export function openLived({ rows, symbols }: CoreState): void {
   if (!rows.isKept) return
   const blocks = Map.groupBy(rows.read(LIVED), ({ symbol }) => symbol)
@@ -80,12 +77,13 @@ export function putCheckpoint({ rows, symbols }: CoreState, market: Market): voi
     rows.put(SYMBOL_MARKETS, { symbol, market: displayed, statistics: statistics.state() })
     for (const bucket of statistics.takeChanged()) minutes.push({ symbol, ...bucket })
   }
-  // Sorted by id: the insert of 1440 rows an instrument takes ten times as long in any other order.
+  // Sorted by id, because the insert of 1440 rows an instrument takes ten times as long in any
+  // other order.
   minutes.sort((one, other) => (one.minute % BUCKETS) - (other.minute % BUCKETS))
   for (const minute of minutes) rows.put(MINUTES, minute)
 }
 
-/** To be called before the statistics lose the minutes. */
+/** Must be called before the statistics lose the minutes. */
 export function keepLived({ rows, symbols }: CoreState): void {
   for (const [symbol, { statistics, lived }] of symbols) {
     const { added = [], dropped = [] } = lived?.keep(statistics) ?? {}
@@ -132,7 +130,7 @@ export function assertSameMarket(market: Market, checkpoint: Checkpoint): void {
   })
 }
 
-function gridsOf(instruments: readonly Instrument[]): Grids {
+function gridsOf(instruments: readonly ListedContract[]): StoredGrids {
   const grids = instruments.map(
     ({ symbol, priceGrid, sizeGrid }) => [symbol, [priceGrid.step, sizeGrid.step]] as const,
   )
@@ -140,7 +138,10 @@ function gridsOf(instruments: readonly Instrument[]): Grids {
 }
 
 /** @throws Failure SIMULATOR_GRIDS_CHANGED */
-export function assertSameGrids(instruments: readonly Instrument[], { grids }: Checkpoint): void {
+export function assertSameGrids(
+  instruments: readonly ListedContract[],
+  { grids }: Checkpoint,
+): void {
   for (const [symbol, [tickSize, lotSize]] of Object.entries(gridsOf(instruments))) {
     const [storedTick, storedLot] = grids[symbol] ?? [tickSize, lotSize]
     if (Number(storedTick) === Number(tickSize) && Number(storedLot) === Number(lotSize)) continue

@@ -2,55 +2,52 @@ import type { FeeRates } from '../wallet/fees.ts'
 import type { WireTicker } from '../../protocol/futures/tickers.ts'
 import type { DayStatistics } from '../market/day-statistics.ts'
 import type { LivedMinutes } from '../market/lived-minutes.ts'
-import type { FundingPayments, Market, PastMinutes, RecordedReferences } from '../market/market.ts'
+import type { FundingSeries, Market, PastMinutes, RecordedReferences } from '../market/market.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
 import { indexFrom } from '../../prices/recording.ts'
-import type { AccountChoices, AccountSetup } from '../shared/account.ts'
+import type { AccountChoices, ExchangeAccountSetup } from '../shared/account.ts'
 import { known } from '../shared/known.ts'
 import type { StoredRows } from '../store/stored-rows.ts'
-import type { Fill } from './positions/fill.ts'
-import type { Instrument } from './instruments/instruments.ts'
+import type { FuturesFill } from './positions/fill.ts'
+import type { ListedContract } from './instruments/instruments.ts'
 import {
   NO_COUNTERPARTIES,
   NO_MONEY,
   type CoinBalance,
-  type Counterparties,
+  type FuturesCounterparties,
 } from './accounts/ledger.ts'
 import { createDisplayedMarket } from '../matching/displayed-market.ts'
 import { fillModel, type MatchingRules } from '../matching/fill-model.ts'
 import { createBookSide, type OrderBook } from '../matching/order-book.ts'
 import type { Venue } from '../matching/venue.ts'
-import type { Order, PositionSlot } from './orders/order.ts'
+import type { FuturesOrder, PositionSide } from './orders/order.ts'
 import type { PlanOrder } from './plans/plan-order.ts'
 import { positionKey, type Position } from './positions/position.ts'
 import type { CoreSettings } from './settings.ts'
 
 export interface CoreState {
   readonly settings: CoreSettings
-  /** Above 1 the market is a demonstration, and pays no funding. */
+  /** At a speed above 1 the market is a demonstration, and pays no funding. */
   readonly matching: MatchingRules
   readonly seed: string | number
   readonly rates: FeeRates & { readonly takerFloat: number }
-  readonly accounts: ReadonlyMap<string, Account>
+  readonly accounts: ReadonlyMap<string, ExchangeAccount>
   readonly symbols: ReadonlyMap<string, SymbolState>
-  readonly counterparties: ReadonlyMap<string, Counterparties>
-  /** Accepted but not matched yet, soonest first. */
-  readonly arrivals: Order[]
+  readonly counterparties: ReadonlyMap<string, FuturesCounterparties>
+  readonly arrivals: FuturesOrder[]
   readonly clock: CoreClock
   readonly nextSettlement: { at: number }
   readonly rows: StoredRows
-  /** The number is the count of market moves at which the rows were written. */
   readonly tickerBoards: Map<string, { readonly moves: number; readonly rows: WireTicker[] }>
 }
 
-/** Exchange clock; 0 is "never yet". */
+/** Unix ms, exchange clock; 0 is "never yet". */
 export interface CoreClock {
   now: number
   nextFundingAt: number
   orderSequence: number
   tradeSequence: number
-  /** 0 while the market runs. */
   pausedAt: number
   /** Total of earlier pauses, by which the market's clock is behind. */
   pausedMs: number
@@ -63,19 +60,19 @@ export interface IdempotencyEntry {
   readonly isWithoutId: boolean
 }
 
-export interface Account {
-  setup: AccountSetup
+export interface ExchangeAccount {
+  setup: ExchangeAccountSetup
   choices: AccountChoices
   readonly coins: Map<string, CoinBalance>
   /** Oldest first, at most `productOrdersMax` for each product type. */
-  readonly openOrders: Map<number, Order>
-  readonly closedOrders: Map<number, Order>
+  readonly openOrders: Map<number, FuturesOrder>
+  readonly closedOrders: Map<number, FuturesOrder>
   readonly positions: Map<string, Position>
   /** Completed ones stay within the idempotency window. */
   readonly planOrders: Map<number, PlanOrder>
   /** Keyed by clientOid, oldest first, at most `idempotencyEntriesMax`. */
   readonly idempotency: Map<string, IdempotencyEntry>
-  fills: Fill[]
+  fills: FuturesFill[]
   readonly counts: AccountCounts
 }
 
@@ -90,32 +87,29 @@ export const NO_COUNTS = {
 
 export type AccountCounts = Record<keyof typeof NO_COUNTS, number>
 
-export interface SymbolState extends OrderBook<Order> {
-  readonly instrument: Instrument
+export interface SymbolState extends OrderBook<FuturesOrder> {
+  readonly instrument: ListedContract
   quoteCount: number
   markTicks: number
-  /** At mark prices within, no position needs a check; see liquidation.ts. */
+  /** While the mark price is within this band no position needs a check (liquidation.ts). */
   readonly safe: { fromTicks: number; toTicks: number }
   readonly statistics: DayStatistics
-  /** Delivered or delisted: not traded, and pays no funding. */
   isSettled: boolean
-  /** When a delivery contract is listed and opens; 0 for other instruments. */
   readonly listedAt: number
   readonly opensAt: number
   /** On the market's clock; infinite if the market ends first. */
   readonly endsAt: number
-  readonly funding: FundingPayments | undefined
-  /** The minutes before the market opened. */
+  readonly funding: FundingSeries | undefined
   readonly past: PastMinutes | undefined
   lived: LivedMinutes | undefined
   readonly references: RecordedReferences | undefined
   readonly positions: Position[]
   readonly planOrders: PlanOrder[]
-  venue: Venue<Order> | undefined
+  venue: Venue<FuturesOrder> | undefined
   readonly followers: (() => void)[]
 }
 
-function createAccount(setup: AccountSetup): Account {
+function createAccount(setup: ExchangeAccountSetup): ExchangeAccount {
   return {
     setup,
     choices: {},
@@ -131,7 +125,7 @@ function createAccount(setup: AccountSetup): Account {
 }
 
 export function createSymbolState(
-  instrument: Instrument,
+  instrument: ListedContract,
   {
     statistics,
     market,
@@ -164,9 +158,9 @@ export function createSymbolState(
 
 type MarketFacts = Pick<Market, 'endings' | 'funding' | 'past' | 'priceStepsMs' | 'references'>
 
-/** A contract is listed when the one before is delivered. */
+/** A contract is listed when the one before it is delivered. */
 function listingOf(
-  { symbol, delivery }: Instrument,
+  { symbol, delivery }: ListedContract,
   { priceStepsMs }: MarketFacts,
   { deliverySettlementMs, deliveryConfigMs }: CoreSettings,
 ): Pick<SymbolState, 'listedAt' | 'opensAt'> {
@@ -176,7 +170,7 @@ function listingOf(
   return { listedAt, opensAt: listedAt + deliveryConfigMs }
 }
 
-export function applyChoices(account: Account, choices: AccountChoices): void {
+export function applyChoices(account: ExchangeAccount, choices: AccountChoices): void {
   account.choices = { ...account.choices, ...choices }
   const { positionMode, leverageBySymbol } = account.choices
   account.setup = {
@@ -189,14 +183,14 @@ export function applyChoices(account: Account, choices: AccountChoices): void {
 }
 
 /** @throws RangeError before the exchange is open */
-export function venueOf({ venue, instrument }: SymbolState): Venue<Order> {
+export function venueOf({ venue, instrument }: SymbolState): Venue<FuturesOrder> {
   if (venue === undefined) throw new RangeError(`${instrument.symbol} is not open`)
   return venue
 }
 
 export interface CoreStateParts extends Pick<CoreState, 'settings' | 'rows' | 'seed'> {
   readonly symbols: readonly SymbolState[]
-  readonly accounts: readonly AccountSetup[]
+  readonly accounts: readonly ExchangeAccountSetup[]
   readonly speed: number
 }
 
@@ -233,7 +227,7 @@ export function createCoreState(parts: CoreStateParts): CoreState {
   }
 }
 
-export function accountOf(state: CoreState, uid: string): Account {
+export function accountOf(state: CoreState, uid: string): ExchangeAccount {
   return known(state.accounts, uid, 'an account')
 }
 
@@ -242,7 +236,7 @@ export function symbolOf(state: CoreState, symbol: string): SymbolState {
   return known(state.symbols, symbol, 'an instrument')
 }
 
-export function counterpartiesOf(state: CoreState, coin: string): Counterparties {
+export function counterpartiesOf(state: CoreState, coin: string): FuturesCounterparties {
   const counterparties = state.counterparties.get(coin)
   if (counterparties !== undefined) return counterparties
   throw new Failure({
@@ -253,7 +247,7 @@ export function counterpartiesOf(state: CoreState, coin: string): Counterparties
   })
 }
 
-export function coinOf(account: Account, coin: string): CoinBalance {
+export function coinOf(account: ExchangeAccount, coin: string): CoinBalance {
   const balance = account.coins.get(coin) ?? { ...NO_MONEY, balanceFloat: 0 }
   account.coins.set(coin, balance)
   return balance
@@ -274,19 +268,19 @@ export function recordedAt(
   return values[indexFrom(references.at, marketAt + 1) - 1]
 }
 
-export function forgetBands(state: CoreState, account: Account): void {
+export function forgetBands(state: CoreState, account: ExchangeAccount): void {
   for (const { symbol } of account.positions.values()) forgetBand(symbolOf(state, symbol))
 }
 
 export function positionOf(
-  account: Account,
+  account: ExchangeAccount,
   symbol: string,
-  slot: PositionSlot,
+  slot: PositionSide,
 ): Position | undefined {
   return account.positions.get(positionKey(symbol, slot))
 }
 
-export function leverageOf(account: Account, instrument: Instrument): number {
+export function leverageOf(account: ExchangeAccount, instrument: ListedContract): number {
   const { leverageBySymbol, leverage = 20 } = account.setup
   return Math.max(
     1,

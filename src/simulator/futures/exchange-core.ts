@@ -1,9 +1,9 @@
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { DayStatistics } from '../market/day-statistics.ts'
-import type { Market, MarketState, MarketStep } from '../market/market.ts'
+import type { Market, StoredMarketState, MarketStep } from '../market/market.ts'
 import { showQuote } from '../matching/displayed-market.ts'
 import { matchResting } from '../matching/match-orders.ts'
-import { type AccountRef, type AccountSetup, assertAccounts } from '../shared/account.ts'
+import { type AccountRef, type ExchangeAccountSetup, assertAccounts } from '../shared/account.ts'
 import {
   bindHandlers,
   type BoundHandlers,
@@ -24,7 +24,7 @@ import {
   readCheckpoint,
 } from './checkpoint.ts'
 import {
-  type Account,
+  type ExchangeAccount,
   type AccountCounts,
   accountOf,
   type CoreState,
@@ -37,7 +37,7 @@ import {
 } from './core-state.ts'
 import { futuresHandlers } from './futures-handlers.ts'
 import { isTrading, settleContract, settlementAt } from './instruments/delivery.ts'
-import { type Instrument, toMarketInstrument } from './instruments/instruments.ts'
+import { type ListedContract, toMarketInstrument } from './instruments/instruments.ts'
 import { createFuturesVenue, enterMatching } from './orders/futures-venue.ts'
 import { pruneWindow } from './orders/idempotency.ts'
 import { triggerPlanOrders } from './plans/plan-orders.ts'
@@ -52,14 +52,14 @@ type FuturesHandlers = typeof futuresHandlers
 type FuturesName = keyof FuturesHandlers
 
 /**
- * `now` is Unix ms of the exchange's clock; an earlier one counts as the latest seen. Orders trade
- * only against the displayed market, never with other accounts.
+ * The futures exchange. `now` is Unix ms of its clock; an earlier one counts as the latest seen.
+ * Orders trade only against the displayed market, never with other accounts.
  */
 export class ExchangeCore {
   readonly #state: CoreState
   readonly #market: Market
   readonly #answers: BoundHandlers<FuturesHandlers>
-  readonly #byKey: ReadonlyMap<string, Account>
+  readonly #byKey: ReadonlyMap<string, ExchangeAccount>
   readonly #played: ((now: number) => void)[] = []
   #checkpointAt: number
 
@@ -93,9 +93,7 @@ export class ExchangeCore {
     return this.#state.clock.pausedAt > 0
   }
 
-  /** @returns false after 100 ms with work left: call again with the same `now` */
   advance(now: number): boolean {
-    // An unfinished stretch is played again after a kill.
     if (!playUntil(this.#state, this.#market, now)) return false
     for (const play of this.#played) play(this.now)
     this.#save()
@@ -115,7 +113,6 @@ export class ExchangeCore {
     return this.carryOut(now, () => this.#answers[name](account, request), account)
   }
 
-  /** The single entry: all changes are stored as one operation. */
   carryOut<Result>(now: number, handle: (state: CoreState) => Result, asking?: AccountRef): Result {
     this.#playAll(now)
     const result = handle(this.#state)
@@ -125,15 +122,15 @@ export class ExchangeCore {
     return result
   }
 
-  accounts(): readonly AccountSetup[] {
+  accounts(): readonly ExchangeAccountSetup[] {
     return [...this.#state.accounts.values()].map(({ setup }) => setup)
   }
 
-  instruments(): readonly Instrument[] {
+  instruments(): readonly ListedContract[] {
     return [...this.#state.symbols.values()].map(({ instrument }) => instrument)
   }
 
-  accountByKey(apiKey: string): AccountSetup | undefined {
+  accountByKey(apiKey: string): ExchangeAccountSetup | undefined {
     return this.#byKey.get(apiKey)?.setup
   }
 
@@ -153,7 +150,6 @@ export class ExchangeCore {
     return ledgerStatement(this.#state, accountOf(this.#state, uid))
   }
 
-  /** For each margin coin; `sum` is always zero. */
   books(): readonly BookSum[] {
     const { counterparties, accounts } = this.#state
     return [...counterparties].map(([coin, others]) => {
@@ -170,7 +166,6 @@ export class ExchangeCore {
     return sums
   }
 
-  /** Requests are still served, and funding continues. */
   pause(now: number): void {
     this.#playAll(now)
     const { clock } = this.#state
@@ -213,9 +208,9 @@ export class ExchangeCore {
 }
 
 interface ExchangeCoreOptions {
-  readonly instruments: readonly Instrument[]
-  readonly accounts: readonly AccountSetup[]
-  readonly market: (stored: MarketState | undefined) => Market
+  readonly instruments: readonly ListedContract[]
+  readonly accounts: readonly ExchangeAccountSetup[]
+  readonly market: (stored: StoredMarketState | undefined) => Market
   readonly settings?: Partial<CoreSettings>
   readonly store?: RowStore
   readonly seed: string | number
@@ -263,7 +258,10 @@ interface SymbolParts {
   readonly checkpoint: ReturnType<typeof readCheckpoint>
 }
 
-function openSymbol(instrument: Instrument, { market, settings, seed, checkpoint }: SymbolParts) {
+function openSymbol(
+  instrument: ListedContract,
+  { market, settings, seed, checkpoint }: SymbolParts,
+) {
   const listedAt = instrument.delivery?.listedAt ?? 0
   const statistics = new DayStatistics({
     instrument: toMarketInstrument(instrument),
@@ -285,8 +283,8 @@ function openAccounts(state: CoreState): void {
 }
 
 /**
- * At one instant: arrivals, funding, settlements, then quotes. How time is divided into calls
- * changes nothing.
+ * At one instant arrivals come first, then funding, settlements, and quotes. How time is divided
+ * into calls changes nothing.
  * @returns false if the market stopped at its limit: call again with the same `now`
  */
 function playUntil(state: CoreState, market: Market, now: number): boolean {
@@ -302,7 +300,7 @@ function playUntil(state: CoreState, market: Market, now: number): boolean {
   return true
 }
 
-/** @param stored symbols at the quote at which they were stored */
+/** @param stored symbols as they were at the quote at which they were stored */
 function replayQuotes(
   state: CoreState,
   market: Market,
@@ -404,7 +402,7 @@ function refreshMarks(state: CoreState): void {
   for (const symbol of state.symbols.values()) refreshMark(state, symbol, state.clock.now)
 }
 
-/** The premium changes once a minute, so a mark that is not recorded does too. */
+/** The premium changes once a minute, and so does a mark price that is not recorded. */
 function refreshMark(state: CoreState, symbol: SymbolState, at: number): void {
   if (symbol.market.at === 0) return
   const recorded = recordedAt(state, symbol, { column: 'markTicks', at })

@@ -3,8 +3,8 @@ import { NO_LATENCY } from '../shared/latency.ts'
 import { oneOf } from '../shared/one-of.ts'
 
 /**
- * Where the document is silent or ambiguous. Defaults are what it supports, else what most clients
- * do.
+ * Settings where the document is silent or ambiguous. The default is what it supports, otherwise
+ * what most clients do.
  */
 export type CoreSettings = Readonly<typeof defaultCoreSettings>
 
@@ -12,21 +12,19 @@ export const defaultCoreSettings = {
   makerFeeRate: '0.0002',
   takerFeeRate: '0.0006',
   postOnlyCross: oneOf('reject', 'cancel'),
-  /** Priced by its instrument, such as BGBUSDT; empty: the margin coin. */
+  /** A fee coin has the price of its instrument, such as BGBUSDT; empty: the margin coin. */
   feeCoin: '',
   feeCoinPrice: '1.25',
-  /** A vendor's guide has `pendingOnly`: refused only while the first order is open. */
+  /** A vendor's guide has `pendingOnly`, which refuses only while the first order is open. */
   idempotency: oneOf('duplicateError', 'replay', 'pendingOnly'),
   /** Document: "clientOid idempotency: 20 minutes". */
   idempotencyWindowMs: 20 * 60_000,
   cancelAllEmpty: oneOf('error', 'emptyLists'),
-  /** If reduce-only orders together exceed the one-way position. */
   reduceOnlyExcess: oneOf('cancelOlder', 'reject'),
   hedgeCloseExcess: oneOf('closeRemainder', 'reject', 'cancelResting'),
   /** The document's `open`/`close`, or `buy_single`/`sell_single`. */
   oneWayTradeSide: oneOf('openClose', 'single'),
   totalDeductionFee: oneOf('zero', 'null'),
-  /** Without self-trade prevention, two orders of an account may meet each other. */
   selfTrades: oneOf('never', 'meet'),
   presetTriggerType: oneOf('fill_price', 'mark_price'),
   fillModel: oneOf<FillModelName>('default'),
@@ -39,7 +37,6 @@ export const defaultCoreSettings = {
   deliveryConfigMs: 10 * 60_000,
   delisting: oneOf('close', 'hold'),
   fillsMax: 100_000,
-  /** A full window of 5 calls a second of 50 orders. */
   idempotencyEntriesMax: 300_000,
   planOrdersMax: 100,
   marketStateEveryMs: 60_000,

@@ -5,34 +5,34 @@ import { singleRow, type Codec, type PlacedCodec, type StoredRows } from '../sto
 import {
   applyChoices,
   counterpartiesOf,
-  type Account,
+  type ExchangeAccount,
   type CoreClock,
   type CoreState,
   type IdempotencyEntry,
   type SymbolState,
 } from './core-state.ts'
-import type { Fill } from './positions/fill.ts'
+import type { FuturesFill } from './positions/fill.ts'
 import {
   NO_COUNTERPARTIES,
   NO_MONEY,
   type CoinBalance,
-  type Counterparties,
+  type FuturesCounterparties,
 } from './accounts/ledger.ts'
 import { isOpen } from '../matching/order-lifecycle.ts'
-import type { Order } from './orders/order.ts'
+import type { FuturesOrder } from './orders/order.ts'
 import { isPending, type PlanOrder } from './plans/plan-order.ts'
 import { positionKey, type Position } from './positions/position.ts'
 
-/* Whatever changes an entity must call `state.rows.put(ORDERS, order)` or the like. */
+/** Code that changes an entity must call `state.rows.put(ORDERS, order)` or the like. */
 
 export const CLOCK = singleRow<CoreClock>('clock')
 
-interface CoinCounterparties {
+interface StoredCounterparties {
   readonly coin: string
-  readonly counterparties: Counterparties
+  readonly counterparties: FuturesCounterparties
 }
 
-export const COUNTERPARTIES: PlacedCodec<CoreState, CoinCounterparties> = {
+export const COUNTERPARTIES: PlacedCodec<CoreState, StoredCounterparties> = {
   table: 'counterparties',
   id: ({ coin }) => coin,
   decimals: Object.keys(NO_COUNTERPARTIES),
@@ -40,12 +40,12 @@ export const COUNTERPARTIES: PlacedCodec<CoreState, CoinCounterparties> = {
     Object.assign(counterpartiesOf(state, coin), counterparties),
 }
 
-interface AccountRow extends Pick<Account, 'counts' | 'choices'> {
+interface AccountRow extends Pick<ExchangeAccount, 'counts' | 'choices'> {
   readonly uid: string
   readonly coins: Readonly<Record<string, CoinBalance>>
 }
 
-export const ACCOUNTS: PlacedCodec<CoreState, Account, AccountRow> = {
+export const ACCOUNTS: PlacedCodec<CoreState, ExchangeAccount, AccountRow> = {
   table: 'accounts',
   id: ({ setup }) => setup.uid,
   write: ({ setup, coins, counts, choices }) => ({
@@ -79,7 +79,7 @@ export const SYMBOLS: Codec<SymbolState, SymbolRow> = {
   }),
 }
 
-export const ORDERS: PlacedCodec<CoreState, Order> = {
+export const ORDERS: PlacedCodec<CoreState, FuturesOrder> = {
   table: 'orders',
   id: ({ sequence }) => String(sequence),
   order: (order) => (isOpen(order) ? order.sequence : order.updatedAt),
@@ -121,7 +121,7 @@ export const POSITIONS: PlacedCodec<CoreState, Position> = {
   },
 }
 
-export const FILLS: PlacedCodec<CoreState, Fill> = {
+export const FILLS: PlacedCodec<CoreState, FuturesFill> = {
   table: 'fills',
   id: ({ sequence }) => String(sequence),
   decimals: ['fee', 'profit'],
@@ -138,7 +138,7 @@ export const IDEMPOTENCY: PlacedCodec<CoreState, IdempotencyEntry & { readonly u
 }
 
 /**
- * Everything except the market; see replayQuotes.
+ * Restores everything except the market (see replayQuotes).
  * @throws Failure SIMULATOR_ACCOUNT_MISSING, SIMULATOR_SYMBOL_MISSING,
  * SIMULATOR_POSITION_MODE_CHANGED
  */
@@ -154,7 +154,7 @@ export function restoreState(state: CoreState, rows: StoredRows): void {
   state.arrivals.sort((a, b) => a.dueAt - b.dueAt || a.sequence - b.sequence)
 }
 
-function namedAccount(state: CoreState, uid: string): Account {
+function namedAccount(state: CoreState, uid: string): ExchangeAccount {
   const account = state.accounts.get(uid)
   if (account !== undefined) return account
   throw new Failure({
@@ -179,7 +179,10 @@ function listed(
   })
 }
 
-function assertSlot({ setup }: Account, entity: Pick<Order, 'slot' | 'symbol'>): void {
+function assertSlot(
+  { setup }: ExchangeAccount,
+  entity: Pick<FuturesOrder, 'slot' | 'symbol'>,
+): void {
   if ((entity.slot === 'net') === (setup.positionMode === 'one_way_mode')) return
   throw new Failure({
     code: 'SIMULATOR_POSITION_MODE_CHANGED',

@@ -1,8 +1,8 @@
 import { oneOf } from '../shared/one-of.ts'
 
 /**
- * Where the document is silent; 0.05 is 5 %. Risk ratio = maintenance / equity; maintenance = debts
- * x rate; equity = assets (at the bid) - debts (at the ask).
+ * Settings where the document is silent; 0.05 is 5 %. Risk ratio = maintenance / equity;
+ * maintenance = debts x rate; equity = assets (at the bid) - debts (at the ask).
  */
 export type MarginSettings = Readonly<typeof defaultMarginSettings>
 
@@ -11,7 +11,7 @@ export const defaultMarginSettings = {
   liquidationRatio: '1',
   isolatedMaintenanceRate: '0.05',
   crossedMaintenanceRate: '0.1',
-  /** Share of the value of forced orders, paid into the insurance fund after the debts. */
+  /** Share of the value of forced orders that the insurance fund gets after the debts. */
   liquidationFeeRate: '0.01',
   loanTermMs: 90 * 86_400_000,
   /** The document's table has `liquidation_sell`, its sample `liquidation-sell`. */

@@ -4,11 +4,11 @@ import type { PairTrading } from '../services/pair-service.ts'
 import type { Histories } from '../shared/histories.ts'
 import { singleRow, type PlacedCodec } from '../store/stored-rows.ts'
 import type { BalanceRef, CoinMoney, CoinRef } from '../wallet/coin-money.ts'
-import type { LiquidationRecord, MarginOrder, ModeOwner } from './orders/margin-order.ts'
+import type { LiquidationRecord, MarginAccountOrder, ModeOwner } from './orders/margin-order.ts'
 import type { MarginSettings } from './margin-settings.ts'
 import type { MarginSymbol } from './margin-symbols.ts'
 
-export interface MarginState extends PairTrading<MarginOrder, MarginSymbol> {
+export interface MarginState extends PairTrading<MarginAccountOrder, MarginSymbol> {
   readonly settings: MarginSettings
   readonly clock: MarginClock
   readonly records: Histories<LiquidationRecord>
@@ -20,7 +20,7 @@ export interface MarginClock {
   accruedAt: number
 }
 
-export type MarginPair = PairMarket<MarginOrder, MarginSymbol>
+export type MarginPair = PairMarket<MarginAccountOrder, MarginSymbol>
 
 export interface Debtor extends BalanceRef {
   readonly since: Map<string, number>

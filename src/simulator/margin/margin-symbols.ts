@@ -1,8 +1,7 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
-import type { Pair } from '../services/pair-market.ts'
+import type { CoinPair } from '../services/pair-market.ts'
 
-export interface MarginSymbol extends Pair {
-  /** Base coin, quote coin. */
+export interface MarginSymbol extends CoinPair {
   readonly baseMin: Decimal
   readonly notionalMin: Decimal
   readonly feeRate: Decimal
@@ -16,7 +15,7 @@ export interface BorrowableCoin {
   readonly hourlyInterestRate: Decimal
 }
 
-/** First the vendor's listing of the pair, then its documentation sample. */
+/** The first is the vendor's listing of the pair, the second its documentation sample. */
 export const MARGIN_SYMBOLS: readonly MarginSymbol[] = [
   buildSymbol({
     symbol: 'BTCUSDT',
@@ -34,7 +33,7 @@ export const MARGIN_SYMBOLS: readonly MarginSymbol[] = [
   }),
 ]
 
-/** Our own, because the document gives none: 4 % to 9 % a year. */
+/** The rates are ours, 4 % to 9 % a year, because the document gives none. */
 export const BORROWABLE_COINS: ReadonlyMap<string, BorrowableCoin> = new Map(
   [
     { coin: 'USDT', borrowMax: '2000000', hourlyInterestRate: '0.00001' },

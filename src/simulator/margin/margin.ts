@@ -27,9 +27,9 @@ import {
   balanceRefOf,
   isForced,
   type LiquidationRecord,
-  type MarginMode,
-  type MarginOrder,
+  type MarginAccountOrder,
 } from './orders/margin-order.ts'
+import { type ExchangeMarginMode } from '../shared/account.ts'
 import { close, receive } from './orders/margin-venue.ts'
 import { openOrdersPage, toWireOrder } from './orders/open-orders-page.ts'
 
@@ -45,7 +45,7 @@ export function openMargin(
     ...rows.readOne(ACCRUAL, ACCRUAL.id()),
   }
   const state: MarginState = {
-    ...openPairs<MarginOrder, MarginSymbol>(ports, MARGIN_SYMBOLS, {
+    ...openPairs<MarginAccountOrder, MarginSymbol>(ports, MARGIN_SYMBOLS, {
       table: 'margin_orders',
       decimals: ['loan'],
       ordersMax: complete.ordersMax,
@@ -85,7 +85,6 @@ export const marginHandlers = {
   isolatedBatchCancelOrders: cancelBatch,
 } satisfies Handlers<MarginState>
 
-/** Without orders and debts, a quote is read only on request. */
 function followPair(state: MarginState, pair: MarginPair): void {
   const venue = venueOf(state, pair)
   pair.follow((at) => {
@@ -104,7 +103,7 @@ export function marginLedger(state: MarginState, uid: string) {
   const balances = [...new Set(coins.map(({ balance }) => balance))]
     .filter((balance) => balance !== 'spot')
     .sort()
-  const count = (mode: MarginMode) => state.records.of(recordsKey({ uid, mode })).length
+  const count = (mode: ExchangeMarginMode) => state.records.of(recordsKey({ uid, mode })).length
   return {
     balances: balances.map((balance) => toBalance(state, { uid, balance }, coins)),
     openOrders: orders.filter(isOpen).map(toWireOrder),
@@ -118,10 +117,9 @@ function toBalance(state: MarginState, { uid, balance }: BalanceRef, coins: read
   return {
     balance,
     coins: coins.filter((coin) => coin.balance === balance),
-    /** Quote coin; undefined without a displayed price. */
     equity: risk?.equity.toString(),
     debts: risk?.debts.toString(),
-    /** At 1 the balance is liquidated. Undefined without price or equity. */
+    /** At 1 the balance is liquidated. */
     riskRatio: risk && riskRatio(risk)?.toString(),
   }
 }

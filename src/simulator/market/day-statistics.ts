@@ -7,7 +7,7 @@ import {
 } from './fair-price.ts'
 import type { MarketInstrument, MarketReference, MinuteBar, Quote } from './market.ts'
 
-/** Prices in ticks, sizes in lots, changes as shares of 1. */
+/** Prices are in ticks, sizes in lots, changes are shares of 1. */
 export interface TickerFigures extends FairPriceFigures {
   readonly high24hTicks: number
   readonly low24hTicks: number
@@ -16,7 +16,6 @@ export interface TickerFigures extends FairPriceFigures {
   readonly change24h: number
   readonly changeUtc24h: number
   readonly baseLots: number
-  /** Quote coin, only displayed. */
   readonly quoteVolume: number
 }
 
@@ -61,12 +60,11 @@ export class DayStatistics {
   readonly #tick: number
   readonly #lot: number
   readonly #fair: FairPrice
-  /** Minute m is in slot m % 1440. */
   readonly #ring = new Float64Array(BUCKETS * FIELDS)
   #minute = -1
   #oldest = -1
   #lastTicks = 0
-  /** The minute of the last {@link takeChanged}: earlier buckets have not changed since. */
+  /** Buckets before this minute have not changed since the last {@link takeChanged}. */
   #takenMinute = -1
   #closed: DaySums | undefined
   readonly #hours: HourSums[] = []
@@ -101,7 +99,6 @@ export class DayStatistics {
     }
     if (quote.tradedLots === 0) return
     ring[base + LOTS] = (ring[base + LOTS] as number) + quote.tradedLots
-    // Volume at an unseen price is valued at the last seen one.
     const traded = this.#lastTicks * this.#tick * quote.tradedLots * this.#lot
     ring[base + QUOTE_VOLUME] = (ring[base + QUOTE_VOLUME] as number) + traded
   }
@@ -149,7 +146,6 @@ export class DayStatistics {
   }
 
   buckets(from = 0): Bucket[] {
-    // A state of an older version may have a minute and no oldest.
     if (this.#minute < 0 || this.#oldest < 0) return []
     const first = Math.max(this.#oldest, from)
     return Array.from({ length: this.#minute - first + 1 }, (_, index) => {

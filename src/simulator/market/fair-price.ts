@@ -2,14 +2,14 @@
  * Prices that follow from an instrument's quotes:
  * - index: the middle, smoothed over 15 s, divided by 1 + premium
  * - premium: a slow walk around 0, some hours and 4 bp wide
- * - mark: index * (1 + basis). The basis is the middle's distance from the index, smoothed over 2.5
- *   min and within 0.3 %, so one extreme trade moves no mark price
+ * - mark: index * (1 + basis). The basis is the distance of the middle from the index, smoothed
+ *   over 2.5 min and within 0.3 %, so that one extreme trade moves no mark price
  * - funding per 8 hours: P + clamp(1 bp - P, -5 bp, 5 bp), within 0.3 %; P is the mean premium
  *   since the last settlement. Other intervals pay their part
  * - open interest: a slow walk around a third of a day's turnover
  *
- * Smoothing follows the steps, walks the minutes of the exchange's clock. Real prices have no
- * premium, an assumption. Recorded values replace all of this.
+ * Smoothing follows the steps, walks follow the minutes of the exchange's clock. Real prices have
+ * no premium, which is an assumption. Recorded values replace all of this.
  */
 import {
   clamp,
@@ -39,18 +39,16 @@ const FUNDING_MAX = 0.003
 const MEAN_PREMIUM_DEVIATION = 0.75 * PREMIUM_DEVIATION
 export const USUAL_FUNDING_MINUTES: readonly number[] = [0, 480, 960]
 const DAY_MINUTES = 1440
-/** A hundred days of eight hours. */
 const SETTLEMENTS_MAX = 300
 const HOLDING_DAYS = 0.33
 const HOLDING_DEVIATION = 0.12
-/** The share that remains after a minute: memories of 6 hours and 3 days. */
+/** The share that remains after a minute, for memories of 6 hours and 3 days. */
 const PREMIUM_KEEP = exponential(-1 / 360)
 const HOLDING_KEEP = exponential(-1 / 4320)
 
 export interface FundingSettlement {
   /** Minutes since 1970. */
   readonly minute: number
-  /** A share of the notional. */
   readonly rate: number
 }
 
@@ -64,7 +62,6 @@ interface FairPriceLevels {
   minute: number
   holdingLevel: number
   settledFundingRate?: number
-  /** Minutes since 1970 and rates in turn, oldest first. */
   settled?: number[]
   markTicks?: number | undefined
   fundingRate?: number | undefined
@@ -87,7 +84,7 @@ export class FairPrice {
     readonly instrument: MarketInstrument
     readonly seed: number | string
     readonly speed: number
-    /** Real prices come without invented premium and funding, from which a strategy could earn. */
+    /** Real prices have no invented premium and funding, from which a strategy could earn. */
     readonly isReal: boolean
     readonly state?: FairPriceState | undefined
   }) {
@@ -133,7 +130,6 @@ export class FairPrice {
     this.#now.fundingRate = fundingRate
   }
 
-  /** @param minute since 1970; called once for each */
   openMinute(minute: number): void {
     const now = this.#now
     const settlesBetween = this.#settlementsUntil(minute) !== this.#settlementsUntil(now.minute)
@@ -150,7 +146,6 @@ export class FairPrice {
     now.premiumCount++
   }
 
-  /** Oldest first: minutes since 1970 and the rate. */
   settlements(): readonly FundingSettlement[] {
     const { settled = [] } = this.#now
     return Array.from({ length: settled.length / 2 }, (_, index) => ({
@@ -182,7 +177,6 @@ export class FairPrice {
     return settled === undefined ? state : { ...state, settled: Array.from(settled) }
   }
 
-  /** @param minute the first after the settlement */
   #noteSettled(minute: number, rate: number): void {
     const settled = (this.#now.settled ??= [])
     settled.push(this.#settledAt(minute), rate)
@@ -221,12 +215,12 @@ export class FairPrice {
 function rateOf(mean: number, fundingMinutes: readonly number[]): number {
   const rate = clamp(mean + clamp(INTEREST - mean, INTEREST_REACH), FUNDING_MAX)
   const ofEightHours = USUAL_FUNDING_MINUTES.length / Math.max(1, fundingMinutes.length)
-  // A part of an eight-hour rate has more than its six digits.
+  // A part of an eight-hour rate has more digits than the six of the whole.
   return Math.round((Math.round(rate * 1e6) / 1e6) * ofEightHours * 1e10) / 1e10
 }
 
 /**
- * The rate of a settlement of a seeded past; always the same.
+ * The rate of a settlement of a seeded past, always the same.
  * @param minute since 1970
  */
 export function pastFundingRate(

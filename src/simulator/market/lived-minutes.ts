@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Bucket, DayStatistics } from './day-statistics.ts'
 
-/** Six hours, some 5 kB of base64. Minutes are counted from 1970. */
+/** Six hours of minutes since 1970, some 5 kB of base64. */
 export interface LivedBlock {
   readonly block: number
   readonly packed: string
@@ -14,29 +14,27 @@ export interface LivedMinute {
 }
 
 const BLOCK = 360
-/** The past of a seeded market goes as far. */
 const DAYS_KEPT = 400
 const BLOCKS_MAX = (DAYS_KEPT * 1440) / BLOCK
-/** Some 32 MB, shared by all instruments. */
 const ALL_BLOCKS_MAX = 4 * BLOCKS_MAX
 const FIELDS = 5
 const [OPEN, HIGH, LOW] = [0, 1, 2] as const
 
 /**
- * Minutes older than the 24 hours of the statistics: 400 days, fewer of more than four instruments.
+ * Minutes that are older than the 24 hours of the statistics: 400 days, or fewer with more than
+ * four instruments.
  */
 export class LivedMinutes {
   readonly #blocks = new Map<number, string>()
   readonly #blocksMax: number
 
-  /** @param instruments that share the room in memory */
   constructor(blocks: readonly LivedBlock[], instruments: number) {
     this.#blocksMax = Math.max(1, Math.min(BLOCKS_MAX, Math.floor(ALL_BLOCKS_MAX / instruments)))
     const known = blocks.toSorted((one, other) => one.block - other.block)
     for (const { block, packed } of known) this.#blocks.set(block, packed)
   }
 
-  /** To be called within 18 hours, before the statistics lose the minutes. */
+  /** Must be called within 18 hours, before the statistics lose the minutes. */
   keep(statistics: DayStatistics): {
     readonly added: readonly LivedBlock[]
     readonly dropped: readonly LivedBlock[]
@@ -53,7 +51,6 @@ export class LivedMinutes {
     return { added, dropped: this.#dropOldest() }
   }
 
-  /** `untilMinute` is excluded. */
   *between(fromMinute: number, untilMinute: number): Generator<LivedMinute> {
     for (const [block, packed] of this.#blocks) {
       if (block < Math.floor(fromMinute / BLOCK) || block * BLOCK >= untilMinute) continue
@@ -82,7 +79,7 @@ function closeMinutes(buckets: readonly Bucket[]): readonly LivedMinute[] {
   }))
 }
 
-/** Prices are differences, which deflate well; a missing minute has no open. */
+/** Prices are stored as differences, which deflate well. A missing minute has no open. */
 function pack(block: number, minutes: readonly LivedMinute[]): string {
   const values = new Float64Array(BLOCK * FIELDS + 1).fill(Number.NaN)
   let before = 0

@@ -1,16 +1,14 @@
-/** Orders do not change the path of the quotes. */
 import { Failure } from '../../lib/failure.ts'
 
-/** Whole ticks and lots; at least 1. */
+/** Whole ticks and lots, at least 1. */
 export interface Quote {
   readonly bidTicks: number
   readonly askTicks: number
   readonly bidLots: number
   readonly askLots: number
   readonly lastTicks: number
-  /** 0 for an older trade. */
   readonly tradedLots: number
-  /** They match resting orders, but are not displayed. */
+  /** Extremes match resting orders, and are not displayed. */
   readonly lowTicks?: number
   readonly highTicks?: number
   /**
@@ -18,12 +16,12 @@ export interface Quote {
    * it would reveal that the price turns there.
    */
   readonly isUnseen?: boolean
-  /** Only a candle's last point has its whole range. */
+  /** Only the last point of a candle has its whole range. */
   readonly candleHighTicks?: number
   readonly candleLowTicks?: number
   readonly levelTicks: number
   readonly candle: number
-  /** Limits what orders may take. A running candle counts so far, and at least the usual. */
+  /** Bounds what orders may take. A running candle counts so far, and at least the usual. */
   readonly candleLots: number
 }
 
@@ -57,7 +55,6 @@ export interface MarketInstrument {
   readonly fundingMinutes?: readonly number[]
 }
 
-/** The exchange invents what is missing. */
 export interface MarketReference {
   readonly markTicks: number | undefined
   /** Share of the notional: 0.0001 is 1 bp. */
@@ -85,32 +82,30 @@ export interface MinuteBar {
 export interface PastMinutes {
   readonly fromAt: number
   readonly untilAt: number
-  /** `untilAt` is excluded. */
   between(fromAt: number, untilAt: number): readonly MinuteBar[]
 }
 
-/** JSON below 1 kB for each instrument. Only the same market can read it. */
-export interface MarketState {
+/** Below 1 kB of JSON for each instrument. Only the market of this identity can read it. */
+export interface StoredMarketState {
   readonly identity: string
 }
 
-/** State of another market is ignored here; the exchange then refuses to start. */
-export function ownState<State extends MarketState>(
+/** A state of another market is ignored; the exchange then refuses to start. */
+export function ownState<State extends StoredMarketState>(
   identity: string,
-  state: MarketState | undefined,
+  state: StoredMarketState | undefined,
 ): State | undefined {
   return state?.identity === identity ? (state as State) : undefined
 }
 
-export interface FundingPayments {
-  /** Exchange clock. */
+export interface FundingSeries {
   readonly at: Float64Array
   /** Share of the notional, paid by longs. */
   readonly rate: Float64Array
 }
 
 export interface RecordedReferences {
-  /** Exchange clock: a candle's end, when its figures are known. */
+  /** Exchange clock: the end of a candle, when its figures are known. */
   readonly at: Float64Array
   readonly markTicks: Float64Array | undefined
   readonly fundingRate: Float64Array | undefined
@@ -122,29 +117,28 @@ export interface Market {
   readonly speed: number
   readonly endsAt: number | undefined
   readonly priceStepsMs?: ReadonlyMap<string, number>
-  /** All times here are on the exchange's clock. */
+  /** This and all other times are on the exchange's clock. */
   readonly endings?: ReadonlyMap<string, number>
-  readonly funding?: ReadonlyMap<string, FundingPayments>
+  readonly funding?: ReadonlyMap<string, FundingSeries>
   readonly references?: ReadonlyMap<string, RecordedReferences>
   /**
-   * Hands over every step due up to `now`, in time order and at one instant in a fixed order. How
-   * time is divided into calls changes nothing. The first call starts at `startAt` with a step of
-   * every instrument.
+   * Hands over every step that is due up to `now`, in time order, and at one instant in a fixed
+   * order. How time is divided into calls changes nothing. The first call starts at `startAt` with
+   * a step of every instrument.
    *
    * @param now Unix ms, exchange clock; an earlier one hands over nothing
-   * @param visit the step and its quote are reused, and valid only during the call
+   * @param visit step and quote are reused, and valid only during the call
    * @returns true if nothing up to `now` is left; on false call again with the same `now`
    */
   advance(now: number, visit: (step: MarketStep) => void): boolean
-  /** Undefined for real prices. */
   pastDay(symbol: string): readonly MinuteBar[] | undefined
-  /** Absent if unknown. */
   past?(symbol: string): PastMinutes | undefined
-  state(): MarketState
+  state(): StoredMarketState
 }
 
 /**
- * About 100 ms of work. Steps of one instant stay together, so a call may hand over twice as many.
+ * About 100 ms of work. Steps of one instant stay together, so that a call may hand over twice as
+ * many.
  */
 export const STEPS_PER_ADVANCE_MAX = 100_000
 

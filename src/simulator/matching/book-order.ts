@@ -1,6 +1,6 @@
 /** Closing a short buys, whatever the wire's `side` is. */
 export type Direction = 'buy' | 'sell'
-export type Force = 'gtc' | 'ioc' | 'fok' | 'post_only'
+export type TimeInForce = 'gtc' | 'ioc' | 'fok' | 'post_only'
 export type StpMode = 'none' | 'cancel_taker' | 'cancel_maker' | 'cancel_both'
 
 export const QUEUE_UNKNOWN = -1
@@ -11,7 +11,7 @@ export const QUEUE_UNKNOWN = -1
  */
 export type OrderStatus = 'pending' | 'live' | 'partially_filled' | 'filled' | 'cancelled'
 
-/** `position_gone`: it could only close a position that is gone. */
+/** `position_gone`: the order could only close a position that is gone. */
 export type CancelReason =
   | 'force'
   | 'post_only'
@@ -25,18 +25,16 @@ export type CancelReason =
 
 export interface BookOrder {
   readonly uid: string
-  /** At one price the lower one is first. */
   readonly sequence: number
   readonly direction: Direction
   readonly orderType: 'limit' | 'market'
-  readonly force: Force
+  readonly force: TimeInForce
   readonly stpMode: StpMode
   readonly priceTicks: number
-  /** 0 for none: see match-orders.ts. */
   readonly triggerTicks: number
-  /** 0 for none. It rests unless the last quote was this one. */
+  /** 0 for none. The order rests unless the last quote was this one. */
   takingAt: number
-  /** They trade before it; {@link QUEUE_UNKNOWN} until its price is the best. */
+  /** These lots trade before the order; {@link QUEUE_UNKNOWN} until its price is the best. */
   queueLots: number
   status: OrderStatus
   cancelReason: CancelReason | null
@@ -48,6 +46,6 @@ export interface Trade {
   readonly lots: number
   readonly ticks: number
   readonly scope: 'taker' | 'maker'
-  /** The other side of the account's fill just before it, with the same id. */
+  /** The other side of the fill just before it, with the same id. */
   readonly isTwin?: boolean
 }

@@ -1,6 +1,6 @@
 /**
- * How a market would have treated an order that was not there is unknown. A result that holds under
- * only one of these is no result.
+ * It is unknown how a market would have treated an order that was not there. A result that holds
+ * under only one of these models is no result.
  */
 export const FILL_MODELS = ['pessimistic', 'default', 'optimistic'] as const
 export type FillModelName = (typeof FILL_MODELS)[number]
@@ -11,13 +11,13 @@ export interface FillModel {
   readonly participation: number
   readonly participationAtOnce: number
   /**
-   * A trade at a resting order's price: `never` fills it, `queue` once the size displayed before it
-   * has traded, `front` at once.
+   * A trade at a resting order's price: `never` fills it, `queue` fills it once the size displayed
+   * before it has traded, `front` fills it at once.
    */
   readonly touch: 'never' | 'queue' | 'front'
-  /** Only behind the queue. */
+  /** Applies only behind the queue. */
   readonly touchShare: number
-  /** Half of the taken size reappears after this market time; 0: at the next quote. */
+  /** Half of the taken size reappears after this market time; at 0 all of it at the next quote. */
   readonly recoveryMs: number
 }
 

@@ -12,20 +12,20 @@ import { insertOrder, type OrderBook, sideOf } from './order-book.ts'
 import { cancelOrder, endMarketOrder, fillOrder, isOpen } from './order-lifecycle.ts'
 import type { Venue } from './venue.ts'
 
-/*
- * Accounts never trade with each other, and orders of one account only if the venue allows it
+/**
+ * Accounts never trade with each other, and orders of one account do so only if the venue allows it
  * ({@link preventSelfTrade}).
  *
  * An order that reaches the other side walks its levels, each as deep as the best one. The rest of
- * a gtc order takes at each following quote that it reaches; from the first that it does not, it
- * rests as a maker.
+ * a gtc order takes at each following quote that it reaches; from the first that it does not reach,
+ * it rests as a maker.
  *
  * A resting order is filled at its price if the market goes through it, also between two quotes;
- * for a touch see fill-model.ts. All orders together get at most the model's share of a candle, so
+ * fill-model.ts decides a touch. All orders together get at most the model's share of a candle, so
  * that they cannot buy more than was sold. The system's orders have no such limit, but count for
  * others.
  *
- * An order triggered by a last price gets no better price: a path moves in jumps, and entering at
+ * An order that a last price triggered gets no better price: a path moves in jumps, and entering at
  * the end of one would profit from the gap.
  */
 
@@ -63,7 +63,6 @@ export function enterMarket<Order extends BookOrder>(venue: Venue<Order>, order:
   venue.putOrder(order)
 }
 
-/** Most quotes cost only this comparison of the best prices. */
 function reachesBook({ market, buys, sells }: OrderBook<BookOrder>): boolean {
   const { bidTicks, askTicks, lowTicks, highTicks } = market
   if (buys.bestTicks >= Math.min(bidTicks, lowTicks)) return true
@@ -83,7 +82,6 @@ export function matchResting<Order extends BookOrder>(venue: Venue<Order>): void
   for (const order of reached(sells.orders, sellsFrom)) meetQuote(venue, order)
 }
 
-/** A copy, since orders leave the book when they are filled. */
 function reached<Order extends BookOrder>(
   orders: readonly Order[],
   ticks: number,
@@ -225,13 +223,12 @@ function queueBefore<Order extends BookOrder>(
 }
 
 /**
- * For an incoming order that would trade with a resting one of its account, by the incoming order's
- * mode:
+ * For an incoming order that would trade with a resting one of its account, its mode decides:
  * - cancel_maker: the resting orders in its way are cancelled
  * - cancel_taker: it takes better prices of the market, and its rest is cancelled
  * - cancel_both: both
  *
- * @returns the price, in ticks, from which on the order must not trade nor rest
+ * @returns the price in ticks from which on the order must neither trade nor rest
  */
 function preventSelfTrade<Order extends BookOrder>(
   venue: Venue<Order>,
@@ -255,7 +252,9 @@ function preventSelfTrade<Order extends BookOrder>(
   return nearest
 }
 
-/** Its own resting orders come first where they are at least as good as the market's best. */
+/**
+ * The account's own resting orders come first where they are at least as good as the market's best.
+ */
 function meetOwnOrders<Order extends BookOrder>(venue: Venue<Order>, order: Order): void {
   for (const own of ownOrdersMet(venue, order)) {
     const { priceTicks: ticks } = own

@@ -2,7 +2,7 @@ import { QUEUE_UNKNOWN, type BookOrder, type CancelReason, type Trade } from './
 import { removeOrder, sideOf } from './order-book.ts'
 import type { Venue } from './venue.ts'
 
-/* Only this file changes an order's status. */
+/** Only this file changes an order's status. */
 
 export function pendingSince(at: number) {
   return {

@@ -10,12 +10,11 @@ export interface Venue<Order extends BookOrder> {
   readonly now: number
   wantedLots(order: Order, ticks: number): number
   isForced(order: Order): boolean
-  /** @returns the traded lots */
   settle(order: Order, trade: Trade): number
   isFilled(order: Order): boolean
-  /** A market order's rest that buys no lot counts as filled. */
+  /** The rest of a market order that buys no lot counts as filled. */
   isSpent(order: Order): boolean
-  /** It may only close, and there is nothing to close. */
+  /** The order may only close, and there is nothing to close. */
   isPointless(order: Order): boolean
   stopWaiting(order: Order): void
   close(order: Order): void

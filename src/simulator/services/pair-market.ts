@@ -15,7 +15,7 @@ import {
 import { createBookSide, type OrderBook } from '../matching/order-book.ts'
 import { roundDown } from '../wallet/rounding.ts'
 
-export interface Pair {
+export interface CoinPair {
   readonly symbol: string
   readonly baseCoin: string
   readonly quoteCoin: string
@@ -30,7 +30,7 @@ export interface Pair {
  */
 export class PairMarket<
   Order extends BookOrder,
-  Rules extends Pair = Pair,
+  Rules extends CoinPair = CoinPair,
 > implements OrderBook<Order> {
   readonly rules: Rules
   readonly market: DisplayedMarket
@@ -66,7 +66,6 @@ export class PairMarket<
     return this.buys.orders.length > 0 || this.sells.orders.length > 0 || this.waiting.size > 0
   }
 
-  /** {@link refresh} takes quotes in only if needed. */
   follow(hear: (at: number) => void): void {
     const { shown } = this.#source ?? {}
     this.#source?.follow(() => {

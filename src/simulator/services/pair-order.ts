@@ -1,7 +1,7 @@
 import type { Decimal } from '../../lib/decimal.ts'
 import type { BookOrder } from '../matching/book-order.ts'
 import type { OrderReference } from '../shared/reply.ts'
-import type { Pair } from './pair-market.ts'
+import type { CoinPair } from './pair-market.ts'
 
 export interface PairOrder extends BookOrder {
   readonly id: string
@@ -14,7 +14,7 @@ export interface PairOrder extends BookOrder {
   readonly isQuoteSized: boolean
   filledBase: Decimal
   filledQuote: Decimal
-  /** Quote coin of a buy, base coin of a sell. Zero for the system. */
+  /** Quote coin of a buy, base coin of a sell; zero for an order of the system. */
   frozen: Decimal
 }
 
@@ -24,7 +24,6 @@ export interface OrderNames {
   readonly clientOid?: string | undefined
 }
 
-/** If both ids are given, both must match. */
 export function isNamed(order: PairOrder, { symbol, orderId, clientOid }: OrderNames): boolean {
   return (
     order.symbol === symbol &&
@@ -43,11 +42,11 @@ export function remainingOf(order: PairOrder): Decimal {
 
 type Side = Pick<PairOrder, 'direction'>
 
-export function paidCoin({ baseCoin, quoteCoin }: Pair, { direction }: Side): string {
+export function paidCoin({ baseCoin, quoteCoin }: CoinPair, { direction }: Side): string {
   return direction === 'buy' ? quoteCoin : baseCoin
 }
 
-export function obtainedCoin({ baseCoin, quoteCoin }: Pair, { direction }: Side): string {
+export function obtainedCoin({ baseCoin, quoteCoin }: CoinPair, { direction }: Side): string {
   return direction === 'buy' ? baseCoin : quoteCoin
 }
 

@@ -9,12 +9,12 @@ import { known } from '../shared/known.ts'
 import { serviceIdText } from '../shared/order-sequence.ts'
 import type { BalanceName, CoinRef } from '../wallet/coin-money.ts'
 import { negated, smaller } from '../wallet/rounding.ts'
-import { PairMarket, type Pair } from './pair-market.ts'
+import { PairMarket, type CoinPair } from './pair-market.ts'
 import { costOf, obtainedCoin, paidCoin, remainingOf, type PairOrder } from './pair-order.ts'
 import type { ServicePorts } from './service-ports.ts'
 
 /** Orders on pairs of coins; spot and margin differ in their {@link PairRules}. */
-export interface PairTrading<Order extends PairOrder, Rules extends Pair> {
+export interface PairTrading<Order extends PairOrder, Rules extends CoinPair> {
   readonly ports: ServicePorts
   readonly rules: PairRules<Order>
   readonly pairs: ReadonlyMap<string, PairMarket<Order, Rules>>
@@ -26,7 +26,6 @@ export interface PairRules<Order extends PairOrder> {
   balanceOf(order: Order): BalanceName
   /** The system's orders reserve nothing, and stop when the money ends. */
   readonly isForced: (order: Order) => boolean
-  /** Charges the fee. */
   receive(order: Order, receipt: Receipt, now: number): void
   close(order: Order, unused: Decimal): void
 }
@@ -44,7 +43,7 @@ interface PairOrdersOptions {
   readonly ordersMax: number
 }
 
-export function openPairs<Order extends PairOrder, Rules extends Pair>(
+export function openPairs<Order extends PairOrder, Rules extends CoinPair>(
   ports: ServicePorts,
   list: readonly Rules[],
   { table, decimals, ordersMax, ...rules }: PairOrdersOptions & PairRules<Order>,
@@ -71,17 +70,15 @@ export function openPairs<Order extends PairOrder, Rules extends Pair>(
   return { ports, rules, pairs, orders }
 }
 
-/** @throws Failure SIMULATOR_UNKNOWN */
-export function pairOf<Order extends PairOrder, Rules extends Pair>(
+export function pairOf<Order extends PairOrder, Rules extends CoinPair>(
   { pairs }: Pick<PairTrading<Order, Rules>, 'pairs'>,
   symbol: string,
 ): PairMarket<Order, Rules> {
   return known(pairs, symbol, 'a pair')
 }
 
-/** In the market or waiting for it, oldest first. */
 export function openOrdersOf<Order extends PairOrder>(
-  { pairs }: Pick<PairTrading<Order, Pair>, 'pairs'>,
+  { pairs }: Pick<PairTrading<Order, CoinPair>, 'pairs'>,
   uid: string,
 ): readonly Order[] {
   return [...pairs.values()]
@@ -90,9 +87,8 @@ export function openOrdersOf<Order extends PairOrder>(
     .sort((a, b) => a.sequence - b.sequence)
 }
 
-/** Newest first. @param orders oldest first */
 export function pageOfOrders<Order extends PairOrder>(
-  { rules: { clock } }: Pick<PairTrading<Order, Pair>, 'rules'>,
+  { rules: { clock } }: Pick<PairTrading<Order, CoinPair>, 'rules'>,
   orders: readonly Order[],
   query: HistoryQuery,
   options: HistoryRules & { readonly accepts: (order: Order) => boolean },
@@ -106,7 +102,7 @@ export function pageOfOrders<Order extends PairOrder>(
 }
 
 export function isClientOidTaken<Order extends PairOrder>(
-  { orders }: Pick<PairTrading<Order, Pair>, 'orders'>,
+  { orders }: Pick<PairTrading<Order, CoinPair>, 'orders'>,
   uid: string,
   clientOid: string | undefined,
 ): boolean {
@@ -130,9 +126,8 @@ export function beginOrder<Order extends PairOrder>(
   }
 }
 
-/** Reserves what it costs. It then waits for the market. */
 export function addOrder<Order extends PairOrder>(
-  { ports, rules, orders }: Omit<PairTrading<Order, Pair>, 'pairs'>,
+  { ports, rules, orders }: Omit<PairTrading<Order, CoinPair>, 'pairs'>,
   pair: PairMarket<Order>,
   order: Order,
 ): Order {
@@ -143,7 +138,7 @@ export function addOrder<Order extends PairOrder>(
   return order
 }
 
-export function cancelPairOrder<Order extends PairOrder, Rules extends Pair>(
+export function cancelPairOrder<Order extends PairOrder, Rules extends CoinPair>(
   trading: PairTrading<Order, Rules>,
   order: Order,
   reason: CancelReason,
@@ -153,7 +148,7 @@ export function cancelPairOrder<Order extends PairOrder, Rules extends Pair>(
 
 /** @param clock differs from the exchange's to write a past */
 export function venueOf<Order extends PairOrder>(
-  { ports, orders, rules }: Omit<PairTrading<Order, Pair>, 'pairs'>,
+  { ports, orders, rules }: Omit<PairTrading<Order, CoinPair>, 'pairs'>,
   pair: PairMarket<Order>,
   clock = rules.clock,
 ): Venue<Order> {

@@ -12,7 +12,7 @@ const PAIRS_TAKEN: Codec<PairTaken> = {
   isGone: ({ taken }) => taken.at === 0,
 }
 
-/** Spot and margin share one order book. */
+/** What orders took on each pair: spot and margin share one order book. */
 export class PairsTaken {
   readonly #rows: StoredRows
   readonly #byId = new Map<string, PairTaken>()
@@ -21,7 +21,7 @@ export class PairsTaken {
     this.#rows = rows
   }
 
-  /** Keyed also by the lot size, so that all counts have the same unit. */
+  /** The key includes the lot size, so that all counts have the same unit. */
   of({
     symbol,
     sizeDecimals,

@@ -1,5 +1,5 @@
 import type { WireTicker } from '../../protocol/futures/tickers.ts'
-import type { AccountSetup } from '../shared/account.ts'
+import type { ExchangeAccountSetup } from '../shared/account.ts'
 import type { DisplayedMarket } from '../matching/displayed-market.ts'
 import type { MatchingRules } from '../matching/fill-model.ts'
 import type { PairsTaken } from './pairs-taken.ts'
@@ -11,7 +11,7 @@ export interface FollowedMarket {
   readonly tickSize: string
   readonly lotSize: string
   readonly shown: Readonly<DisplayedMarket>
-  /** Calls `hear` after futures were matched with a quote, which is then in `shown`. */
+  /** Calls `hear` after futures were matched with a quote, which `shown` then has. */
   follow(hear: () => void): void
 }
 
@@ -22,7 +22,7 @@ export interface ServicePorts {
   /** Undefined without such futures, or before their first quote. */
   readonly ticker: (symbol: string) => WireTicker | undefined
   readonly matching: MatchingRules
-  readonly accounts: readonly AccountSetup[]
+  readonly accounts: readonly ExchangeAccountSetup[]
   readonly seed: string | number
   /** The exchange's first start, where an invented past ends. */
   readonly startAt: number

@@ -1,19 +1,24 @@
 import { decimal } from '../../lib/decimal.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
-import type { PositionMode } from '../../protocol/endpoint.ts'
+import type { WirePositionMode } from '../../protocol/endpoint.ts'
 
-export interface AccountSetup {
+export type ExchangeMarginMode = 'isolated' | 'crossed'
+
+export interface ExchangeAccountSetup {
   readonly uid: string
   readonly label: string
   readonly key: string
   readonly secret: string
   readonly passphrase: string
-  readonly positionMode: PositionMode
+  readonly positionMode: WirePositionMode
   /** Copy traders have a lower rate limit on batch-place (document: Limits). */
   readonly role: 'ordinary' | 'copyTrader'
   /** Other addresses are refused; some endpoints require a bound key. */
   readonly boundToIps?: readonly string[]
-  /** Demo keys work only with the header `paptrading: 1`, others only without. Default: both. */
+  /**
+   * Demo keys work only with the header `paptrading: 1`, others only without; default: with and
+   * without.
+   */
   readonly isDemo?: boolean
   /**
    * Earlier fills and spot orders of a managed sub-account are hidden (document: order fill
@@ -33,18 +38,18 @@ export interface GatewayClient {
   readonly isWhitelisted: boolean
 }
 
-/** They survive a restart. */
+/** What an account has chosen survives a restart. */
 export interface AccountChoices {
-  readonly positionMode?: PositionMode
+  readonly positionMode?: WirePositionMode
   readonly leverageBySymbol?: Readonly<Record<string, number>>
   /** Only the account's own answers show it: each order states its margin mode. */
-  readonly marginModeBySymbol?: Readonly<Record<string, 'isolated' | 'crossed'>>
+  readonly marginModeBySymbol?: Readonly<Record<string, ExchangeMarginMode>>
 }
 
-export type AccountRef = Pick<AccountSetup, 'uid'>
+export type AccountRef = Pick<ExchangeAccountSetup, 'uid'>
 
 /** @throws Failure SIMULATOR_ACCOUNT_INVALID */
-export function assertAccounts(accounts: readonly AccountSetup[]): void {
+export function assertAccounts(accounts: readonly ExchangeAccountSetup[]): void {
   const taken = new Set<string>()
   for (const account of accounts) {
     const { uid, key, leverage = 1, leverageBySymbol = {}, balances } = account
@@ -60,7 +65,7 @@ export function assertAccounts(accounts: readonly AccountSetup[]): void {
   }
 }
 
-function assertBalance(account: AccountSetup, coin: string, amount: string): void {
+function assertBalance(account: ExchangeAccountSetup, coin: string, amount: string): void {
   try {
     if (decimal(amount).gte('0')) return
   } catch (cause) {
@@ -69,7 +74,7 @@ function assertBalance(account: AccountSetup, coin: string, amount: string): voi
   throw invalid(account, `the balance of ${coin} is below zero`)
 }
 
-function invalid({ uid, label }: AccountSetup, sentence: string): Failure {
+function invalid({ uid, label }: ExchangeAccountSetup, sentence: string): Failure {
   return new Failure({
     code: 'SIMULATOR_ACCOUNT_INVALID',
     sentence,

@@ -2,7 +2,6 @@ import type { EndpointName, WireRequestOf, WireResponseOf } from '../../protocol
 import type { AccountRef } from './account.ts'
 import type { Reply } from './reply.ts'
 
-/** No account has an empty UID. */
 export const NOBODY: AccountRef = { uid: '' }
 
 type Handler<State, Request, Data> = (

@@ -9,7 +9,7 @@ interface HistoryOptions<Row> {
   readonly mayGo?: (row: Row) => boolean
 }
 
-/** Records by owner, oldest first in order of their ids. */
+/** Records by owner, the oldest first in order of their ids. */
 export class Histories<Row> {
   readonly #rows: StoredRows
   readonly #options: HistoryOptions<Row>

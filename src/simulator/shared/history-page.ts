@@ -1,6 +1,6 @@
 import { isIdBefore } from './order-sequence.ts'
 import { refusals } from './refusals.ts'
-import { accept, type Refusal, type Reply } from './reply.ts'
+import { accept, type RefusedReply, type Reply } from './reply.ts'
 
 const DAY_MS = 86_400_000
 
@@ -16,13 +16,11 @@ export interface HistoryRules {
   readonly limitMax: number
   readonly limitUsual?: number
   readonly refusedLimits?: 'belowOne' | 'outOfRange'
-  /** Unix ms. */
   readonly span?: (
     query: HistoryQuery,
     now: number,
   ) => { readonly startAt: number; readonly endAt: number }
   readonly refusesDisorder?: boolean
-  /** Earlier rows are hidden, and an earlier start is refused. */
   readonly boundAt?: number | undefined
   readonly daysMax?: number
 }
@@ -70,7 +68,7 @@ function asAsked({ startTime, endTime }: HistoryQuery) {
 function limitRefusal(
   limit: number,
   { limitMax, refusedLimits }: HistoryRules,
-): Refusal | undefined {
+): RefusedReply | undefined {
   const isRefused = !(limit >= 1) || (refusedLimits === 'outOfRange' && limit > limitMax)
   return refusedLimits !== undefined && isRefused
     ? refusals.outOfRange('limit', `1 and ${limitMax}`)
@@ -85,7 +83,7 @@ function spanRefusal(
     boundAt = 0,
     now,
   }: HistoryRules & { readonly now: number },
-): Refusal | undefined {
+): RefusedReply | undefined {
   if (!startTime) return undefined
   if (Number(startTime) < boundAt) return refusals.parameter('startTime')
   if (refusesDisorder && endTime && Number(startTime) > Number(endTime))
@@ -104,7 +102,6 @@ interface PageOptions<Row> {
   readonly accepts?: (row: Row) => boolean
 }
 
-/** @param rows oldest first */
 export function historyPage<Row>(rows: readonly Row[], options: PageOptions<Row>): Row[] {
   const { idOf, timeOf = () => 0, startAt = 0, endAt = Number.POSITIVE_INFINITY } = options
   const { idLessThan, limit, accepts = () => true } = options
@@ -122,7 +119,7 @@ export function historyPage<Row>(rows: readonly Row[], options: PageOptions<Row>
   return page
 }
 
-/** Only for rows whose true ones all come first. */
+/** The rows for which `isSo` holds must all come first. */
 export function countFirst<Row>(rows: readonly Row[], isSo: (row: Row) => boolean): number {
   let [least, most] = [0, rows.length]
   while (least < most) {

@@ -1,6 +1,6 @@
 import { Failure } from '../../lib/failure.ts'
 
-/** @throws Failure SIMULATOR_UNKNOWN: a defect of the caller */
+/** @throws Failure SIMULATOR_UNKNOWN, which is a defect of the caller */
 export function known<Value>(all: ReadonlyMap<string, Value>, name: string, kind: string): Value {
   const found = all.get(name)
   if (found !== undefined) return found

@@ -3,7 +3,7 @@ import { exponential, type Random } from '../../lib/random.ts'
 /** With deviation 0.5, one in a hundred is 3.2 times the median. */
 export interface LatencySettings {
   readonly medianMs: number
-  /** It is the logarithm's; 0 always gives the median. */
+  /** Deviation of the logarithm; 0 always gives the median. */
   readonly deviation: number
 }
 

@@ -1,6 +1,6 @@
 import { singleRow, type StoredRows } from '../store/stored-rows.ts'
 
-/** One counter for all services, so that no two records share an id. */
+/** One counter serves all services, so that no two records share an id. */
 export interface OrderSequence {
   next(): number
 }

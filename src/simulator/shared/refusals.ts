@@ -1,6 +1,6 @@
-import type { Refusal } from './reply.ts'
+import type { RefusedReply } from './reply.ts'
 
-/** Where the real exchange has several codes for one fact, this is the one seen in answers. */
+/** Where the real exchange has several codes for one fact, this is the one that answers show. */
 export const refusals = {
   parameter: (name: string) => refusal('40020', `Parameter ${name} error`),
   parameterEmpty: (name: string) => refusal('40019', `Parameter ${name} cannot be empty`),
@@ -160,6 +160,6 @@ export const refusals = {
   ),
 } as const
 
-function refusal(code: string, message: string): Refusal {
+function refusal(code: string, message: string): RefusedReply {
   return { ok: false, code, message }
 }

@@ -1,12 +1,12 @@
 import type { ResponseOf } from '../../protocol/endpoints.ts'
 
-export interface Refusal {
+export interface RefusedReply {
   readonly ok: false
   readonly code: string
   readonly message: string
 }
 
-export type Reply<Data> = { readonly ok: true; readonly data: Data } | Refusal
+export type Reply<Data> = { readonly ok: true; readonly data: Data } | RefusedReply
 
 export interface OrderReference {
   readonly orderId: string
@@ -29,19 +29,19 @@ export function acceptAll<Fields>(replies: {
   return accept(fields as Fields)
 }
 
-export function acceptUnless<Data>(refused: Refusal | undefined, data: Data): Reply<Data> {
+export function acceptUnless<Data>(refused: RefusedReply | undefined, data: Data): Reply<Data> {
   return refused ?? accept(data)
 }
 
-type BatchResult = ResponseOf<'batchPlaceOrder'>
+type BatchPlaceResult = ResponseOf<'batchPlaceOrder'>
 
 export function eachOf<
   Item extends { readonly orderId?: string | undefined; readonly clientOid?: string | undefined },
 >(
   items: Iterable<Item>,
   handle: (item: Item) => Reply<OrderReference>,
-): { readonly ok: true; readonly data: BatchResult } {
-  const result: BatchResult = { successList: [], failureList: [] }
+): { readonly ok: true; readonly data: BatchPlaceResult } {
+  const result: BatchPlaceResult = { successList: [], failureList: [] }
   for (const item of items) {
     const reply = handle(item)
     if (reply.ok) result.successList.push(reply.data)

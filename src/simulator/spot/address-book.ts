@@ -10,8 +10,8 @@ export interface BookAddress {
 }
 
 /**
- * Set up on the real exchange's web client. Here each coin and chain has one address, derived from
- * the UID.
+ * The real exchange's web client keeps the book. Here each coin and chain has one address, derived
+ * from the UID.
  */
 export function addressesOf(uid: string): readonly BookAddress[] {
   return COINS.flatMap(({ coin, chains }) =>
@@ -38,7 +38,7 @@ export function contactOf(uid: string) {
 const HEX = '0123456789abcdef'
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** In the form of its chain, without a known key. */
+/** The address has the form of its chain, and no known key. */
 function drawAddress(random: Random, chain: string): string {
   if (chain === 'ERC20') return `0x${drawText(random, HEX, 40)}`
   return (chain === 'TRC20' ? 'T' : '1') + drawText(random, BASE58, 33)

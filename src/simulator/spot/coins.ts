@@ -1,7 +1,6 @@
-/** From the real list of coins, except as noted below. */
+/** The real list of coins, except as noted. */
 export interface CoinChain {
   readonly chain: string
-  /** In the coin, deducted from the amount. */
   readonly withdrawFee: string
   readonly minWithdrawAmount: string
   readonly withdrawMinScale: number
@@ -9,13 +8,12 @@ export interface CoinChain {
 
 export interface Coin {
   readonly coin: string
-  /** Empty if the coin can only be sent to other accounts. */
   readonly chains: readonly CoinChain[]
 }
 
 export const TRANSFER_SCALE = 8
 
-/** ETH's row is our own, modelled on the others. */
+/** ETH's row is ours, modelled on the others. */
 export const COINS: readonly Coin[] = [
   {
     coin: 'USDT',

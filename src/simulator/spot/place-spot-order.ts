@@ -10,7 +10,7 @@ import {
   symbol as symbolText,
 } from '../../protocol/values.ts'
 import type { AccountRef } from '../shared/account.ts'
-import { accept, type OrderReference, type Refusal, type Reply } from '../shared/reply.ts'
+import { accept, type OrderReference, type RefusedReply, type Reply } from '../shared/reply.ts'
 import { enterMarket } from '../matching/match-orders.ts'
 import { reachesMarket } from '../matching/displayed-market.ts'
 import { spotBalance } from '../wallet/coin-money.ts'
@@ -40,7 +40,6 @@ export const placeRequest = z.looseObject({
 })
 
 const fullRequest = placeRequest.extend({
-  /** Default `normal`. A tpsl order waits for its triggerPrice. */
   tpslType: z.enum(['normal', 'tpsl']).optional(),
   triggerPrice: positiveDecimal.optional(),
   stpMode: stpMode.optional(),
@@ -48,7 +47,7 @@ const fullRequest = placeRequest.extend({
 
 type PlaceRequest = z.output<typeof fullRequest>
 
-/** Base coin; market buys in quote coin. */
+/** The size is in base coin, for a market buy in quote coin. */
 export type SpotPlaceOrderRequest = z.input<typeof placeRequest>
 
 export function placeSpotOrder(
@@ -99,7 +98,7 @@ function readTerms(
   state: SpotState,
   uid: string,
   { pair, request }: { readonly pair: SpotPair; readonly request: PlaceRequest },
-): SpotTerms | Refusal {
+): SpotTerms | RefusedReply {
   const { status } = pair.rules.row
   // Document, status: `gray` (grey scale), `offline` (maintenance), `halt` (trading suspended).
   if (status === 'gray') return refusals.symbolClosed
@@ -142,7 +141,7 @@ function numberRefusal(
   { rules }: SpotPair,
   terms: SpotTerms,
   request: PlaceRequest,
-): Refusal | undefined {
+): RefusedReply | undefined {
   const sizeDecimals = terms.isQuoteSized ? rules.quoteDecimals : rules.sizeDecimals
   const checks = [
     { name: 'size', value: request.size, scale: sizeDecimals },
@@ -153,7 +152,7 @@ function numberRefusal(
   return wrong && refusals.scale(wrong.name, wrong.value, wrong.scale)
 }
 
-function sizeRefusal(pair: SpotPair, terms: SpotTerms): Refusal | undefined {
+function sizeRefusal(pair: SpotPair, terms: SpotTerms): RefusedReply | undefined {
   const { minTradeAmount, maxTradeAmount, minTradeUSDT } = pair.rules.row
   if (!terms.size.gt(ZERO)) return refusals.sizeBelowMinimum
   const price = terms.price.gt(ZERO) ? terms.price : pair.lastPrice()
@@ -164,7 +163,7 @@ function sizeRefusal(pair: SpotPair, terms: SpotTerms): Refusal | undefined {
   return base.gt(maxTradeAmount) ? refusals.sizeAboveMaximum : undefined
 }
 
-function priceRefusal(pair: SpotPair, terms: SpotTerms): Refusal | undefined {
+function priceRefusal(pair: SpotPair, terms: SpotTerms): RefusedReply | undefined {
   const { direction, price, trigger } = terms
   const { buyPriceRatioMax, sellPriceRatioMin } = pair.rules
   if (terms.orderType === 'market') return undefined
@@ -183,7 +182,7 @@ function accountRefusal(
   state: SpotState,
   { rules }: SpotPair,
   terms: SpotTerms,
-): Refusal | undefined {
+): RefusedReply | undefined {
   const { uid } = terms
   if (isClientOidTaken(state, uid, terms.clientOid)) return refusals.duplicateClientOid.spot
   const open = openOrdersOf(state, uid).filter((order) => order.symbol === rules.symbol)

@@ -17,7 +17,6 @@ export interface SpotTerms extends Pick<
   | 'isQuoteSized'
 > {
   readonly clientOid: string | undefined
-  /** The order is pending until the last price reaches it. */
   readonly trigger: SpotTrigger | undefined
   readonly entry: SpotEntry
   readonly source: SpotOrderSource
@@ -29,7 +28,7 @@ export interface SpotTrigger {
   readonly isAbove: boolean
 }
 
-/** Positive, in the obtained coin except `deducted`. */
+/** Positive, and except `deducted` in the obtained coin. */
 export interface SpotFeeSums {
   readonly total: Decimal
   readonly deducted: Decimal
@@ -39,7 +38,7 @@ export interface SpotFeeSums {
 export interface SpotOrder extends Omit<SpotTerms, 'clientOid'>, PairOrder {
   readonly isClientOidOwn: boolean
   fees: SpotFeeSums
-  /** Earlier orders have their fees only under a coin's name. */
+  /** The fees of earlier orders are only under a coin's name. */
   readonly hasOldFees: boolean
   readonly quoteSize: Decimal
 }

@@ -16,7 +16,6 @@ export interface WithdrawalRecord {
   readonly clientOid: string
   readonly coin: string
   readonly transferType: 'on_chain' | 'internal_transfer'
-  /** Chain address, or UID of the receiver. */
   readonly to: string
   readonly chain: string
   readonly size: string

@@ -1,6 +1,6 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
 import type { ResponseOf } from '../../protocol/endpoints.ts'
-import type { Pair } from '../services/pair-market.ts'
+import type { CoinPair } from '../services/pair-market.ts'
 import type { FeeRates } from '../wallet/fees.ts'
 
 export interface SpotSymbolRow extends Readonly<
@@ -10,7 +10,7 @@ export interface SpotSymbolRow extends Readonly<
   readonly areaSymbol: 'yes' | 'no'
 }
 
-export interface SpotSymbol extends Pair {
+export interface SpotSymbol extends CoinPair {
   readonly row: SpotSymbolRow
   readonly feeRates: FeeRates
   readonly quoteDecimals: number
@@ -19,7 +19,7 @@ export interface SpotSymbol extends Pair {
   readonly openOrdersMax: number
 }
 
-/** From the real list of pairs, except the coins' names. */
+/** The real list of pairs, except for the coins' names. */
 const COMMON = {
   quoteCoin: 'USDT',
   minTradeAmount: '0',

@@ -14,7 +14,6 @@ export function isTriggered({ trigger, triggerTicks }: SpotOrder, { market }: Sp
   return trigger.isAbove ? triggerTicks <= lastTicks : triggerTicks >= lastTicks
 }
 
-/** The book's orders come before those triggered by the quote. */
 export function followPair(state: SpotState, pair: SpotPair): void {
   const venue = venueOf(state, pair)
   pair.follow(() => {

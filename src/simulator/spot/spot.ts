@@ -17,7 +17,7 @@ import { readSpotSymbol, type SpotSymbol } from './spot-symbol.ts'
 import { chargeFee, followPair } from './spot-venue.ts'
 import { withdraw } from './withdrawals.ts'
 
-/** Books the opening balances, so it precedes services that spend them. */
+/** Books the opening balances, so it is called before services that spend them. */
 export function openSpot(ports: ServicePorts, settings: Partial<SpotSettings> = {}): SpotState {
   const complete = { ...defaultSpotSettings, ...settings }
   const state: SpotState = {
@@ -70,7 +70,7 @@ export function spotLedger(state: SpotState, uid: string) {
   }
 }
 
-/** A clientOid may be the client's or the exchange's. */
+/** The clientOid may be the client's or the exchange's. */
 export function cancelSpotOrder(
   state: SpotState,
   { uid }: AccountRef,

@@ -1,7 +1,7 @@
 import { decimal, type Decimal } from '../../lib/decimal.ts'
 import type { WireRequestOf } from '../../protocol/endpoints.ts'
 import type { AccountRef } from '../shared/account.ts'
-import { accept, type OrderReference, type Refusal, type Reply } from '../shared/reply.ts'
+import { accept, type OrderReference, type RefusedReply, type Reply } from '../shared/reply.ts'
 import { spotBalance } from '../wallet/coin-money.ts'
 import { serviceIdText } from '../shared/order-sequence.ts'
 import { decimalsOf, negated } from '../wallet/rounding.ts'
@@ -57,11 +57,10 @@ export function withdraw(
   return accept({ orderId, clientOid })
 }
 
-/** The fee is part of the size. */
 function routeOnChain(
   uid: string,
   { coin: { coin, chains }, request }: { readonly coin: Coin; readonly request: Withdrawal },
-): Route | Refusal {
+): Route | RefusedReply {
   const { chain: name = '', address, tag = '', size } = request
   if (name === '') return refusals.parameterEmpty('chain')
   if (chains.length === 0) return refusals.coinNotWithdrawable
@@ -74,7 +73,7 @@ function routeOnChain(
 }
 
 /** Other accounts count as entries of the address book. */
-function routeInternally(state: SpotState, uid: string, request: Withdrawal): Route | Refusal {
+function routeInternally(state: SpotState, uid: string, request: Withdrawal): Route | RefusedReply {
   const { address, innerToType = 'uid', areaCode, size } = request
   if (innerToType === 'mobile' && areaCode === undefined) return refusals.parameterEmpty('areaCode')
   if (decimalsOf(size) > TRANSFER_SCALE) return refusals.scale('size', size, TRANSFER_SCALE)
@@ -96,7 +95,7 @@ interface Route {
   readonly fee: Decimal
 }
 
-function sizeRefusal(size: string, chain: CoinChain): Refusal | undefined {
+function sizeRefusal(size: string, chain: CoinChain): RefusedReply | undefined {
   const { withdrawMinScale, minWithdrawAmount, withdrawFee } = chain
   if (decimalsOf(size) > withdrawMinScale) return refusals.scale('size', size, withdrawMinScale)
   if (decimal(size).lt(minWithdrawAmount)) return refusals.withdrawalBelowMinimum(minWithdrawAmount)

@@ -1,8 +1,7 @@
 export interface StoredRow {
-  /** Lower-case letters and underscores. */
   readonly table: string
   readonly id: string
-  /** Must be read at once. Undefined if the row was removed. */
+  /** Must be read at once; undefined if the row was removed. */
   readonly json: string | undefined
   /** Must be read at once, and never changed. */
   readonly entity?: unknown

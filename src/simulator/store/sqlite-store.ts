@@ -78,7 +78,6 @@ function openDatabase(path: string): DatabaseSync {
     database.exec(
       'PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF',
     )
-    // A second simulator then fails at its start.
     database.exec('BEGIN IMMEDIATE; COMMIT')
     return database
   } catch (cause) {
@@ -89,7 +88,6 @@ function openDatabase(path: string): DatabaseSync {
   }
 }
 
-/** SQLite would only say that it cannot open the file. */
 function assertPlace(path: string): void {
   const folder = dirname(path)
   const place = statSync(folder, { throwIfNoEntry: false })

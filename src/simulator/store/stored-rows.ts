@@ -3,7 +3,7 @@ import { Failure } from '../../lib/failure.ts'
 import type { RowStore, StoredRow } from './row-store.ts'
 
 const STORE_VERSION = 6
-/** 0.1.0 differs only in the state of markets that are not seeded. */
+/** Version 0.1.0 differs only in the state of markets that are not seeded. */
 const VERSION_BEFORE = 5
 
 export interface Codec<Entity, Row = Entity> {
@@ -15,14 +15,13 @@ export interface Codec<Entity, Row = Entity> {
 }
 
 export interface PlacedCodec<State, Entity, Row = Entity> extends Codec<Entity, Row> {
-  /** Default: in the order of their ids. */
   readonly order?: (row: Row) => number
   readonly place: (state: State, row: Row) => void
 }
 
 /**
- * Loaded rows, each read once, and the changes of the operation under way, which {@link save}
- * stores together. Without a store nothing is kept.
+ * Loaded rows, each read once, and the changes of the present operation, which {@link save} stores
+ * together. Without a store nothing is kept.
  */
 export class StoredRows {
   readonly #store: RowStore | undefined
@@ -55,10 +54,13 @@ export class StoredRows {
     for (const row of this.read(codec)) codec.place(state, row)
   }
 
-  /** Can be done once. @throws Failure SIMULATOR_STORE_DAMAGED */
+  /**
+   * May be called once for a table.
+   * @throws Failure SIMULATOR_STORE_DAMAGED
+   */
   read<Row>(codec: Codec<never, Row> & { readonly order?: (row: Row) => number }): Row[] {
     const { table, order } = codec
-    // Shorter ids come first: they are numbers.
+    // Shorter ids come first, because they are numbers.
     const ids = [...(this.#loaded.get(table)?.keys() ?? [])].sort(
       (a, b) => a.length - b.length || (a < b ? -1 : 1),
     )
@@ -66,7 +68,10 @@ export class StoredRows {
     return order === undefined ? rows : rows.sort((a, b) => order(a) - order(b))
   }
 
-  /** Can be done once. @throws Failure SIMULATOR_STORE_DAMAGED */
+  /**
+   * May be called once for a row.
+   * @throws Failure SIMULATOR_STORE_DAMAGED
+   */
   readOne<Row>({ table, decimals }: Codec<never, Row>, id: string): Row | undefined {
     const json = this.#loaded.get(table)?.get(id)
     if (json === undefined) return undefined

@@ -21,7 +21,6 @@ export interface Subaccount {
 export interface SubaccountState {
   readonly ports: ServicePorts
   readonly settings: SubaccountSettings
-  /** Lower case, over all accounts. */
   readonly byAlias: Map<string, Subaccount>
 }
 

@@ -8,11 +8,11 @@ import {
   applyChoices,
   leverageOf,
   symbolOf,
-  type Account,
+  type ExchangeAccount,
   type CoreState,
 } from '../futures/core-state.ts'
 import { isOfAsked, namedSymbol } from '../futures/instruments/asked-symbols.ts'
-import type { Instrument } from '../futures/instruments/instruments.ts'
+import type { ListedContract } from '../futures/instruments/instruments.ts'
 import { isPending } from '../futures/plans/plan-order.ts'
 import {
   availableMargin,
@@ -31,7 +31,6 @@ import { larger } from '../wallet/rounding.ts'
 import { exitFields } from './position-exits.ts'
 import { change, read, textRow, type RowRequest } from './undocumented-row.ts'
 
-/** Samples of these endpoints also have it in lower case. */
 const anyMarginCoin = z.string().regex(/^[A-Za-z0-9]{2,20}$/, 'a margin coin such as USDT')
 const named = { symbol, productType, marginCoin: anyMarginCoin }
 const leverageText = z.string().optional()
@@ -149,7 +148,7 @@ function showPositions(
   )
 }
 
-function moneyFields(state: CoreState, account: Account, coin: string) {
+function moneyFields(state: CoreState, account: ExchangeAccount, coin: string) {
   const held = { crossed: ZERO, isolated: ZERO }
   const profit = { crossed: ZERO, isolated: ZERO }
   for (const one of positionsOfCoin(state, account, coin)) {
@@ -205,7 +204,7 @@ function setLeverage(state: CoreState, { uid }: AccountRef, request: RowRequest<
   return accept(toSymbolAnswer(account, instrument))
 }
 
-/** Shown in the account's answers; each order states its own. */
+/** The account's answers show it; each order states its own. */
 function setMarginMode(state: CoreState, { uid }: AccountRef, request: RowRequest<typeof modes>) {
   const account = accountOf(state, uid)
   const symbolNamed = namedSymbol(state, request)
@@ -232,22 +231,25 @@ export function setPositionMode(
   return accept({ posMode })
 }
 
-function choose(state: CoreState, account: Account, choices: AccountChoices): void {
+function choose(state: CoreState, account: ExchangeAccount, choices: AccountChoices): void {
   applyChoices(account, choices)
   state.rows.put(ACCOUNTS, account)
 }
 
-function isHeld({ positions }: Account, instrument: Instrument): boolean {
+function isHeld({ positions }: ExchangeAccount, instrument: ListedContract): boolean {
   return [...positions.values()].some((one) => one.symbol === instrument.symbol)
 }
 
-function isOrdered({ openOrders, planOrders }: Account, instrument: Instrument): boolean {
+function isOrdered(
+  { openOrders, planOrders }: ExchangeAccount,
+  instrument: ListedContract,
+): boolean {
   return [...openOrders.values(), ...[...planOrders.values()].filter(isPending)].some(
     (order) => order.symbol === instrument.symbol,
   )
 }
 
-function toSymbolAnswer(account: Account, instrument: Instrument) {
+function toSymbolAnswer(account: ExchangeAccount, instrument: ListedContract) {
   const leverage = String(leverageOf(account, instrument))
   return {
     symbol: instrument.symbol,
@@ -259,6 +261,6 @@ function toSymbolAnswer(account: Account, instrument: Instrument) {
   }
 }
 
-function shownMarginMode({ choices }: Account, { symbol: name }: Instrument): string {
+function shownMarginMode({ choices }: ExchangeAccount, { symbol: name }: ListedContract): string {
   return choices.marginModeBySymbol?.[name] ?? 'crossed'
 }

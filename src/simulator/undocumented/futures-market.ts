@@ -12,7 +12,7 @@ import type { CoreState, SymbolState } from '../futures/core-state.ts'
 import { listedSymbol, quotedSymbol } from '../futures/instruments/asked-symbols.ts'
 import { deliveryStatus } from '../futures/instruments/delivery-status.ts'
 import {
-  type Instrument,
+  type ListedContract,
   priceText,
   sizeText,
   toMarketInstrument,
@@ -102,7 +102,7 @@ function nextFunding(state: CoreState, _: unknown, request: RowRequest<typeof na
   ])
 }
 
-function fundingHours({ delivery, fundingMinutes }: Instrument): string {
+function fundingHours({ delivery, fundingMinutes }: ListedContract): string {
   if (delivery !== undefined || fundingMinutes.length === 0) return ''
   return String(24 / fundingMinutes.length)
 }
@@ -156,7 +156,7 @@ const SYMBOL_STATUS = {
   delivery_period: 'maintain',
 } as const
 
-/** Facts of the real listing; `maxTradeAmount` 0 means no maximum there. */
+/** Facts of the real listing, where a `maxTradeAmount` of 0 means no maximum. */
 function toCurrency(row: MarginSymbol) {
   const { symbol: pair, baseCoin, quoteCoin } = row
   const feeRate = row.feeRate.toString()
@@ -184,7 +184,7 @@ function toCurrency(row: MarginSymbol) {
   }
 }
 
-type CandleRow = z.input<typeof beyondEndpoints.candles.response>[number]
+type CandleTexts = z.input<typeof beyondEndpoints.candles.response>[number]
 
 interface CandleQuery {
   readonly symbol: string
@@ -197,9 +197,7 @@ interface CandleQuery {
 
 interface CandleRules {
   readonly limitMax: number
-  /** The running candle is left out. */
   readonly closedOnly?: boolean
-  /** Default: as far as there are any. */
   readonly days?: (granularity: Granularity) => number | undefined
 }
 
@@ -262,7 +260,7 @@ interface Bar {
   quoteVolume: number
 }
 
-interface Span {
+interface CandleSpan {
   readonly fromAt: number
   readonly endAt: number
 }
@@ -270,7 +268,7 @@ interface Span {
 function* minutesOf(
   { clock }: CoreState,
   { instrument, statistics, past, lived }: SymbolState,
-  { fromAt, endAt }: Span,
+  { fromAt, endAt }: CandleSpan,
 ): Generator<Bar> {
   const valueOfStep = Number(instrument.priceGrid.step) * Number(instrument.sizeGrid.step)
   statistics.read(clock.now)
@@ -285,7 +283,6 @@ function* minutesOf(
   for (const [index, { minute, figures }] of buckets.entries()) {
     const startAt = minute * MINUTE_MS
     if (startAt >= endAt) return
-    // A minute closes at the open of the next one.
     const closeTicks = buckets[index + 1]?.figures[0] ?? statistics.state().lastTicks
     yield toLivedBar({ minute, figures, closeTicks })
   }
@@ -322,7 +319,7 @@ function joinMinutes(minutes: Iterable<Bar>, openOf: (at: number) => number): re
   return bars
 }
 
-function toRow(instrument: Instrument, bar: Bar): CandleRow {
+function toRow(instrument: ListedContract, bar: Bar): CandleTexts {
   return [
     String(bar.startAt),
     priceText(instrument, bar.openTicks),
@@ -334,7 +331,7 @@ function toRow(instrument: Instrument, bar: Bar): CandleRow {
   ]
 }
 
-interface FundingQuery {
+interface FundingHistoryQuery {
   readonly symbol: string
   readonly productType: string
   readonly pageSize?: string | undefined
@@ -342,10 +339,10 @@ interface FundingQuery {
 }
 
 const PAGE_DEFAULT = 20
-/** A part of a rate of eight hours (six digits) has ten at most. */
+/** A part of an eight-hour rate (six digits) has ten at most. */
 const RATE_DECIMALS = 10
 
-function answerFundingHistory(state: CoreState, query: FundingQuery) {
+function answerFundingHistory(state: CoreState, query: FundingHistoryQuery) {
   const listed = listedSymbol(state, query)
   if (!listed.ok) return listed
   const size = Number(query.pageSize ?? PAGE_DEFAULT)
@@ -362,12 +359,12 @@ function answerFundingHistory(state: CoreState, query: FundingQuery) {
   )
 }
 
-interface Payment {
+interface FundingPoint {
   readonly at: number
   readonly rate: number
 }
 
-function paymentsOf(state: CoreState, entry: SymbolState): readonly Payment[] {
+function paymentsOf(state: CoreState, entry: SymbolState): readonly FundingPoint[] {
   const { clock, seed } = state
   const { funding, statistics, past, instrument } = entry
   if (funding !== undefined) {
@@ -386,7 +383,7 @@ function paymentsOf(state: CoreState, entry: SymbolState): readonly Payment[] {
   if (past === undefined) return lived
   // The day before the market opened was settled as its statistics were built.
   const settledFromAt = past.untilAt - DAY_MS + MINUTE_MS
-  const drawn: Payment[] = []
+  const drawn: FundingPoint[] = []
   const row = toMarketInstrument(instrument)
   for (let day = Math.floor(past.untilAt / DAY_MS); day * DAY_MS > past.fromAt; day--) {
     for (const minuteOfDay of instrument.fundingMinutes.toReversed()) {
@@ -399,7 +396,6 @@ function paymentsOf(state: CoreState, entry: SymbolState): readonly Payment[] {
   return [...lived, ...drawn]
 }
 
-/** Without needless zeros, as the exchange writes rates. */
 function shortest(rate: number): string {
   return rate.toFixed(RATE_DECIMALS).replace(/\.?0+$/, '')
 }

@@ -12,7 +12,7 @@ import {
   accountOf,
   leverageOf,
   symbolOf,
-  type Account,
+  type ExchangeAccount,
   type CoreState,
 } from '../futures/core-state.ts'
 import { isOfAsked, listedSymbol } from '../futures/instruments/asked-symbols.ts'
@@ -23,10 +23,10 @@ import {
   referenceOf,
   sequenceOfId,
   wireSide,
-  type Order,
+  type FuturesOrder,
 } from '../futures/orders/order.ts'
 import { placeOne } from '../futures/orders/place-orders.ts'
-import type { Fill } from '../futures/positions/fill.ts'
+import type { FuturesFill } from '../futures/positions/fill.ts'
 import { baseSize, quoteValue, type Position } from '../futures/positions/position.ts'
 import { refusals } from '../shared/refusals.ts'
 import { isOpen } from '../matching/order-lifecycle.ts'
@@ -136,12 +136,11 @@ function cancelListed(
   )
 }
 
-/** @param orders oldest first */
 function showOrders(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   query: RowRequest<typeof orderPage>,
-  orders: readonly Order[],
+  orders: readonly FuturesOrder[],
 ) {
   const asked = { productType: query.productType, symbol: query.symbol }
   const listed = orders
@@ -156,7 +155,11 @@ function showOrders(
 
 type OrderLookup = RowRequest<typeof ofProduct & typeof byEitherId>
 
-function findOrder(state: CoreState, account: Account, request: OrderLookup): Order | undefined {
+function findOrder(
+  state: CoreState,
+  account: ExchangeAccount,
+  request: OrderLookup,
+): FuturesOrder | undefined {
   const order = orderNamed(account, request)
   const isAsked = isOfAsked(state, { productType: request.productType, symbol: request.symbol })
   return order !== undefined && isAsked(order) ? order : undefined
@@ -164,9 +167,9 @@ function findOrder(state: CoreState, account: Account, request: OrderLookup): Or
 
 /** A clientOid names the newest order that carried it. */
 function orderNamed(
-  { openOrders, closedOrders }: Account,
+  { openOrders, closedOrders }: ExchangeAccount,
   { orderId, clientOid }: OrderLookup,
-): Order | undefined {
+): FuturesOrder | undefined {
   if (orderId !== undefined) {
     const sequence = sequenceOfId(orderId) ?? 0
     return openOrders.get(sequence) ?? closedOrders.get(sequence)
@@ -226,10 +229,10 @@ const WIRE_STATUS = {
 } as const
 
 /** The real exchange's detail has `state`, its pending list `status`. */
-function toOrderRow(state: CoreState, account: Account, order: Order) {
+function toOrderRow(state: CoreState, account: ExchangeAccount, order: FuturesOrder) {
   const { instrument } = symbolOf(state, order.symbol)
   const fills = account.fills.filter(({ orderSequence }) => orderSequence === order.sequence)
-  const sum = (amountOf: (fill: Fill) => Decimal) => sumDecimals(fills.map(amountOf))
+  const sum = (amountOf: (fill: FuturesFill) => Decimal) => sumDecimals(fills.map(amountOf))
   const baseFilled = sum(({ lots }) => baseSize(instrument, lots))
   const quoteVolume = sum(({ priceTicks, lots }) => quoteValue(instrument, priceTicks, lots))
   const status = WIRE_STATUS[order.status]

@@ -1,6 +1,6 @@
 import { orderReference, symbol } from '../../protocol/values.ts'
 import { cancelOne } from '../margin/orders/cancel-batch.ts'
-import type { MarginMode } from '../margin/orders/margin-order.ts'
+import type { ExchangeMarginMode } from '../shared/account.ts'
 import { placeMarginFields, placeNow } from '../margin/orders/place-order.ts'
 import type { MarginState } from '../margin/margin-state.ts'
 import { byEitherId, change, place } from './undocumented-row.ts'
@@ -13,7 +13,7 @@ export const marginRows = {
   crossedCancelOrder: cancelRow('crossed'),
 }
 
-function placeRow(mode: MarginMode) {
+function placeRow(mode: ExchangeMarginMode) {
   return place(`/margin/${mode}/place-order`, {
     asks: placeMarginFields,
     shows: orderReference,
@@ -21,7 +21,7 @@ function placeRow(mode: MarginMode) {
   })
 }
 
-function cancelRow(mode: MarginMode) {
+function cancelRow(mode: ExchangeMarginMode) {
   return change(`/margin/${mode}/cancel-order`, {
     asks: { symbol, ...byEitherId },
     shows: orderReference,

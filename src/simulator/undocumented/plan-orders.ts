@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { beyondEndpoints } from '../../protocol/beyond/beyond-endpoints.ts'
 import { batchResult, marginCoin, orderReference } from '../../protocol/values.ts'
-import { accountOf, symbolOf, type Account, type CoreState } from '../futures/core-state.ts'
+import { accountOf, symbolOf, type ExchangeAccount, type CoreState } from '../futures/core-state.ts'
 import { isOfAsked } from '../futures/instruments/asked-symbols.ts'
 import { priceText, sizeText } from '../futures/instruments/instruments.ts'
 import { referenceOf, sequenceOfId, wireSide } from '../futures/orders/order.ts'
@@ -11,7 +11,7 @@ import { endPlanOrder, modifyExit, placePlanOrder } from '../futures/plans/plan-
 import { refusals } from '../shared/refusals.ts'
 import type { AccountRef } from '../shared/account.ts'
 import { accept, eachOf } from '../shared/reply.ts'
-import { exitsOf, removeExit, toPlan, triggerFields, type ListedPlan } from './position-exits.ts'
+import { exitsOf, removeExit, toPlan, triggerFields, type ExitPlan } from './position-exits.ts'
 import {
   type byEitherId,
   change,
@@ -32,7 +32,7 @@ const list = {
   orderIdList,
 }
 
-/** Trigger orders outside the document, which can only modify existing ones, and no exits. */
+/** Trigger orders outside the document, which can only modify existing ones, and has no exits. */
 export const planOrderRows = {
   placePlanOrder: place('/mix/order/place-plan-order', {
     asks: placePlanRequest.shape,
@@ -51,10 +51,10 @@ export const planOrderRows = {
 function showPending(state: CoreState, { uid }: AccountRef, query: PlansQuery) {
   const account = accountOf(state, uid)
   const { now } = state.clock
-  const toRow = (plan: ListedPlan) => toPlanRow(state, account, plan)
+  const toRow = (plan: ExitPlan) => toPlanRow(state, account, plan)
   if (query.planType === 'profit_loss') {
     const exits = pendingExits(state, account, query).map(toPlan)
-    // Ids decide, not age: stop-losses have the higher ones.
+    // Ids decide the order, not age: stop-losses have the higher ones.
     exits.sort((one, other) => (one.orderId < other.orderId ? -1 : 1))
     return showPage(exits, query, { now, toRow })
   }
@@ -93,12 +93,16 @@ function cancelListed(state: CoreState, { uid }: AccountRef, request: RowRequest
 type PlanFilter = RowRequest<typeof ofProduct>
 type PlanNames = RowRequest<typeof byEitherId>
 
-function pendingPlans(state: CoreState, { planOrders }: Account, asked: PlanFilter): PlanOrder[] {
+function pendingPlans(
+  state: CoreState,
+  { planOrders }: ExchangeAccount,
+  asked: PlanFilter,
+): PlanOrder[] {
   const isAsked = isOfAsked(state, { productType: asked.productType, symbol: asked.symbol })
   return [...planOrders.values()].filter(isPending).filter(isAsked)
 }
 
-function pendingExits(state: CoreState, { positions }: Account, asked: PlanFilter) {
+function pendingExits(state: CoreState, { positions }: ExchangeAccount, asked: PlanFilter) {
   const isAsked = isOfAsked(state, { productType: asked.productType, symbol: asked.symbol })
   return [...positions.values()].filter(isAsked).flatMap(exitsOf)
 }
@@ -109,7 +113,7 @@ function isNamed(plan: PlanOrder, { orderId, clientOid }: PlanNames): boolean {
     : sequenceOfId(orderId) === plan.sequence
 }
 
-function toPlanRow(state: CoreState, account: Account, plan: ListedPlan) {
+function toPlanRow(state: CoreState, account: ExchangeAccount, plan: ExitPlan) {
   const { instrument } = symbolOf(state, plan.symbol)
   const { orderId, clientOid } = plan
   const price = plan.priceTicks === 0 ? '' : priceText(instrument, plan.priceTicks)

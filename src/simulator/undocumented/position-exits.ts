@@ -1,5 +1,5 @@
 import { symbolOf, type CoreState } from '../futures/core-state.ts'
-import { priceText, type Instrument } from '../futures/instruments/instruments.ts'
+import { priceText, type ListedContract } from '../futures/instruments/instruments.ts'
 import type { PositionExits, PositionTrigger } from '../futures/orders/order.ts'
 import type { PlanOrder } from '../futures/plans/plan-order.ts'
 import type { Position } from '../futures/positions/position.ts'
@@ -43,7 +43,7 @@ export function removeExit(state: CoreState, { position, kind }: PositionExit): 
   state.rows.put(POSITIONS, position)
 }
 
-export function toPlan({ position, trigger, planType, orderId }: PositionExit): ListedPlan {
+export function toPlan({ position, trigger, planType, orderId }: PositionExit): ExitPlan {
   const { symbol, slot, marginMode, lots, holdSide, openedAt, updatedAt } = position
   const { triggerTicks, triggerType, executeTicks = 0 } = trigger
   return {
@@ -70,7 +70,7 @@ export function toPlan({ position, trigger, planType, orderId }: PositionExit): 
   }
 }
 
-export interface ListedPlan
+export interface ExitPlan
   extends
     OrderReference,
     Omit<
@@ -84,7 +84,7 @@ export interface ListedPlan
 
 export function triggerFields(
   name: string,
-  instrument: Instrument,
+  instrument: ListedContract,
   trigger: PositionTrigger | undefined,
 ) {
   const ticks = trigger?.executeTicks

@@ -108,7 +108,7 @@ function spotTickers(state: SpotState, account: unknown, request: RowRequest<typ
 
 const COIN_IDS: Readonly<Record<string, string>> = { BTC: '1', USDT: '2', ETH: '3' }
 
-/** From the real list of coins; the spot service does not use these. */
+/** From the real list of coins; the spot service does not use it. */
 const ETHEREUM = {
   depositConfirm: '12',
   withdrawConfirm: '64',

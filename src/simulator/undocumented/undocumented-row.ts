@@ -6,7 +6,7 @@ import type { AccountRef } from '../shared/account.ts'
 import { readHistory, type HistoryQuery } from '../shared/history-page.ts'
 import { accept, type OrderReference, type Reply } from '../shared/reply.ts'
 
-/** Public clients call these; the daemon never depends on them. */
+/** Public clients call these endpoints; the daemon never depends on them. */
 export interface UndocumentedRow<
   State,
   Request extends z.ZodType,
@@ -29,13 +29,11 @@ interface RowColumns<State, Shape extends z.ZodRawShape, Response extends z.ZodT
     account: AccountRef,
     request: RowRequest<Shape>,
   ) => Reply<z.input<Response>>
-  /** Calls a second. */
   readonly calls?: number
 }
 
 type RowKind = Pick<Endpoint, 'method' | 'retry'> & Partial<Pick<Endpoint, 'auth'> & RateLimit>
 
-/** @returns a function that takes the path after `/api/v2` */
 function kindOf({ method, retry, auth = 'schemeA', scope = 'uid', calls: usual = 10 }: RowKind) {
   return <State, Shape extends z.ZodRawShape, Response extends z.ZodType>(
     path: string,
@@ -58,14 +56,14 @@ function kindOf({ method, retry, auth = 'schemeA', scope = 'uid', calls: usual =
   })
 }
 
-type TableRow<Shape extends z.ZodRawShape, Response extends z.ZodType> = Endpoint<
+type EndpointRow<Shape extends z.ZodRawShape, Response extends z.ZodType> = Endpoint<
   string,
   z.ZodObject<Shape>,
   Response
 >
 
 export function fromTable<State, Shape extends z.ZodRawShape, Response extends z.ZodType>(
-  { method, path, auth, limit, retry, section, request, response }: TableRow<Shape, Response>,
+  { method, path, auth, limit, retry, section, request, response }: EndpointRow<Shape, Response>,
   answer: UndocumentedRow<State, z.ZodObject<Shape>, Response>['answer'],
 ): UndocumentedRow<State, z.ZodObject<Shape, z.core.$loose>, Response> {
   return {
@@ -93,10 +91,8 @@ export const readPublic = kindOf({
 export const place = kindOf({ method: 'POST', retry: 'protocol' })
 export const change = kindOf({ method: 'POST', retry: 'repeatable' })
 
-/** If both ids are given, orderId prevails. */
 export const byEitherId = { orderId: exchangeId.optional(), clientOid: foreignClientOid.optional() }
 
-/** Unix ms. */
 export const span = {
   startTime: z.string().optional(),
   endTime: z.string().optional(),
@@ -121,7 +117,6 @@ export const pageOfOrders = z.object({
 
 interface RowPageOptions<Order, Row> {
   readonly now: number
-  /** Absent if times do not filter. */
   readonly timeOf?: (order: Order) => number
   readonly toRow: (order: Order) => Row
 }

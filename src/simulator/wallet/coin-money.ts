@@ -21,8 +21,8 @@ export interface CoinMoney {
 }
 
 /**
- * Bookings that change an account's equity; counterparties may be negative. A `transfer` is between
- * balances.
+ * The counterparty of each booking that changes an account's equity; it may be negative. A
+ * `transfer` is between balances.
  */
 export const COUNTERPARTY_OF = {
   opening: 'outside',

@@ -1,7 +1,7 @@
 import { decimal, ZERO, type Decimal } from '../../lib/decimal.ts'
 import { roundUp, smaller } from './rounding.ts'
 
-/*
+/**
  * Futures and spot keep all digits of a fee; margin and conversions round up to the coin's last
  * digit.
  */
@@ -28,7 +28,6 @@ export function shareAfterFee(rate: Decimal): Decimal {
 }
 
 export interface Deduction {
-  /** The obtained coin, and its value in quote coin. */
   readonly total: Decimal
   readonly worth: Decimal
   readonly ratio: string

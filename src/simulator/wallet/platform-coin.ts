@@ -6,13 +6,13 @@ export interface PlatformCoin {
   readonly price: string
 }
 
-/** No real ticker; the price is near that of such coins. */
+/** It has no real ticker; the price is near that of such coins. */
 export const defaultPlatformCoin: PlatformCoin = { name: 'HOUSE', price: '1.25' }
 
 const SPREAD = 0.04
 const DAY_MS = 86_400_000
 
-/** USDT, drawn once a day. */
+/** In USDT, drawn once a day. */
 export function platformCoinPrice(coin: PlatformCoin, seed: string | number, at: number): string {
   const day = Math.floor(at / DAY_MS)
   const draw = createRandom(`${seed}/platform-coin/${day}`).next() * 2 - 1

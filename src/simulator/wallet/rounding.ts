@@ -3,7 +3,7 @@ import { decimal, type Decimal } from '../../lib/decimal.ts'
 /** Error table, 50063: "Token precision must less than or equal to eight". */
 const COIN_PLACES = 8
 
-/** big.js's modes: 0 toward zero, 1 half up, 3 away from zero. */
+/** The modes of big.js: 0 toward zero, 1 half up, 3 away from zero. */
 const DOWN = 0
 const HALF_UP = 1
 const UP = 3
@@ -18,7 +18,6 @@ export function roundUp(value: Decimal, decimals = COIN_PLACES): Decimal {
   return value.round(decimals, UP)
 }
 
-/** Nothing is paid with it. */
 export function roundNearest(value: Decimal, decimals = COIN_PLACES): Decimal {
   return value.round(decimals, HALF_UP)
 }

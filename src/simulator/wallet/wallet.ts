@@ -22,8 +22,8 @@ import {
 
 /**
  * The coin ledger of every service except futures. Each method books both sides of one transfer, so
- * a coin's equities and counterparties add up to zero. Services check `coin` first: a column that
- * would become negative throws. Bounded by accounts x balances x coins.
+ * a coin's equities and counterparties add up to zero. A column that would become negative throws,
+ * so services check `coin` first. Bounded by accounts x balances x coins.
  */
 export class Wallet {
   readonly #rows: StoredRows
@@ -83,7 +83,6 @@ export class Wallet {
     this.#flow(target, 'transfer', amount)
   }
 
-  /** @param amount not negative */
   borrow(ref: CoinRef, amount: Decimal): void {
     this.#move(ref, { available: amount, borrowed: amount })
   }
@@ -94,7 +93,7 @@ export class Wallet {
     this.#charge(ref.coin, 'interest', negated(amount))
   }
 
-  /** The insurance fund's payment is booked as `insurance` before. */
+  /** The insurance fund's payment must be booked as `insurance` before. */
   repay(
     ref: CoinRef,
     { principal, interest }: { readonly principal: Decimal; readonly interest: Decimal },
@@ -129,7 +128,6 @@ export class Wallet {
       .map(({ ref }) => ref)
   }
 
-  /** A restart does not change the order. */
   #of(uid: string): CoinAccount[] {
     return [...this.#accounts]
       .filter(([, { ref }]) => ref.uid === uid)
@@ -201,7 +199,6 @@ function toCoin({ ref: { balance, coin }, money, flows }: CoinAccount) {
     balance,
     coin,
     ...textsOf({ available, frozen, borrowed, interest, equity: equityOf(money) }),
-    /** Received is positive, paid is negative. */
     bookings: textsOf(flows),
   }
 }

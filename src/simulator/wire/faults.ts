@@ -7,12 +7,12 @@ import type { ServedName } from './served-rows.ts'
  */
 export const faultKinds = [
   'requestDropped',
-  /** A gateway's HTML page, status 502. */
+  /** An HTML page of a gateway, status 502. */
   'gatewayErrorBefore',
   'tooManyRequests',
   /** The connection is reset before the answer. */
   'answerLost',
-  /** A gateway's HTML page, status 500. */
+  /** An HTML page of a gateway, status 500. */
   'gatewayErrorAfter',
   'truncatedBody',
   'garbageBody',
@@ -22,7 +22,6 @@ export const faultKinds = [
 export type FaultKind = (typeof faultKinds)[number]
 
 export interface FaultSettings {
-  /** 0 to 1 for each request. */
   readonly probability: Readonly<Partial<Record<FaultKind, number>>>
   readonly delayMs?: { readonly min: number; readonly max: number }
   readonly endpoints?: readonly ServedName[]
@@ -38,7 +37,7 @@ export const noFaults: FaultSettings = { probability: {} }
 const DEFAULT_DELAY_MS = { min: 1000, max: 5000 }
 
 /**
- * Each kind has its own stream and draws once a request, so removing one does not change the
+ * Each kind has its own stream and draws once a request, so that removing one does not change the
  * others.
  */
 export class FaultPlan {

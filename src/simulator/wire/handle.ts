@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
-import type { AccountRef, AccountSetup } from '../shared/account.ts'
-import type { Refusal, Reply } from '../shared/reply.ts'
+import type { AccountRef, ExchangeAccountSetup } from '../shared/account.ts'
+import type { RefusedReply, Reply } from '../shared/reply.ts'
 import { NOBODY } from '../shared/handlers.ts'
 import { authenticate, authenticateGateway } from './checks/authenticate.ts'
 import { batchOf, withRefusedItems } from './checks/batches.ts'
@@ -16,12 +16,12 @@ import {
 } from './served-rows.ts'
 import { defaultWireSettings, REQUEST_TIME_TEXTS, type WireSettings } from './settings.ts'
 import type { WireCounters, WireEvent } from './server-event.ts'
-import type { WireRequest, WireResponse } from './wire-request.ts'
+import type { ReceivedRequest, WireResponse } from './wire-request.ts'
 
 export interface ServedExchange {
   answer(name: ServedName, account: AccountRef, request: never, now: number): Reply<unknown>
-  accountByKey(apiKey: string): AccountSetup | undefined
-  accountByGatewayKey(apiKey: string): AccountSetup | undefined
+  accountByKey(apiKey: string): ExchangeAccountSetup | undefined
+  accountByGatewayKey(apiKey: string): ExchangeAccountSetup | undefined
 }
 
 export interface WireOptions {
@@ -32,10 +32,10 @@ export interface WireOptions {
 }
 
 interface TakenRequest {
-  readonly request: WireRequest
+  readonly request: ReceivedRequest
   readonly endpoint: NamedEndpoint | undefined
   readonly now: number
-  account: AccountSetup | undefined
+  account: ExchangeAccountSetup | undefined
   remaining: number | undefined
 }
 
@@ -43,7 +43,7 @@ const HEADERS_MAX = 64
 
 export class Wire {
   readonly #options: Required<WireOptions>
-  readonly #endpointAt: (request: WireRequest) => NamedEndpoint | undefined
+  readonly #endpointAt: (request: ReceivedRequest) => NamedEndpoint | undefined
   readonly #limits: RateLimits
   readonly #requests: Record<ServedName, number>
   readonly #refusals = new Map<string, number>()
@@ -61,7 +61,7 @@ export class Wire {
     >
   }
 
-  handle(request: WireRequest): WireResponse {
+  handle(request: ReceivedRequest): WireResponse {
     // A clock that steps back must neither reopen a rate limit nor move the market back.
     const now = Math.max(this.#latestAt, this.#options.clock.now())
     this.#latestAt = now
@@ -73,7 +73,7 @@ export class Wire {
     return this.#respond(outcome, taken)
   }
 
-  endpointOf(request: WireRequest): ServedName | undefined {
+  endpointOf(request: ReceivedRequest): ServedName | undefined {
     return this.#endpointAt(request)?.name
   }
 
@@ -85,7 +85,7 @@ export class Wire {
     }
   }
 
-  /** The outcome of a defect stays unknown to the client. */
+  /** After a defect the client does not know the outcome. */
   #answerSafely(taken: TakenRequest): Reply<unknown> {
     try {
       return this.#answer(taken)
@@ -121,7 +121,10 @@ export class Wire {
     return withRefusedItems(reply, batchOf(name), refusedItems)
   }
 
-  #authenticate(auth: 'schemeA' | 'schemeB', { request, now }: TakenRequest): Reply<AccountSetup> {
+  #authenticate(
+    auth: 'schemeA' | 'schemeB',
+    { request, now }: TakenRequest,
+  ): Reply<ExchangeAccountSetup> {
     const { exchange, settings } = this.#options
     if (auth === 'schemeB')
       return authenticateGateway(request, {
@@ -156,7 +159,7 @@ export class Wire {
         status = businessErrorStatus,
         code,
         message,
-      }: Partial<WireRefusal> & Refusal = outcome
+      }: Partial<WireRefusal> & RefusedReply = outcome
       return {
         status,
         headers,
@@ -180,7 +183,7 @@ export class Wire {
     return Buffer.concat([Buffer.from(head), json, CLOSING_BRACE])
   }
 
-  #countRefusal({ code, message }: Refusal, { endpoint, account }: TakenRequest): void {
+  #countRefusal({ code, message }: RefusedReply, { endpoint, account }: TakenRequest): void {
     this.#refusals.set(code, (this.#refusals.get(code) ?? 0) + 1)
     const [name, uid] = [endpoint?.name, account?.uid]
     this.#options.onEvent({ kind: 'requestRefused', endpoint: name, uid, code, message })

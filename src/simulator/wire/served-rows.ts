@@ -3,7 +3,7 @@ import type { Endpoint } from '../../protocol/endpoint.ts'
 import { formatPath } from '../../protocol/endpoint-path.ts'
 import { endpoints } from '../../protocol/endpoints.ts'
 import { undocumentedRows } from '../undocumented/undocumented.ts'
-import type { WireRequest } from './wire-request.ts'
+import type { ReceivedRequest } from './wire-request.ts'
 
 export const servedRows = { ...endpoints, ...undocumentedRows }
 
@@ -32,5 +32,5 @@ export function createEndpointFinder(platformCoin: string) {
     const path = formatPath(row.path, { platform_coin: platformCoin.toLowerCase() })
     byAddress.set(`${row.method} ${path}`, { ...row, path })
   }
-  return ({ method, path }: WireRequest) => byAddress.get(`${method} ${path}`)
+  return ({ method, path }: ReceivedRequest) => byAddress.get(`${method} ${path}`)
 }

@@ -36,6 +36,5 @@ export type ServerEvent =
       readonly rows: number
       readonly lotsMax: number
     }
-  /** Each reads `name: kept, configured: not obeyed`. */
   | { readonly kind: 'settingsKept'; readonly settings: readonly string[] }
   | { readonly kind: 'serverFailed'; readonly reason: string }

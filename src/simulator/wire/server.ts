@@ -10,7 +10,7 @@ import type { FaultKind, FaultPlan } from './faults.ts'
 import type { Wire } from './handle.ts'
 import { servedNames, servedRow } from './served-rows.ts'
 import type { ServerEvent } from './server-event.ts'
-import { bytesOf, type WireRequest, type WireResponse } from './wire-request.ts'
+import { bytesOf, type ReceivedRequest, type WireResponse } from './wire-request.ts'
 
 /** An import would also load Node's HTTP client: 35 ms of CPU at each start. */
 const { createServer } = process.getBuiltinModule('node:http')
@@ -21,15 +21,14 @@ interface ServerOptions extends AnswererOptions {
   readonly stepMs: number
   readonly advance: (now: number) => unknown
   readonly bodyBytesMax: number
-  /** From the first byte to the last of the headers. Default {@link HEADERS_MS_MAX}. */
+  /** From the first byte to the last of the headers; default {@link HEADERS_MS_MAX}. */
   readonly headersMsMax?: number
-  /** To the last byte of the body; not shorter. Default {@link REQUEST_MS_MAX}. */
+  /** To the last byte of the body, and not shorter; default {@link REQUEST_MS_MAX}. */
   readonly requestMsMax?: number
 }
 
 export interface RunningServer {
   readonly baseUrl: string
-  /** Answers within {@link STOP_GRACE_MS}, then closes every socket. A second call does nothing. */
   stop(): Promise<void>
 }
 
@@ -43,7 +42,6 @@ const REQUEST_MS_MAX = 30_000
 /** Node's checks every 30 s would turn a limit of 10 s into 40. */
 const CHECKS_A_LIMIT = 10
 const HEADER_BYTES_MAX = 16_384
-/** A leak of sockets shows here first. */
 const CONNECTIONS_MAX = 1024
 const STOP_GRACE_MS = 250
 
@@ -92,7 +90,6 @@ function createListener(
       return
     }
     const request = await readRequest(incoming, bodyBytesMax)
-    // A request that is incomplete because its client left is not executed.
     if (request !== undefined) await answerer.answer(request, outgoing)
   }
   return (incoming, outgoing) => {
@@ -111,7 +108,7 @@ function isFrontPage({ method, url = '' }: IncomingMessage): boolean {
   return (method === 'GET' || method === 'HEAD') && (url === '/' || url.startsWith('/?'))
 }
 
-/** It must not stop the daemon around it. */
+/** A defect must not stop the daemon around the server. */
 function createTick({ advance, onEvent }: ServerOptions): (now: number) => void {
   let isBroken = false
   return (now) => {
@@ -173,7 +170,10 @@ interface TickingOptions {
   readonly tick: (now: number) => void
 }
 
-/** Missed multiples of `stepMs` are skipped. @returns a function that stops it */
+/**
+ * Missed multiples of `stepMs` are skipped.
+ * @returns a function that stops it
+ */
 export function startTicking({ clock, timers, stepMs, tick }: TickingOptions): () => void {
   let cancel = () => {}
   let stopped = false
@@ -209,8 +209,7 @@ class Answerer {
     this.#options = options
   }
 
-  /** Settles when the answer is with the socket, or the socket is gone. */
-  async answer(request: WireRequest, outgoing: ServerResponse): Promise<void> {
+  async answer(request: ReceivedRequest, outgoing: ServerResponse): Promise<void> {
     const { faults, wire, clock, answerDelay, onEvent } = this.#options
     const endpoint = wire.endpointOf(request)
     const fault = faults.draw(endpoint)

@@ -11,7 +11,7 @@ export const REQUEST_TIME_TEXTS: readonly ServedName[] = [
   'spotCoins',
 ]
 
-/** The document is silent here, or its readers disagree. */
+/** Settings where the document is silent or its readers disagree. */
 export type WireSettings = Readonly<typeof defaultWireSettings>
 
 export const defaultWireSettings = {
@@ -21,15 +21,13 @@ export const defaultWireSettings = {
    * exchange, say 400.
    */
   businessErrorStatus: oneOf<200 | 400>(400),
-  /** The vendor's signature page, either way. */
   timestampToleranceMs: 30_000,
-  /** The document mentions HTTP 429 without a number: our own. */
+  /** The number is ours: the document mentions HTTP 429 without one. */
   gatewayLimit: { calls: 10, perMs: 1000 },
   platformCoin: defaultPlatformCoin.name,
   /** The document's own samples contain some. */
   unknownParameters: oneOf('ignore', 'refuse'),
   /** A client would take a silently cut page for the last one. */
   limitAboveMaximum: oneOf('refuse', 'cut'),
-  /** A full batch of 50 orders is about 15,000. */
   bodyBytesMax: 1_048_576,
 }

@@ -1,4 +1,4 @@
-export interface WireRequest {
+export interface ReceivedRequest {
   readonly method: string
   readonly path: string
   /** Still percent-encoded; without `?`. */

@@ -12,7 +12,9 @@ interface Worker {
 
 let library: Library | undefined
 
-/** The library has some seven hundred files: loaded for the first strategy with indicators. */
+/**
+ * The library has some seven hundred files, so it is loaded for the first strategy with indicators.
+ */
 export function loadIndicators(): Library {
   return (library ??= createLibrary(
     createRequire(import.meta.url)('trading-signals') as typeof Signals,

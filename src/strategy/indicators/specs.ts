@@ -16,14 +16,13 @@ export type IndicatorName =
   | 'roc'
   | 'standardDeviation'
 
-/** A function of the last `candles` closed candles only. */
+/** An indicator is a function of the last `candles` closed candles only. */
 export interface IndicatorSpec<Value = unknown> {
   readonly name: IndicatorName
   readonly interval: string
   readonly settings: readonly number[]
-  /** Undefined with fewer. */
   readonly candles: number
-  /** Exists only in the types. */
+  /** It exists only in the types. */
   readonly valueType?: Value
 }
 
@@ -61,7 +60,6 @@ interface Period {
 }
 
 interface WindowedPeriod extends Period {
-  /** Replaces the number of docs/strategies.md. */
   readonly candles?: number
 }
 

@@ -16,8 +16,9 @@ const OURS = ['src', 'dist'].map((folder) => new URL(`../../../${folder}/`, impo
 const CODE_OR_DATA = ['.js', '.ts', '.cjs', '.mjs', '.cts', '.mts', '.json']
 
 /**
- * The language's, except WebAssembly, whose memory no thread limit counts, and pure functions.
- * Packages may set timers while loading. `Buffer` exposes memory that other code has released.
+ * Only the language's globals and pure functions are left, without WebAssembly, whose memory no
+ * thread limit counts. Packages may set timers while loading. `Buffer` exposes memory that other
+ * code has released.
  */
 export const GLOBALS: ReadonlySet<string> = new Set([
   'undefined',
@@ -108,11 +109,18 @@ export const GLOBALS: ReadonlySet<string> = new Set([
   'crypto',
 ])
 
+let isWhole = false
+
+export function isThreadGuarded(): boolean {
+  return isWhole
+}
+
 /**
  * All known escapes are closed, but threads share memory: unreviewed code should not run beside
  * keys. Code that needs the removed globals must take them before.
  */
 export function guardThread(): void {
+  isWhole = true
   runAsStrategy('guard', () => undefined)
   loadCompilers()
   // The hook below then judges the resolved address.
@@ -211,7 +219,6 @@ function silenceConsole(): void {
   Reflect.set(globalThis, 'console', Object.fromEntries(silent))
 }
 
-/** A strategy's code has made a global of its own since. */
 export function hasOwnGlobals(): boolean {
   return Object.getOwnPropertyNames(globalThis).some(
     (name) => !GLOBALS.has(name) && Reflect.get(globalThis, name) !== undefined,
@@ -257,7 +264,7 @@ const { apply } = Reflect
 type Judge = (path: string, flags: unknown) => void
 
 /**
- * They test only existence and kind of a file, which an import reveals too, or take opened files.
+ * These test only existence and kind of a file, which an import reveals too, or take opened files.
  */
 const HARMLESS = both([
   'exists',
@@ -305,7 +312,7 @@ export function areFilesClosed(): boolean {
   return isClosed
 }
 
-/** A file, or everything below a directory whose path ends in a separator. Call before closing. */
+/** A path that ends in a separator stands for everything below it. Call this before closing. */
 export function keepWritable(path: string): void {
   if (!isClosed) writable.push(path)
 }
@@ -314,7 +321,7 @@ export function keepReadable(path: string): void {
   if (!isClosed) readable.add(resolve(path))
 }
 
-/** From now on only files read before, code and JSON are readable. */
+/** From now on only code, JSON and files read before are readable. */
 export function closeFiles(): void {
   isClosed = true
 }

@@ -34,16 +34,16 @@ import {
   HEADER_LENGTH,
   REPEATS,
   ROW_LENGTH,
-  type ThreadData,
+  type StrategyThreadData,
   toCrossingInstrument,
 } from './thread-messages.ts'
 import { MomentWriter } from './write-moment.ts'
 
 const READY_MS_MAX = 60_000
-/** It doubles up to the maximum. */
+/** The pause before a new thread doubles up to the maximum. */
 const PAUSE_MS = 1000
 const PAUSE_MS_MAX = 60_000
-/** Then every decision fails. */
+/** After so many losses in a row every decision fails. */
 const LOST_IN_ROW_MAX = 5
 const CALM_MS = 600_000
 const TOO_MUCH_MEMORY = 'it takes too much memory'
@@ -93,7 +93,7 @@ export class IsolatedRunner {
   #lostInRow = 0
   #lostAt = Number.NEGATIVE_INFINITY
   #pausedFor: string | undefined
-  /** A decision reports why the thread ended by itself. */
+  /** The next decision reports why the thread ended by itself. */
   #unsaid: string | undefined
   #stateText: string | undefined
   readonly #digest: string | undefined
@@ -199,7 +199,7 @@ export class IsolatedRunner {
     return { elapsedMs, cpuMs: cpuUs < 0 ? undefined : cpuUs / 1000, isSlow }
   }
 
-  #threadData(port: MessagePort): ThreadData {
+  #threadData(port: MessagePort): StrategyThreadData {
     const { moduleFile, strategyId, params, instruments, membersMax = 0 } = this.#options
     this.#control.fill(0)
     return {
@@ -332,7 +332,7 @@ function failed(
   return { kind: 'failed', code, message: strategyFailure(code, { facts }).message }
 }
 
-/** As much as an honest thread sends. */
+/** An honest thread sends no more. */
 const LINES_MAX = 11
 const FIELDS_MAX = 20
 const DENIALS_MAX = 501
@@ -350,8 +350,8 @@ interface AnswerReading {
 }
 
 /**
- * A strategy can patch what our code calls there, so the answer may contain anything. @throws Error
- * if it is no answer
+ * A strategy can patch what our code calls there, so the answer may contain anything.
+ * @throws Error if it is no answer
  */
 export function readAnswer(strategyId: string, message: unknown): AnswerReading {
   if (!isRecord(message)) throw new Error('an answer without words')

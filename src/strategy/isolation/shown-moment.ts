@@ -20,7 +20,7 @@ import {
   ROW_LENGTH,
   SEQUENCE,
   TAKEN_AT,
-  type ThreadData,
+  type StrategyThreadData,
 } from './thread-messages.ts'
 
 const NOTHING: AccountMoment = {
@@ -34,7 +34,7 @@ const NOTHING: AccountMoment = {
   fundingMinutes: [],
 }
 
-/** Runs in the thread: reassembles the daemon's snapshot. */
+/** Reassembles the daemon's snapshot in the thread. */
 export class ShownMoment {
   readonly #numbers: Float64Array
   readonly #instruments: (Instrument | undefined)[]
@@ -47,7 +47,7 @@ export class ShownMoment {
   #market: MarketAggregates | undefined
   #feeds: ReadonlyMap<string, FeedReading> = new Map()
 
-  constructor({ numbers, instruments, membersMax }: ThreadData) {
+  constructor({ numbers, instruments, membersMax }: StrategyThreadData) {
     this.#numbers = new Float64Array(numbers)
     this.#instruments = instruments.map(fromCrossing)
     this.#moments = this.#instruments.map(() => undefined)

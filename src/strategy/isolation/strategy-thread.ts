@@ -13,13 +13,13 @@ import { guardThread } from './guard-thread.ts'
 import { ShownMoment } from './shown-moment.ts'
 import { createMemoryCheck } from './thread-memory.ts'
 import {
-  type Answer,
+  type ThreadAnswer,
   ANSWERED,
   ASKED,
   CPU_US,
   type Question,
   REPEATS,
-  type ThreadData,
+  type StrategyThreadData,
 } from './thread-messages.ts'
 
 /** A memory check takes some microseconds. */
@@ -27,14 +27,14 @@ const MEMORY_LOOKED_AT_EVERY = 16
 
 const said: SaidLine[] = []
 
-await runTask<ThreadData, 'ready'>(async (data, report) => {
+await runTask<StrategyThreadData, 'ready'>(async (data, report) => {
   const isTooLarge = createMemoryCheck(data.heapMb)
   const runner = await open(data)
   report('ready')
   serve(data, runner, isTooLarge)
 })
 
-async function open(data: ThreadData): Promise<StrategyRunner> {
+async function open(data: StrategyThreadData): Promise<StrategyRunner> {
   guardThread()
   const { moduleFile, strategyId, params, stateText } = data
   const strategy = await loadStrategy(moduleFile)
@@ -55,11 +55,11 @@ async function open(data: ThreadData): Promise<StrategyRunner> {
   })
 }
 
-function serve(data: ThreadData, runner: StrategyRunner, isTooLarge: () => boolean): never {
+function serve(data: StrategyThreadData, runner: StrategyRunner, isTooLarge: () => boolean): never {
   const control = new Int32Array(data.control)
   const tooLarge = tooLargeOf(data)
   const shown = new ShownMoment(data)
-  let before: Extract<Answer, { kind: 'decided' }> | undefined
+  let before: Extract<ThreadAnswer, { kind: 'decided' }> | undefined
   for (let asked = 0; ;) {
     Atomics.wait(control, ASKED, asked)
     asked = Atomics.load(control, ASKED)
@@ -69,7 +69,7 @@ function serve(data: ThreadData, runner: StrategyRunner, isTooLarge: () => boole
     const { elapsedMs: _, isSlow: _slow, cpuMs, ...decided } = runner.decide(shown.snapshot())
     const decision = asked % MEMORY_LOOKED_AT_EVERY === 0 && isTooLarge() ? tooLarge : decided
     const lines = said.splice(0)
-    const answer: Answer = lines.length > 0 ? { ...decision, said: lines } : decision
+    const answer: ThreadAnswer = lines.length > 0 ? { ...decision, said: lines } : decision
     const isSame =
       lines.length === 0 &&
       before !== undefined &&
@@ -84,14 +84,14 @@ function serve(data: ThreadData, runner: StrategyRunner, isTooLarge: () => boole
   }
 }
 
-function tooLargeOf({ heapMb }: ThreadData): Extract<Answer, { kind: 'failed' }> {
+function tooLargeOf({ heapMb }: StrategyThreadData): Extract<ThreadAnswer, { kind: 'failed' }> {
   const { message } = strategyFailure('STRATEGY_MEMORY', { facts: { heapMb } })
   return { kind: 'failed', code: 'STRATEGY_MEMORY', message }
 }
 
 function repeats(
-  { intents, denials, plots, state }: Extract<Answer, { kind: 'decided' }>,
-  before: Extract<Answer, { kind: 'decided' }>,
+  { intents, denials, plots, state }: Extract<ThreadAnswer, { kind: 'decided' }>,
+  before: Extract<ThreadAnswer, { kind: 'decided' }>,
 ): boolean {
   return (
     plots === undefined &&

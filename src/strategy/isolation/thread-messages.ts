@@ -60,7 +60,7 @@ export interface CrossingCandles {
   readonly rows: readonly CandleRow[]
 }
 
-/** Absent: unchanged. */
+/** An absent part is unchanged. */
 export interface Question {
   readonly instruments?: readonly (readonly [
     place: number,
@@ -75,7 +75,7 @@ export interface Question {
   readonly market?: MarketAggregates | null
 }
 
-export type Answer = { readonly said?: readonly SaidLine[] } & (
+export type ThreadAnswer = { readonly said?: readonly SaidLine[] } & (
   | {
       readonly kind: 'decided'
       readonly intents: readonly Intent[]
@@ -86,17 +86,17 @@ export type Answer = { readonly said?: readonly SaidLine[] } & (
   | { readonly kind: 'failed'; readonly code: StrategyFailureCode; readonly message: string }
 )
 
-export interface ThreadData {
+export interface StrategyThreadData {
   readonly port: MessagePort
   readonly control: SharedArrayBuffer
   readonly numbers: SharedArrayBuffer
-  /** Limits also the buffers outside the heap. */
+  /** It also limits buffers outside the heap. */
   readonly heapMb: number
   readonly moduleFile: string
   readonly strategyId: string
   readonly params: unknown
   readonly instruments: readonly CrossingInstrument[]
-  /** So many more instruments may be shown together. */
+  /** So many more instruments than the configured ones may be shown together. */
   readonly membersMax: number
   readonly stateText: string | undefined
 }

@@ -20,7 +20,7 @@ export interface PurityCheck {
   readonly notes: readonly string[]
 }
 
-interface Trial {
+interface PurityTrial {
   readonly decisions: readonly string[]
   readonly failing: readonly string[]
   readonly notes: readonly string[]
@@ -37,7 +37,7 @@ export function checkPurity(
 ): PurityCheck {
   if (instruments.length === 0) return { problems: [], failing: [], notes: [] }
   const before = readGlobals()
-  const run = (): Trial => runOnce(strategy, params, instruments)
+  const run = (): PurityTrial => runOnce(strategy, params, instruments)
   const calls = watchImpureCalls()
   const [{ decisions: first, failing, notes }, { decisions: second }] = [run(), run()]
   calls.forget()
@@ -51,7 +51,11 @@ export function checkPurity(
   return { problems: [[changed, ...asked].join('. '), ...touched], failing, notes }
 }
 
-function runOnce(strategy: Strategy, params: unknown, instruments: readonly Instrument[]): Trial {
+function runOnce(
+  strategy: Strategy,
+  params: unknown,
+  instruments: readonly Instrument[],
+): PurityTrial {
   try {
     const { candles } = resolveNeeds(strategy, params)
     const stepMs = Math.min(MINUTE_MS, ...candles.keys())

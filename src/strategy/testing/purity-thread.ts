@@ -4,12 +4,13 @@ import { resolve } from 'node:path'
 import { decimal } from '../../lib/decimal.ts'
 import { runTask } from '../../lib/supervised-thread.ts'
 import { guardThread } from '../isolation/guard-thread.ts'
+import { refuseDrafts } from '../isolation/refuse-drafts.ts'
 import { fileOfCode, loadStrategy } from '../load-strategy.ts'
 import { strategyAtFault } from '../strategy-failure.ts'
 import { checkPurity } from './check-purity.ts'
 import type { PurityData, PurityNews } from './watched-purity.ts'
 
-await runTask<PurityData, PurityNews>(async ({ bindings, isGuarded }, report) => {
+await runTask<PurityData, PurityNews>(async ({ bindings, isGuarded, drafts }, report) => {
   const files = new Set(bindings.map(({ moduleFile }) => resolve(moduleFile)))
   process.on('uncaughtException', (error) => {
     // Loading has reported these already; here another strategy would be blamed.
@@ -17,6 +18,7 @@ await runTask<PurityData, PurityNews>(async ({ bindings, isGuarded }, report) =>
     throw error
   })
   if (isGuarded) guardThread()
+  else refuseDrafts(drafts)
   for (const { moduleFile, params, instruments } of bindings) {
     const strategy = await loadStrategy(moduleFile)
     report({ kind: 'begun' })

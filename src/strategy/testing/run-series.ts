@@ -54,7 +54,6 @@ export interface SeriesOptions {
   readonly startAt?: number
   /** Default: BTCUSDT, ticks of 0.1, lots of 0.001. */
   readonly instrument?: TestInstrument
-  /** With a price for each of `prices`. */
   readonly others?: readonly OtherSeries[]
   /** Further ticker columns: `{ fundingRate: 0.0001 }`. */
   readonly columns?: Readonly<Partial<Record<TickerColumn, number>>>
@@ -98,9 +97,9 @@ interface Part {
 }
 
 /**
- * Like the daemon: candles are built, and each decision gets the state of the one before. A target
- * is reached at the next price, so that the strategy sees its holding; quotes and places are not
- * filled, since `intentd backtest` does that.
+ * Runs as the daemon does: candles are built, and each decision gets the state of the one before. A
+ * target is reached at the next price, so that the strategy sees its holding; quotes and places are
+ * not filled, since `intentd backtest` does that.
  * @throws Error of the first decision that fails; RangeError for a price that is missing or not
  * above 0
  */

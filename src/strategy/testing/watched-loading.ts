@@ -1,24 +1,31 @@
 import { SupervisedThread } from '../../lib/supervised-thread.ts'
 import { isStrategyFailure, strategyFailure, type StrategyFailure } from '../strategy-failure.ts'
 
-/** Longer than the limit for a file that only waits. */
+/** This is longer than the limit for a file that only waits. */
 const LOAD_MS_MAX = 25_000
 const HEAP_MB = 512
+
+export interface LoadingTask {
+  readonly files: readonly string[]
+  /** Folders whose code is not loaded. */
+  readonly drafts: readonly string[]
+}
 
 /**
  * @param limitMs for each file
  * @returns the first file that does not finish
  */
 export async function findEndlessFile(
-  files: readonly string[],
+  task: LoadingTask,
   limitMs = LOAD_MS_MAX,
 ): Promise<StrategyFailure | undefined> {
+  const { files } = task
   if (files.length === 0) return undefined
   let next = 0
   const thread = new SupervisedThread<number>({
     file: './loading-thread',
     askedBy: import.meta.url,
-    task: { files },
+    task,
     heapMb: HEAP_MB,
     // Includes loading the program itself.
     patienceMs: LOAD_MS_MAX,

@@ -20,6 +20,8 @@ export interface Binding {
 
 export interface PurityData {
   readonly isGuarded: boolean
+  /** Folders whose code is not loaded without the guard. */
+  readonly drafts: readonly string[]
   readonly bindings: readonly {
     readonly moduleFile: string
     readonly params: unknown
@@ -33,10 +35,15 @@ export type PurityNews =
   | { readonly kind: 'begun' }
   | { readonly kind: 'checked'; readonly check: PurityCheck }
 
+interface PurityOptions {
+  readonly limitMs?: number
+  readonly drafts?: readonly string[]
+}
+
 /** A strategy that exceeds the limit, ends its thread or fills the memory has a problem. */
 export async function checkPurities(
   bindings: readonly Binding[],
-  { limitMs = LIMIT_MS }: { readonly limitMs?: number } = {},
+  { limitMs = LIMIT_MS, drafts = [] }: PurityOptions = {},
 ): Promise<readonly PurityCheck[]> {
   const checks: PurityCheck[] = []
   while (checks.length < bindings.length) {
@@ -44,7 +51,7 @@ export async function checkPurities(
     const [next] = rest as [Binding]
     const { strategy, params, instruments } = next
     if (strategy === undefined || isPlain(params))
-      checks.push(...(await checkInThread(rest, limitMs)))
+      checks.push(...(await checkInThread(rest, { limitMs, drafts })))
     else checks.push(checkPurity(strategy, params, instruments))
   }
   return checks
@@ -58,16 +65,16 @@ function isPlain(params: unknown): boolean {
   }
 }
 
-/** At least one is checked. */
 function checkInThread(
   bindings: readonly Binding[],
-  limitMs: number,
+  { limitMs, drafts }: Required<PurityOptions>,
 ): Promise<readonly PurityCheck[]> {
   const isGuarded = bindings[0]?.isGuarded ?? true
   const end = bindings.findIndex((one) => one.isGuarded !== isGuarded || !isPlain(one.params))
   const crossing = end < 0 ? bindings : bindings.slice(0, end)
   const task: PurityData = {
     isGuarded,
+    drafts,
     bindings: crossing.map(({ moduleFile, params, instruments }) => ({
       moduleFile,
       params,

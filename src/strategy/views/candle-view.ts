@@ -25,7 +25,6 @@ export class CandleView {
     return this.#series?.length ?? 0
   }
 
-  /** Filled gaps since the series was last empty. */
   get filled(): number {
     return this.#series?.filled ?? 0
   }

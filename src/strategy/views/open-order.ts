@@ -4,7 +4,7 @@ import { openLots, type Order, type OrderState } from '../../domain/order.ts'
 import { type OrderAction, tradesAs } from '../../domain/order-action.ts'
 
 export interface OpenOrder {
-  /** The intent's, or the name that execution gave it. */
+  /** The intent's key, or the name that execution gave the order. */
   readonly key: string
   readonly orderId: OrderId | undefined
   readonly purpose: OrderPurpose

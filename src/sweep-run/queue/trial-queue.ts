@@ -1,6 +1,10 @@
 import type { JobWithMetadata, PgBoss } from 'pg-boss'
 import { z } from 'zod'
-import { Connection, type PostgresPlace, withPassword } from '../../journal/postgres/connection.ts'
+import {
+  PostgresConnection,
+  type PostgresPlace,
+  withPassword,
+} from '../../journal/postgres/connection.ts'
 import { assertServerVersion } from '../../journal/postgres/server-tables.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import type { Secret } from '../../lib/secret.ts'
@@ -229,7 +233,7 @@ export class TrialQueue {
 
 /** Checked before anything is created there. */
 async function assertServer(place: PostgresPlace): Promise<void> {
-  const connection = new Connection(place, CONNECT_MS_MAX)
+  const connection = new PostgresConnection(place, CONNECT_MS_MAX)
   try {
     await assertServerVersion(connection, place)
   } catch (error) {

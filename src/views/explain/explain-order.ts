@@ -9,7 +9,7 @@ import { createBook } from '../../engine/book/book.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import type { JournalReader, NumberedRecord } from '../../journal/journal-reader.ts'
 import {
-  type Instruments,
+  type StepsBySymbol,
   type Moment,
   sizeOf,
   type Story,
@@ -24,7 +24,7 @@ import {
 
 export interface ExplainFrame {
   readonly reader: JournalReader
-  readonly instruments: Instruments
+  readonly instruments: StepsBySymbol
   readonly positionMode: PositionMode
 }
 

@@ -7,7 +7,7 @@ import { countLevels } from '../../engine/book/apply-record.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { type Entries, type ExplainFrame, describeAround } from './explain-order.ts'
 import {
-  type Instruments,
+  type StepsBySymbol,
   type Moment,
   sizeOf,
   type Story,
@@ -59,7 +59,7 @@ function listWishes({ reader, instruments }: ExplainFrame, symbol: string): read
 }
 
 function wishIn(
-  instruments: Instruments,
+  instruments: StepsBySymbol,
   { targets = [], quotes = [] }: Extract<JournalRecord, { kind: 'decision' }>,
   symbol: string,
 ): string | undefined {
@@ -72,7 +72,7 @@ function wishIn(
 }
 
 export function describeRecord(
-  instruments: Instruments,
+  instruments: StepsBySymbol,
   record: JournalRecord,
   symbol: string,
 ): Entries {
@@ -174,7 +174,7 @@ function wordsOfOutcomes({
 }
 
 function wordsOfEntry(
-  instruments: Instruments,
+  instruments: StepsBySymbol,
   { symbol, holdSide, ticks, statedLots }: Extract<JournalRecord, { kind: 'entry' }>,
 ): string {
   const tick = instruments.get(symbol)?.tick
@@ -183,7 +183,7 @@ function wordsOfEntry(
 }
 
 function wordsOfAdoption(
-  instruments: Instruments,
+  instruments: StepsBySymbol,
   record: Extract<JournalRecord, { kind: 'adopt' }>,
 ): string {
   const { symbol, holding, was } = record
@@ -192,7 +192,7 @@ function wordsOfAdoption(
 }
 
 function wordsOfAssigned(
-  instruments: Instruments,
+  instruments: StepsBySymbol,
   { symbol, holding, strategyId, reason, by }: Extract<JournalRecord, { kind: 'assigned' }>,
 ): string {
   const size = wordsOfHolding(instruments, symbol, holding)

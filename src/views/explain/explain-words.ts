@@ -36,28 +36,32 @@ export interface Story {
 }
 
 /** Otherwise ticks and lots are shown. */
-export type Instruments = ReadonlyMap<string, InstrumentSteps>
+export type StepsBySymbol = ReadonlyMap<string, InstrumentSteps>
 
-function priceOf(instruments: Instruments, symbol: string, ticks: number | undefined): string {
+function priceOf(instruments: StepsBySymbol, symbol: string, ticks: number | undefined): string {
   if (ticks === undefined) return 'market'
   const tick = instruments.get(symbol)?.tick
   return tick ? showOnGrid(tick, ticks) : `${ticks} ticks`
 }
 
-export function sizeOf(instruments: Instruments, symbol: string, lots: number): string {
+export function sizeOf(instruments: StepsBySymbol, symbol: string, lots: number): string {
   const lot = instruments.get(symbol)?.lot
   return lot ? showOnGrid(lot, lots) : `${lots} lots`
 }
 
 export function wordsOfTerms(
-  instruments: Instruments,
+  instruments: StepsBySymbol,
   { symbol, action, lots, ticks, force }: OrderTerms | OrderIntent,
 ): string {
   const at = ticks === undefined ? 'at the market' : `@ ${priceOf(instruments, symbol, ticks)}`
   return `${action} ${sizeOf(instruments, symbol, lots)} ${symbol} ${at} ${force}`
 }
 
-export function wordsOfHolding(instruments: Instruments, symbol: string, holding: Holding): string {
+export function wordsOfHolding(
+  instruments: StepsBySymbol,
+  symbol: string,
+  holding: Holding,
+): string {
   const sides = [
     ...(holding.longLots === 0 ? [] : [`long ${sizeOf(instruments, symbol, holding.longLots)}`]),
     ...(holding.shortLots === 0 ? [] : [`short ${sizeOf(instruments, symbol, holding.shortLots)}`]),
@@ -69,7 +73,7 @@ function wordsOfSight({ bid, ask, ageMs }: SeenMarket): string {
   return bid > 0 ? `bid ${bid}, ask ${ask}, ${ageMs} ms old` : 'no prices'
 }
 
-function wordsOfLadder(instruments: Instruments, change: LadderChange): string {
+function wordsOfLadder(instruments: StepsBySymbol, change: LadderChange): string {
   const levels = countLevels(change)
   if (levels === 0) return 'no ladder any more'
   const { symbol } = change
@@ -93,7 +97,7 @@ function wordsOfCommand({ command }: DecisionRecord): string {
 }
 
 export function wordsOfDecision(
-  instruments: Instruments,
+  instruments: StepsBySymbol,
   record: DecisionRecord,
   symbol: string,
 ): string {
@@ -164,7 +168,7 @@ export function wordsOfAnswer({
   return `answer ${kind} ${code}${http}${time}`
 }
 
-export function wordsOfFill(instruments: Instruments, fill: Fill): string {
+export function wordsOfFill(instruments: StepsBySymbol, fill: Fill): string {
   const {
     symbol,
     side,
@@ -212,7 +216,7 @@ function wordsOfMoney(fill: Fill): string {
 }
 
 export function wordsOfSettled(
-  instruments: Instruments,
+  instruments: StepsBySymbol,
   { reason, replacement }: SettledOrder,
 ): string {
   if (replacement === undefined) return reason

@@ -18,7 +18,13 @@ import { readClosedTrades } from '../closed-trades.ts'
 import { listStrategyProfits } from '../strategy-profits.ts'
 import { AROUND_MS, findMade, type SpanEnd } from './noted-balances.ts'
 import type { Statement, StatementBalance, StatementLine } from './statement.ts'
-import { groupRows, listFees, type Sum, sumRows, toStrategyRows } from './statement-sums.ts'
+import {
+  groupRows,
+  listFees,
+  type StatementSum,
+  sumRows,
+  toStrategyRows,
+} from './statement-sums.ts'
 
 export interface StatementRequest {
   readonly config: DaemonConfig
@@ -136,7 +142,7 @@ interface Balances {
 function toBalances(
   reader: StatementSource,
   book: Book,
-  { ends, all }: { readonly ends: Ends; readonly all: Sum },
+  { ends, all }: { readonly ends: Ends; readonly all: StatementSum },
 ): Balances {
   const { since, until, opening, closing } = ends
   if (opening === undefined) return { opening: null, closing: null }
@@ -204,7 +210,7 @@ export function isWithdrawal({ amount, corrects }: Deposit): boolean {
 function toLines(
   { opening, closing }: Balances,
   deposits: readonly Deposit[],
-  { money, funding }: Sum,
+  { money, funding }: StatementSum,
 ): readonly StatementLine[] {
   const moved = deposits.filter(({ isCapital }) => isCapital)
   const amountOf = (list: readonly Deposit[]): Decimal =>
@@ -332,7 +338,7 @@ function remarkOnEarly(
 function remarkOnRows(
   { archivedBefore, deposits, deposited, unseenFunding }: Book,
   { since }: Ends,
-  { money }: Sum,
+  { money }: StatementSum,
 ): readonly string[] {
   const listed = [...deposits.values()].filter(({ isCapital }) => isCapital)
   const [oldest] = deposits.values()

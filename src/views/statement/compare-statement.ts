@@ -10,7 +10,7 @@ import { CONVERT_PAGE_MAX } from '../../protocol/convert/convert-records.ts'
 import type { CallableName, RequestOf, ResponseOf } from '../../protocol/endpoints.ts'
 import { showOnGrid } from '../../lib/grid.ts'
 import { showUtc } from '../../lib/text/show-utc.ts'
-import type { Conversion, Statement, StatementCheck } from './statement.ts'
+import type { CoinConversion, Statement, StatementCheck } from './statement.ts'
 
 export interface ComparedExchange {
   call<Name extends CallableName>(
@@ -164,7 +164,7 @@ async function comparePositions({
 
 interface ReadConversions {
   readonly check: StatementCheck
-  readonly conversions: readonly Conversion[]
+  readonly conversions: readonly CoinConversion[]
 }
 
 async function readConversions(
@@ -177,7 +177,7 @@ async function readConversions(
     conversions: [],
   })
   if (from >= until) return none('the exchange shows conversions for three months only')
-  const found = new Map<string, Conversion>()
+  const found = new Map<string, CoinConversion>()
   let idLessThan: string | undefined
   for (let page = 0; page < CONVERT_PAGES_MAX; page++) {
     const answer = await exchange.call('convertRecords', {

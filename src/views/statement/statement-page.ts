@@ -9,7 +9,7 @@ import {
 import { describeJournalPlace } from '../../domain/journal-place.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { isWithdrawal, showInstant } from './build-statement.ts'
-import { type CoinFees, LINE_NAMES, type Statement, type StatementRow } from './statement.ts'
+import { type StatementFees, LINE_NAMES, type Statement, type StatementRow } from './statement.ts'
 
 /** The CSV and JSON files have all. */
 const TRADES_MAX = 5000
@@ -121,7 +121,7 @@ function totalOf(rows: readonly StatementRow[]): StatementRow {
 }
 
 function renderFees({ fees, coin }: Statement): string {
-  const rows = fees.map(({ coin: paidIn, paid, worth, uncounted }: CoinFees) => [
+  const rows = fees.map(({ coin: paidIn, paid, worth, uncounted }: StatementFees) => [
     paidIn,
     paid,
     worth,

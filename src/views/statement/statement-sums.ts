@@ -10,22 +10,22 @@ import {
 import type { BookedRow } from '../../journal/booking.ts'
 import { type Decimal, decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import type { StrategyProfit } from '../strategy-profits.ts'
-import type { CoinFees, StatementRow } from './statement.ts'
+import type { StatementFees, StatementRow } from './statement.ts'
 
-export interface Sum {
+export interface StatementSum {
   readonly money: Money
   readonly funding: Decimal
 }
 
-const NOTHING: Sum = { money: NO_MONEY, funding: ZERO }
+const NOTHING: StatementSum = { money: NO_MONEY, funding: ZERO }
 
-function addRow(sum: Sum = NOTHING, row: BookedRow): Sum {
+function addRow(sum: StatementSum = NOTHING, row: BookedRow): StatementSum {
   return row.kind === 'fill'
     ? { ...sum, money: addFill(sum.money, toFillMoney(row)) }
     : { ...sum, funding: sum.funding.plus(decimal(row.amount)) }
 }
 
-export function sumRows(rows: Iterable<BookedRow>): Sum {
+export function sumRows(rows: Iterable<BookedRow>): StatementSum {
   let sum = NOTHING
   for (const row of rows) sum = addRow(sum, row)
   return sum
@@ -41,7 +41,7 @@ export function groupRows(
   rows: Iterable<BookedRow>,
   nameOf: (row: BookedRow) => string,
 ): readonly StatementRow[] {
-  const sums = new Map<string, Sum>()
+  const sums = new Map<string, StatementSum>()
   for (const row of rows) {
     const name = nameOf(row)
     sums.set(name, addRow(sums.get(name), row))
@@ -51,7 +51,7 @@ export function groupRows(
     .toSorted((one, other) => (one.name < other.name ? -1 : 1))
 }
 
-function toRow(name: string, { money, funding }: Sum): StatementRow {
+function toRow(name: string, { money, funding }: StatementSum): StatementRow {
   return {
     name,
     fills: money.fills,
@@ -69,7 +69,7 @@ const OF_ACCOUNT = '(account)'
 export function toStrategyRows(
   profits: readonly StrategyProfit[],
   fillsOf: ReadonlyMap<string, number>,
-  all: Sum,
+  all: StatementSum,
 ): readonly StatementRow[] {
   const own = profits
     .filter(({ strategyId }) => strategyId !== '')
@@ -101,7 +101,7 @@ export function toStrategyRows(
   return isNothing ? own : [...own, rest]
 }
 
-export function listFees(coin: string, money: Money): readonly CoinFees[] {
+export function listFees(coin: string, money: Money): readonly StatementFees[] {
   const paid = marginFeesOf(money).toString()
   const others = Object.entries(money.otherFees ?? {}).toSorted(([one], [other]) =>
     one < other ? -1 : 1,

@@ -20,7 +20,7 @@ const COLUMNS = [
   'note',
 ] as const
 
-type Line = Partial<Record<(typeof COLUMNS)[number], string | number>> & {
+type TableLine = Partial<Record<(typeof COLUMNS)[number], string | number>> & {
   readonly section: string
 }
 
@@ -32,9 +32,9 @@ export function toStatementCsv(statement: Statement): string {
   )
 }
 
-function listLines(statement: Statement): readonly Line[] {
+function listLines(statement: Statement): readonly TableLine[] {
   const { coin, opening, closing, lines, difference } = statement
-  const ofRows = (section: string, rows: readonly StatementRow[]): readonly Line[] =>
+  const ofRows = (section: string, rows: readonly StatementRow[]): readonly TableLine[] =>
     rows.map(({ net, ...row }) => ({ section, ...row, amount: net, coin }))
   return [
     ...(opening?.equity ? [{ section: 'opening', amount: opening.equity, coin }] : []),

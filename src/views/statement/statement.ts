@@ -23,14 +23,14 @@ export interface Statement {
   readonly lines: readonly StatementLine[]
   /** Null: opening or closing is not known. */
   readonly difference: string | null
-  readonly fees: readonly CoinFees[]
+  readonly fees: readonly StatementFees[]
   readonly days: readonly StatementRow[]
   readonly instruments: readonly StatementRow[]
   /** Profit at each strategy's own average prices; a last row leads to the account's figures. */
   readonly strategies: readonly StatementRow[]
   readonly trades: readonly ClosedTrade[]
   readonly deposits: readonly Deposit[]
-  readonly conversions: readonly Conversion[]
+  readonly conversions: readonly CoinConversion[]
   readonly rows: readonly BookedRow[]
   readonly checks: readonly StatementCheck[]
   readonly remarks: readonly string[]
@@ -63,7 +63,7 @@ export interface StatementLine {
   readonly amount: string
 }
 
-export interface CoinFees {
+export interface StatementFees {
   readonly coin: string
   readonly paid: string
   /** Margin coin; included in the fees. */
@@ -82,7 +82,7 @@ export interface StatementRow {
 }
 
 /** The exchange lists these, into its own coin. */
-export interface Conversion {
+export interface CoinConversion {
   readonly id: string
   /** Unix ms, exchange clock. */
   readonly at: number

@@ -419,7 +419,7 @@ test('a closed trade is a picture with its fills and its stop, and what happened
   const course = { trade, journal, fills, stops: [59_700], prices }
   answer = ([, , number]) =>
     number === '--course=9'
-      ? { ...ran('null\n', 1), aside: 'so many trades were not closed\n' }
+      ? { ...ran('null\n', 1), aside: 'fewer than 9 trades were closed\n' }
       : ran(`${JSON.stringify(course, undefined, 2)}\nnull\n`)
   await open()
   telegram.say(ANNA, '/trade')
@@ -434,7 +434,7 @@ test('a closed trade is a picture with its fills and its stop, and what happened
     '4.51 USDT (0.75 %), trailing: from 60000 (blue) to 60480 (red), 2 fills\njournal record 1234 of run 3',
   )
   expect([photo?.readUInt32BE(16), photo?.readUInt32BE(20)]).toEqual([1000, 560])
-  expect(none.text).toBe('so many trades were not closed')
+  expect(none.text).toBe('fewer than 9 trades were closed')
   expect(help.text).toMatch(/^\/trade: /)
   const svg = drawTrade(JSON.stringify(course))[0]?.svg ?? ''
   expect(svg).toContain('trend&lt;b&gt;')
@@ -485,14 +485,21 @@ test('a person pauses a strategy, closes a part and withdraws orders after one c
   const question = await telegram.untilSent(1)
   telegram.press(ANNA, question.buttons[0]?.data ?? '')
   await telegram.untilSent(2)
-  const readBy = (name: string, ...words: readonly string[]) =>
-    CHAT_ORDERS.find((order) => order.name === name)?.read(words)?.words
+  telegram.say(ANNA, '/close BTCUSDT 50')
+  const bare = await telegram.untilSent(3)
+  const readBy = (name: string, ...words: readonly string[]): unknown => {
+    const read = CHAT_ORDERS.find((order) => order.name === name)?.read(words)
+    return read && 'words' in read ? read.words : read
+  }
 
   expect(question.text).toMatch(/^Really close 50 % of BTCUSDT, which then only reduces/)
   expect(asked.map(({ words }) => words.slice(0, -2))).toEqual([['close', 'BTCUSDT', '50%']])
   expect(readBy('close', '*')).toEqual(['*', '100%'])
-  expect(readBy('close', 'BTCUSDT', '0')).toBeUndefined()
-  expect(readBy('close', 'BTCUSDT', '150')).toBeUndefined()
+  expect(bare.text).toMatch(/^50 is no share: write it with %, such as 50 %/)
+  for (const share of ['0 %', '150 %', '50', 'half', '50 % 3'])
+    expect(readBy('close', 'BTCUSDT', ...share.split(' '))).toEqual({
+      objection: expect.stringContaining(`${share} is no share`) as string,
+    })
   expect(readBy('pause', 'grid-btc')).toEqual(['grid-btc'])
   expect(readBy('cancel', 'key-0001')).toEqual(['key-0001'])
 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { AGENT_TOOLS, toConfigWords, toolsFor } from '../../../src/cli/mcp/agent-tools.ts'
 import type { Power } from '../../../src/control/powers.ts'
@@ -170,6 +170,92 @@ test('[SEC1] a draft that a person has listed, also by a link, is not inline eit
     expect([listed, code]).toEqual([listed, 78])
     expect(command.stderr.join('\n')).toContain('an assistant may write this strategy')
   }
+  expect(connections).toBe(0)
+})
+
+/** The folder of drafts, for a person's main file. */
+const AGENTS = ['--set', 'control.agents={strategies: "../drafts"}']
+
+test("[SEC1] a person's inline strategy that imports a draft is refused, by check, backtest and run", async () => {
+  project.write('drafts/mine.ts', evils()['static import'] ?? '')
+  project.write(
+    'own/inline.yaml',
+    `isolation: inline\n${settings.replace(/^module:.*$/m, 'module: inline.ts')}`,
+  )
+  const listed = ['--set', 'strategies=["../own/inline.yaml"]', ...AGENTS]
+  for (const [way, code] of Object.entries({
+    'static import': "export { default } from '../drafts/mine.ts'\n",
+    'dynamic import': "export default (await import('../drafts/mine.ts')).default\n",
+    require:
+      "import { createRequire } from 'node:module'\ncreateRequire(import.meta.url)('../drafts/mine.ts')\nexport { default } from '../drafts/mine.ts'\n",
+  })) {
+    project.write('own/inline.ts', code)
+    for (const words of [
+      ['check', '--no-types', ...listed],
+      ['backtest', '--market', 'seeded', '--days', '1', ...listed],
+      ['run', ...listed],
+    ]) {
+      const command = project.start(words)
+      const { code: exit } = await command.ended
+      expect([way, words[0], exit]).toEqual([way, words[0], 78])
+      expect(command.stderr.join('\n')).toMatch(/STRATEGY_DRAFT[^]*drafts\/mine\.ts/)
+    }
+  }
+  expect(connections).toBe(0)
+})
+
+test('[SEC1] a draft is not played beside an inline strategy, whose thread has no guard', async () => {
+  project.write('drafts/mine.ts', evils()['at run time'] ?? '')
+  project.write(
+    'own/plain.yaml',
+    'id: plain\nisolation: inline\nmodule: plain.ts\ninstruments: [BTCUSDT]\nparams: {}\nrisk: { positionMax: "0.01", orderSizeMax: "0.01", openOrdersMax: 2 }\n',
+  )
+  project.write('own/plain.ts', body('', ''))
+  const command = project.start([
+    'backtest',
+    '--market',
+    'seeded',
+    '--days',
+    '1',
+    '--set',
+    'strategies=["../own/plain.yaml", "../drafts/mine.yaml"]',
+    ...AGENTS,
+  ])
+
+  const { code } = await command.ended
+
+  expect(command.stderr.join('\n')).toMatch(/STRATEGY_DRAFT[^]*drafts\/mine\.ts/)
+  expect([code, connections]).toEqual([78, 0])
+})
+
+test('[SEC1] replay asks a draft within the guard, and refuses an inline one', async () => {
+  const run = project.run(['-c', 'drafts/mine.paper.yaml', '--set', 'record=true'])
+  await run.until('some decisions', () => run.events('daemon.running').length > 0)
+  await run.stop()
+  const places = readdirSync(project.directory, { recursive: true, encoding: 'utf8' })
+  const recordings = places.find((path) => path.endsWith('recordings')) ?? ''
+  project.write('drafts/mine.ts', evils()['at run time'] ?? '')
+  const replay = async (...words: readonly string[]) => {
+    const command = project.start(['replay', recordings, '--strategy', ...words])
+    const { code } = await command.ended
+    return [code, command.stderr.join('\n')] as const
+  }
+
+  expect(await replay('drafts/mine.yaml', ...AGENTS)).toEqual([0, ''])
+  project.write('drafts/mine.yaml', `isolation: inline\n${settings}`)
+  expect(await replay('drafts/mine.yaml', ...AGENTS)).toEqual([
+    78,
+    expect.stringMatching(/mine\.yaml:1:\d+.*isolation.*an assistant may write this strategy/s),
+  ])
+  project.write(
+    'own/inline.yaml',
+    `isolation: inline\n${settings.replace(/^module:.*$/m, 'module: inline.ts')}`,
+  )
+  project.write('own/inline.ts', "export { default } from '../drafts/mine.ts'\n")
+  expect(await replay('own/inline.yaml', ...AGENTS)).toEqual([
+    78,
+    expect.stringMatching(/STRATEGY_DRAFT[^]*drafts\/mine\.ts/),
+  ])
   expect(connections).toBe(0)
 })
 

@@ -132,8 +132,14 @@ test('with control.agents it researches and makes the account safer; the journal
       mode: 'halted',
       reason: 'the news',
     })
+    const nowhere = await call('restrict', { scope: 'NONESUCH', mode: 'halted', reason: 'odd' })
     const status = await call('status')
 
+    expect(nowhere).toMatchObject({
+      isError: true,
+      structuredContent: { source: { exitCode: 64 } },
+    })
+    expect(halted.isError).toBeUndefined()
     expect(tested.structuredContent).toMatchObject({
       source: { command: 'intentd test', exitCode: 0 },
     })
@@ -166,6 +172,7 @@ test('where the configuration allows it, an assistant begins a strategy and trie
       'mine.yaml',
     ])
     expect(again.structuredContent?.source.exitCode).not.toBe(0)
+    expect(again.isError).toBe(true)
     expect(again.structuredContent?.notes).toContain('exists already')
     expect(checked.structuredContent?.source.command).toContain('drafts/mine.paper.yaml')
     expect(checked.structuredContent?.source.exitCode).toBe(0)

@@ -262,7 +262,7 @@ class Campaign {
     }
     const order = this.#pick(CHAT_ORDERS)
     const asked = order.read([this.#value('scope') as string])
-    return asked === undefined
+    return asked === undefined || 'objection' in asked
       ? { what: 'chat, not understood' }
       : this.#run([order.verb, ...asked.words], 'chat', undefined)
   }

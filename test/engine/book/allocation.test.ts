@@ -3,12 +3,15 @@ import { type Fill } from '../../../src/domain/fill.ts'
 import { toOrderId, toStrategyId } from '../../../src/domain/ids.ts'
 import { type PositionMode } from '../../../src/domain/instrument.ts'
 import { NOBODY } from '../../../src/domain/allocation.ts'
-import { type Book, createBook } from '../../../src/engine/book/book.ts'
+import {
+  type Book,
+  createBook,
+  backedHolding,
+  closableHolding,
+} from '../../../src/engine/book/book.ts'
 import { fromBookRows, toBookRows, takeBookChanges } from '../../../src/engine/book/book-rows.ts'
 import {
   applyMove,
-  backedHolding,
-  closableHolding,
   settleOwner,
   UNSETTLED_MOVES_MAX,
   waiterOf,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Order } from '../../../src/domain/order.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
 import { type ClientOid } from '../../../src/domain/ids.ts'
-import { applyRecord } from '../../../src/engine/book/apply-record.ts'
+import { applyRecord, takeEndedBefore } from '../../../src/engine/book/apply-record.ts'
 import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
 import {
   addEnded,
@@ -10,7 +10,6 @@ import {
   type EndedOrder,
   haveEndedBefore,
   storeOrder,
-  takeEndedBefore,
 } from '../../../src/engine/book/book.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import { deriveClientOid } from '../../../src/execution/batch.ts'

@@ -5,7 +5,11 @@ import {
   countBookChanges,
   takeBookChanges,
 } from '../../../src/engine/book/book-rows.ts'
-import { TrackedMap, TrackedSegmentedMap, TrackedSet } from '../../../src/engine/book/book.ts'
+import {
+  TrackedMap,
+  TrackedSegmentedMap,
+  TrackedSet,
+} from '../../../src/lib/tracked-collections.ts'
 import { MemoryRows } from '../../../src/journal/tables/key-table.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { EngineBench } from '../engine-bench.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Order } from '../../../src/domain/order.ts'
 import { storeOrder } from '../../../src/engine/book/book.ts'
-import { type KeptLadders, laddersOf } from '../../../src/engine/state/changes.ts'
+import { type KeptLadders, laddersOf } from '../../../src/engine/state/totals.ts'
 import { own } from '../../../src/lib/own.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { sumUpTo } from '../../../src/risk/resting-ladder.ts'

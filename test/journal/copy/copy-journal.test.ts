@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readMark, markFileOf } from '../../../src/journal/durable-mark.ts'
 import { JournalReader } from '../../../src/journal/journal-reader.ts'
 import { type OpenedJournal } from '../../../src/journal/journal.ts'
-import { Connection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
-import { type CopyOptions, type CopyReport } from '../../../src/journal/copy/copy-parts.ts'
+import { PostgresConnection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
+import { type CopyOptions, type CopyReport } from '../../../src/journal/copy/copy-options.ts'
 import { orderKill } from '../../../src/journal/postgres/kill-order.ts'
 import { copyToFile } from '../../../src/journal/copy/copy-to-file.ts'
 import { copyToServer } from '../../../src/journal/copy/copy-to-server.ts'
@@ -89,7 +89,7 @@ describe.skipIf(postgresMissing !== undefined)('[DET2] a journal that is copied'
   })
 
   const ask = async (sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> => {
-    const connection = new Connection(place)
+    const connection = new PostgresConnection(place)
     try {
       return await connection.query(sql.replaceAll('$schema', `"${place.schema}"`))
     } finally {
@@ -264,7 +264,7 @@ describe.skipIf(postgresMissing !== undefined)('[DET2] a journal that is copied'
   test('does not leave a kill behind that was ordered on the server and is not released', async () => {
     withFile(fillJournal)
     await toServer()
-    const connection = new Connection(place)
+    const connection = new PostgresConnection(place)
     await orderKill(connection, place.schema, { reason: 'all of them', by: 'a test' })
     await connection.close()
     await expect(toFile()).rejects.toThrow('JOURNAL_COPY_KILLED')
@@ -347,7 +347,7 @@ function failing(): never {
 describe.skipIf(postgresMissing !== undefined)('a transaction on a connection that is lost', () => {
   test('is over: nothing of it is asked outside of it', async () => {
     const place = (await postgresServer()).newPlace()
-    const [lost, other] = [new Connection(place), new Connection(place)]
+    const [lost, other] = [new PostgresConnection(place), new PostgresConnection(place)]
     try {
       await other.query(`CREATE TABLE "${place.schema}" (value integer)`)
       const work = lost.within('BEGIN', async () => {

@@ -11,7 +11,8 @@ import { readLayout } from '../../../src/journal/journal-layout.ts'
 import { JournalReader } from '../../../src/journal/journal-reader.ts'
 import { migrateFile, planMigration } from '../../../src/journal/migrate/migrate-file.ts'
 import { repairJournal } from '../../../src/journal/repair-journal.ts'
-import { openSqliteJournal, verifyJournal } from '../../../src/journal/sqlite-journal.ts'
+import { openSqliteJournal } from '../../../src/journal/sqlite-journal.ts'
+import { verifyJournal } from '../../../src/journal/verify-journal.ts'
 import { IDENTITY, unpackState } from '../../install/released-state.ts'
 
 const WATCH = new URL('../../crash/watch-points.ts', import.meta.url).href

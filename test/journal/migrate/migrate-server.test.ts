@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { migrateServer } from '../../../src/journal/migrate/migrate-server.ts'
-import { Connection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
+import { PostgresConnection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
 import { IDENTITY, restoreOnServer } from '../../install/released-state.ts'
 import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
 import { Machine } from '../postgres/scene.ts'
@@ -12,10 +12,10 @@ afterEach(async () => {
 
 async function restored(): Promise<{
   readonly place: PostgresPlace
-  readonly connection: Connection
+  readonly connection: PostgresConnection
 }> {
   const place = await restoreOnServer('0.1.0', await (await postgresServer()).newDatabase())
-  const connection = new Connection(place)
+  const connection = new PostgresConnection(place)
   ended.push(() => connection.close())
   return { place, connection }
 }
@@ -23,12 +23,12 @@ async function restored(): Promise<{
 const migrate = (place: PostgresPlace, isDry = false) =>
   migrateServer({ place, identity: IDENTITY, taker: { place: 'here', name: 'a test' }, isDry })
 
-async function layoutIn(connection: Connection): Promise<unknown> {
+async function layoutIn(connection: PostgresConnection): Promise<unknown> {
   const [row] = await connection.query("SELECT value FROM intentd_paper.meta WHERE name = 'layout'")
   return row?.['value']
 }
 
-async function schemas(connection: Connection): Promise<readonly unknown[]> {
+async function schemas(connection: PostgresConnection): Promise<readonly unknown[]> {
   const rows = await connection.query(
     "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'intentd_paper%' ORDER BY nspname",
   )

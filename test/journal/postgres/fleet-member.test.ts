@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { formatFleet } from '../../../src/cli/fleet/fleet.ts'
 import { type FleetAlert, type OpenedJournal } from '../../../src/journal/journal.ts'
-import { Connection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
+import { PostgresConnection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
 import { FleetMember } from '../../../src/journal/postgres/fleet-member.ts'
-import { FleetReader } from '../../../src/journal/fleet/read-fleet.ts'
+import { FleetReader } from '../../../src/journal/fleet/fleet-reader.ts'
 import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
 import { ManualTime } from '../../support/manual-time.ts'
 import { Machine } from './scene.ts'
@@ -19,7 +19,7 @@ describe.skipIf(postgresMissing !== undefined)(
   'what members show to all who look at the server',
   () => {
     let place: PostgresPlace
-    let sql: Connection
+    let sql: PostgresConnection
     let reader: FleetReader
 
     const member = (id: string, more: object = {}): FleetMember =>
@@ -34,7 +34,7 @@ describe.skipIf(postgresMissing !== undefined)(
 
     beforeEach(async () => {
       place = await (await postgresServer()).newDatabase()
-      sql = new Connection(place)
+      sql = new PostgresConnection(place)
       reader = new FleetReader(place)
     })
     afterEach(async () => {
@@ -44,7 +44,7 @@ describe.skipIf(postgresMissing !== undefined)(
 
     test('is there when first needed, a row in place for each, and gone with an end in good order', async () => {
       expect(await reader.read()).toMatchObject({ workers: [], alerts: [], trouble: undefined })
-      const other = new Connection(place)
+      const other = new PostgresConnection(place)
       const second = member('two', { connection: other })
       await Promise.all([member('one').show({ done: 1 }), second.show({ done: 5 })])
       await member('one').show({ done: 2 })
@@ -188,7 +188,7 @@ describe.skipIf(postgresMissing !== undefined)(
       )
 
       // Somebody locks it for long; then its tables are spoilt.
-      const hostile = new Connection(place)
+      const hostile = new PostgresConnection(place)
       await hostile.query('BEGIN')
       await hostile.query('LOCK TABLE intentd_fleet.members IN ACCESS EXCLUSIVE MODE')
       expect(await renew()).toContain('lock timeout')

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { Connection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
+import { PostgresConnection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
 import type { StandbyState } from '../../../src/journal/postgres/follow.ts'
 import { type OpenedJournal, untilDurable } from '../../../src/journal/journal.ts'
 import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
@@ -66,7 +66,7 @@ describe.skipIf(postgresMissing !== undefined)('a standby of a journal on Postgr
     return made
   }
   const ask = async (sql: string): Promise<void> => {
-    const connection = new Connection(place)
+    const connection = new PostgresConnection(place)
     await connection.query(sql.replaceAll('$schema', `"${place.schema}"`))
     await connection.close()
   }

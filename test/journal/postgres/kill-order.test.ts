@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
   type KillAnswer,
   type OpenedJournal,
-  type OrderedKill,
+  type KillOrder,
 } from '../../../src/journal/journal.ts'
-import { Connection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
+import { PostgresConnection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
 import { orderKill, readKillOrder } from '../../../src/journal/postgres/kill-order.ts'
-import { FleetReader } from '../../../src/journal/fleet/read-fleet.ts'
+import { FleetReader } from '../../../src/journal/fleet/fleet-reader.ts'
 import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
 import { ManualTime } from '../../support/manual-time.ts'
 import { Machine } from './scene.ts'
@@ -19,11 +19,11 @@ describe.skipIf(postgresMissing !== undefined)(
   () => {
     let place: PostgresPlace
     let reader: FleetReader
-    let sql: Connection
+    let sql: PostgresConnection
     let time: ManualTime
     let machine: Machine
     let journal: OpenedJournal
-    let heard: OrderedKill[]
+    let heard: KillOrder[]
     let answer: KillAnswer | undefined
 
     const open = async (): Promise<void> => {
@@ -49,7 +49,7 @@ describe.skipIf(postgresMissing !== undefined)(
     beforeEach(async () => {
       place = (await postgresServer()).newPlace()
       reader = new FleetReader(place)
-      sql = new Connection(place)
+      sql = new PostgresConnection(place)
       time = new ManualTime(1_000_000)
       machine = new Machine('machine a', place)
       heard = []
@@ -64,7 +64,7 @@ describe.skipIf(postgresMissing !== undefined)(
     })
 
     test('is heard at a renewal of the lease until it is answered, and is one order however often it is given meanwhile', async () => {
-      const other = new Connection(place)
+      const other = new PostgresConnection(place)
       const numbers = await Promise.all([
         orderKill(sql, place.schema, order),
         orderKill(other, place.schema, { reason: 'half \ud83d of\0 it', by: 'me' }),
@@ -137,7 +137,7 @@ describe.skipIf(postgresMissing !== undefined)(
 
     test('is one question, and a journal that was moved takes none', async () => {
       const asked: string[] = []
-      const query: Connection['query'] = (text, values) => {
+      const query: PostgresConnection['query'] = (text, values) => {
         asked.push(text)
         return sql.query(text, values)
       }

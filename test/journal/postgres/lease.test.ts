@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { Connection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
+import { PostgresConnection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
 import { takeLease, type LeaseAttempt } from '../../../src/journal/postgres/lease.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { untilDurable } from '../../../src/journal/journal.ts'
@@ -14,7 +14,7 @@ describe.skipIf(postgresMissing !== undefined)(
   '[RSK1] the lease of a journal on PostgreSQL',
   () => {
     let place: PostgresPlace
-    let connection: Connection
+    let connection: PostgresConnection
     const machines: Machine[] = []
     const closings: (() => unknown)[] = []
 
@@ -43,7 +43,7 @@ describe.skipIf(postgresMissing !== undefined)(
 
     beforeEach(async () => {
       place = (await postgresServer()).newPlace()
-      connection = new Connection(place)
+      connection = new PostgresConnection(place)
     })
 
     afterEach(async () => {
@@ -105,7 +105,11 @@ describe.skipIf(postgresMissing !== undefined)(
     test('of two that ask at once one gets it', async () => {
       await open('a')
       await pass(LASTING_S + 21)
-      const others = [new Connection(place), new Connection(place), new Connection(place)]
+      const others = [
+        new PostgresConnection(place),
+        new PostgresConnection(place),
+        new PostgresConnection(place),
+      ]
       const attempts = await Promise.all(others.map((on, index) => take(`b${index}`, on)))
       for (const on of others) await on.close()
 

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { Connection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
+import { PostgresConnection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
 import { JournalReader } from '../../../src/journal/journal-reader.ts'
 import { untilDurable } from '../../../src/journal/journal.ts'
 import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
@@ -22,7 +22,7 @@ describe.skipIf(postgresMissing !== undefined)('[ORD1] the journal on PostgreSQL
     return journal
   }
   const ask = async (sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> => {
-    const connection = new Connection(place)
+    const connection = new PostgresConnection(place)
     try {
       return await connection.query(sql.replaceAll('$schema', `"${place.schema}"`))
     } finally {

@@ -2,14 +2,14 @@ import { type ResponseOf } from '../../../src/protocol/endpoints.ts'
 import { type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-order.ts'
 import { type WireFill } from '../../../src/protocol/futures/order-fills.ts'
 import { type WirePosition } from '../../../src/protocol/futures/single-position.ts'
-import { type AccountSetup } from '../../../src/simulator/shared/account.ts'
+import { type ExchangeAccountSetup } from '../../../src/simulator/shared/account.ts'
 import {
   createExchangeCore,
   type ExchangeCore,
 } from '../../../src/simulator/futures/exchange-core.ts'
 import {
   buildInstruments,
-  type Instrument,
+  type ListedContract,
 } from '../../../src/simulator/futures/instruments/instruments.ts'
 import { type LedgerCoin } from '../../../src/simulator/futures/accounts/ledger-view.ts'
 import { placePlanOrder } from '../../../src/simulator/futures/plans/plan-orders.ts'
@@ -52,8 +52,8 @@ export class Bench {
 
   constructor(
     settings: Partial<CoreSettings> = {},
-    accounts: readonly AccountSetup[] = [oneWay, hedge],
-    instruments: readonly Instrument[] = benchInstruments,
+    accounts: readonly ExchangeAccountSetup[] = [oneWay, hedge],
+    instruments: readonly ListedContract[] = benchInstruments,
     recorded: Pick<Market, 'endings' | 'funding'> = {},
   ) {
     this.#market = new ScriptedMarket(
@@ -218,9 +218,9 @@ const hedge = openAccount('2', 'hedge_mode')
 
 export function openAccount(
   uid: string,
-  positionMode: AccountSetup['positionMode'],
-  more: Partial<AccountSetup> = {},
-): AccountSetup {
+  positionMode: ExchangeAccountSetup['positionMode'],
+  more: Partial<ExchangeAccountSetup> = {},
+): ExchangeAccountSetup {
   return {
     uid,
     label: positionMode,
@@ -242,7 +242,7 @@ export const benchInstruments = buildInstruments(DELIVERY_AT).filter(({ marginCo
 export const DELIVERED =
   benchInstruments.find(({ delivery }) => delivery !== undefined)?.symbol ?? ''
 
-function instrumentOf(symbol: string): Instrument {
+function instrumentOf(symbol: string): ListedContract {
   const found = benchInstruments.find((instrument) => instrument.symbol === symbol)
   if (found === undefined) throw new Error(`no instrument ${symbol}`)
   return found

@@ -4,7 +4,7 @@ import { type PlacePlanOrderRequest } from '../../../src/simulator/futures/plans
 import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { type RequestOf } from '../../../src/protocol/endpoints.ts'
 import { type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-order.ts'
-import { type AccountSetup } from '../../../src/simulator/shared/account.ts'
+import { type ExchangeAccountSetup } from '../../../src/simulator/shared/account.ts'
 import {
   createExchangeCore,
   type ExchangeCore,
@@ -12,7 +12,7 @@ import {
 import {
   buildInstruments,
   toMarketInstrument,
-  type Instrument,
+  type ListedContract,
 } from '../../../src/simulator/futures/instruments/instruments.ts'
 import { type CoreSettings } from '../../../src/simulator/futures/settings.ts'
 import { type RowStore } from '../../../src/simulator/store/row-store.ts'
@@ -36,7 +36,7 @@ export interface SessionOptions {
   readonly isRecorded?: boolean
 }
 
-export const sessionAccounts: readonly AccountSetup[] = [
+export const sessionAccounts: readonly ExchangeAccountSetup[] = [
   account('1', 'one_way_mode', 50),
   account('2', 'hedge_mode', 20),
   account('3', 'one_way_mode', 125),
@@ -159,7 +159,7 @@ function placePlan(
 
 interface StepContext {
   readonly uid: string
-  readonly instrument: Instrument
+  readonly instrument: ListedContract
   readonly at: number
   readonly index: number
 }
@@ -269,9 +269,9 @@ function text(units: number, decimals: number): string {
 
 function account(
   uid: string,
-  positionMode: AccountSetup['positionMode'],
+  positionMode: ExchangeAccountSetup['positionMode'],
   leverage: number,
-): AccountSetup {
+): ExchangeAccountSetup {
   return {
     uid,
     label: `account ${uid}`,

@@ -1,6 +1,6 @@
 import {
   type Market,
-  type MarketState,
+  type StoredMarketState,
   type MarketStep,
   type MinuteBar,
   type Quote,
@@ -41,7 +41,7 @@ export class ScriptedMarket implements Market {
     return []
   }
 
-  state(): MarketState {
+  state(): StoredMarketState {
     throw new Error('a scripted market has no state to store')
   }
 }

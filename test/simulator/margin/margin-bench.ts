@@ -1,4 +1,7 @@
-import { type AccountSetup } from '../../../src/simulator/shared/account.ts'
+import {
+  type ExchangeAccountSetup,
+  type ExchangeMarginMode,
+} from '../../../src/simulator/shared/account.ts'
 import { accept, type Reply } from '../../../src/simulator/shared/reply.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { fillModel } from '../../../src/simulator/matching/fill-model.ts'
@@ -7,7 +10,7 @@ import { borrowRefusal, lend, payBack } from '../../../src/simulator/margin/debt
 import { marginHandlers, marginLedger, openMargin } from '../../../src/simulator/margin/margin.ts'
 import { passTime } from '../../../src/simulator/margin/debts/pass-time.ts'
 import { type MarginSettings } from '../../../src/simulator/margin/margin-settings.ts'
-import { balanceOf, type MarginMode } from '../../../src/simulator/margin/orders/margin-order.ts'
+import { balanceOf } from '../../../src/simulator/margin/orders/margin-order.ts'
 import { refreshBooks, type MarginState } from '../../../src/simulator/margin/margin-state.ts'
 import {
   placeNow,
@@ -39,12 +42,12 @@ export interface BenchOptions extends Partial<MarginSettings> {
   readonly demoPast?: boolean
   readonly seed?: number
   readonly prices?: Readonly<Record<string, QuoteText>>
-  readonly accounts?: readonly AccountSetup[]
+  readonly accounts?: readonly ExchangeAccountSetup[]
 }
 
 /** A coin of one of Alice's balances. */
 export interface LoanRequest {
-  readonly mode: MarginMode
+  readonly mode: ExchangeMarginMode
   readonly symbol?: string
   readonly coin: string
   readonly amount: string
@@ -122,17 +125,17 @@ export class MarginBench {
     passTime(this.service.state, this.now)
   }
 
-  deposit(mode: MarginMode, coin: string, amount: string, symbol = 'BTCUSDT'): void {
+  deposit(mode: ExchangeMarginMode, coin: string, amount: string, symbol = 'BTCUSDT'): void {
     const ref = { ...ALICE, balance: balanceOf(mode, symbol), coin }
     this.service.at(this.now, () => this.wallet.book(ref, 'deposit', decimal(amount)))
   }
 
   /** @returns the orderId. */
-  place(mode: MarginMode, order: Partial<PlaceMarginOrderRequest>): string {
+  place(mode: ExchangeMarginMode, order: Partial<PlaceMarginOrderRequest>): string {
     return dataOf(this.tryPlace(mode, order)).orderId
   }
 
-  tryPlace(mode: MarginMode, order: Partial<PlaceMarginOrderRequest>) {
+  tryPlace(mode: ExchangeMarginMode, order: Partial<PlaceMarginOrderRequest>) {
     const request = { symbol: 'BTCUSDT', side: 'buy', orderType: 'limit', ...order } as const
     return this.service.at(this.now, (state) => placeNow(state, { ...ALICE, mode }, request))
   }
@@ -159,7 +162,7 @@ export class MarginBench {
   }
 
   /** Alice's coin as texts: available, frozen, borrowed, interest. */
-  coin(mode: MarginMode, coin: string, symbol = 'BTCUSDT') {
+  coin(mode: ExchangeMarginMode, coin: string, symbol = 'BTCUSDT') {
     const balance = mode === 'crossed' ? 'crossed' : (`isolated:${symbol}` as const)
     const { available, frozen, borrowed, interest } = this.wallet.coin({ ...ALICE, balance, coin })
     return {
@@ -171,7 +174,7 @@ export class MarginBench {
   }
 
   /** Alice's open orders of the symbol, newest first. */
-  open(mode: MarginMode, symbol = 'BTCUSDT') {
+  open(mode: ExchangeMarginMode, symbol = 'BTCUSDT') {
     const page =
       mode === 'isolated'
         ? this.service.answer('isolatedOpenOrders', ALICE, { symbol }, this.now)
@@ -198,7 +201,7 @@ export class MarginBench {
   }
 
   /** Alice's liquidation records of a type, oldest first. */
-  records(mode: MarginMode, type: 'place_order' | 'swap') {
+  records(mode: ExchangeMarginMode, type: 'place_order' | 'swap') {
     const query = { type, limit: '500' }
     const page =
       mode === 'isolated'
@@ -232,7 +235,7 @@ export function listOf<Item>(list: readonly Item[] | object | null | undefined):
   return Array.isArray(list) ? (list as readonly Item[]) : []
 }
 
-function setupOf(uid: string): AccountSetup {
+function setupOf(uid: string): ExchangeAccountSetup {
   return {
     uid,
     label: uid,

@@ -6,7 +6,7 @@ import {
 } from '../../../src/simulator/market/live/live-market.ts'
 import {
   type Market,
-  type MarketState,
+  type StoredMarketState,
   type MarketStep,
 } from '../../../src/simulator/market/market.ts'
 
@@ -39,7 +39,7 @@ class ScriptedSource implements LiveSource {
   }
 }
 
-function open(state?: MarketState): { source: ScriptedSource; market: Market } {
+function open(state?: StoredMarketState): { source: ScriptedSource; market: Market } {
   const source = new ScriptedSource()
   return { source, market: new LiveMarket({ source, instruments: [BTC] }, state) }
 }
@@ -134,8 +134,8 @@ describe('a live market', () => {
     const { source, market } = open()
     source.show([TICKER], NOON)
     stepsUntil(market, NOON)
-    const state: MarketState = JSON.parse(JSON.stringify(market.state()))
-    const tradedAfter = (from: MarketState) => {
+    const state: StoredMarketState = JSON.parse(JSON.stringify(market.state()))
+    const tradedAfter = (from: StoredMarketState) => {
       const next = open(from)
       next.source.show([{ ...TICKER, last: 60_000.1 }], NOON + 1000)
       return stepsUntil(next.market, NOON + 1000)[0]?.quote.tradedLots

@@ -1,4 +1,7 @@
-import { type AccountRef, type AccountSetup } from '../../../src/simulator/shared/account.ts'
+import {
+  type AccountRef,
+  type ExchangeAccountSetup,
+} from '../../../src/simulator/shared/account.ts'
 import { PairsTaken } from '../../../src/simulator/services/pairs-taken.ts'
 import { type ServicePorts } from '../../../src/simulator/services/service-ports.ts'
 import {
@@ -20,7 +23,7 @@ export const STARTED_AT = 1_772_452_800_000
 export const ONE = { uid: '1000000001' }
 export const TWO = { uid: '1000000002' }
 
-const setup: Omit<AccountSetup, 'uid' | 'key'> = {
+const setup: Omit<ExchangeAccountSetup, 'uid' | 'key'> = {
   label: 'account',
   secret: 'secret',
   passphrase: 'passphrase',

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { authenticate } from '../../../src/simulator/wire/checks/authenticate.ts'
-import { type WireRequest } from '../../../src/simulator/wire/wire-request.ts'
+import { type ReceivedRequest } from '../../../src/simulator/wire/wire-request.ts'
 import { ALICE } from './fake-core.ts'
 import { BATCH_BODY, BATCH_PATH, FILLS_PATH, signedRequest, START_AT } from './signed-request.ts'
 import { WireBench } from './wire-bench.ts'
@@ -49,7 +49,7 @@ test.each(VECTORS)('the signature of $by is accepted', ({ secret, timestamp, sig
     'access-timestamp': timestamp,
     'access-passphrase': ALICE.passphrase,
   }
-  const request: WireRequest = { ...parts, headers, remoteAddress: '127.0.0.1' }
+  const request: ReceivedRequest = { ...parts, headers, remoteAddress: '127.0.0.1' }
 
   const result = authenticate(request, {
     accountByKey: () => ({ ...ALICE, secret }),

@@ -1,4 +1,7 @@
-import { type AccountRef, type AccountSetup } from '../../../src/simulator/shared/account.ts'
+import {
+  type AccountRef,
+  type ExchangeAccountSetup,
+} from '../../../src/simulator/shared/account.ts'
 import { accept, type Reply } from '../../../src/simulator/shared/reply.ts'
 import { type ServedExchange } from '../../../src/simulator/wire/handle.ts'
 import {
@@ -7,7 +10,7 @@ import {
   type ServedResponseOf,
 } from '../../../src/simulator/wire/served-rows.ts'
 
-export const ALICE: AccountSetup = {
+export const ALICE: ExchangeAccountSetup = {
   uid: '1001',
   label: 'alice',
   key: 'key-of-alice',
@@ -19,7 +22,7 @@ export const ALICE: AccountSetup = {
   gateway: { key: 'gateway-of-alice', secret: 'gateway-secret-of-alice', isWhitelisted: true },
 }
 
-export const CAROL: AccountSetup = {
+export const CAROL: ExchangeAccountSetup = {
   ...ALICE,
   uid: '1003',
   label: 'carol',
@@ -39,9 +42,9 @@ export class FakeCore implements ServedExchange {
   refusal: { readonly code: string; readonly message: string } | undefined
   defect: Error | undefined
   tickerRows: ServedResponseOf<'tickers'> = [TICKER]
-  readonly #accounts: readonly AccountSetup[]
+  readonly #accounts: readonly ExchangeAccountSetup[]
 
-  constructor(accounts: readonly AccountSetup[] = [ALICE, CAROL]) {
+  constructor(accounts: readonly ExchangeAccountSetup[] = [ALICE, CAROL]) {
     this.#accounts = accounts
   }
 
@@ -49,11 +52,11 @@ export class FakeCore implements ServedExchange {
     this.advances.push(now)
   }
 
-  accountByKey(apiKey: string): AccountSetup | undefined {
+  accountByKey(apiKey: string): ExchangeAccountSetup | undefined {
     return this.#accounts.find(({ key }) => key === apiKey)
   }
 
-  accountByGatewayKey(apiKey: string): AccountSetup | undefined {
+  accountByGatewayKey(apiKey: string): ExchangeAccountSetup | undefined {
     return this.#accounts.find(({ gateway }) => gateway?.key === apiKey)
   }
 

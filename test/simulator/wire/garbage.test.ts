@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { envelope } from '../../../src/protocol/envelope.ts'
-import { bytesOf, type WireRequest } from '../../../src/simulator/wire/wire-request.ts'
+import { bytesOf, type ReceivedRequest } from '../../../src/simulator/wire/wire-request.ts'
 import { ALICE } from './fake-core.ts'
 import { GOOD_REQUESTS, signedRequest } from './signed-request.ts'
 import { WireBench } from './wire-bench.ts'
@@ -74,7 +74,7 @@ function insertScrap(random: Random, text: string): string {
 }
 
 /** A good request, broken in one way, and then signed as its author would; or not. */
-function breakRequest(random: Random, at: number): WireRequest {
+function breakRequest(random: Random, at: number): ReceivedRequest {
   const good = { ...pick(random, GOOD_REQUESTS), at }
   switch (random.integer(4)) {
     case 0:

@@ -6,7 +6,7 @@ import { Wire } from '../../../src/simulator/wire/handle.ts'
 import { type ServerEvent } from '../../../src/simulator/wire/server-event.ts'
 import { type RunningServer, startServer } from '../../../src/simulator/wire/server.ts'
 import { defaultWireSettings } from '../../../src/simulator/wire/settings.ts'
-import { type WireRequest } from '../../../src/simulator/wire/wire-request.ts'
+import { type ReceivedRequest } from '../../../src/simulator/wire/wire-request.ts'
 import { FakeCore } from './fake-core.ts'
 import { START_AT } from './signed-request.ts'
 
@@ -62,7 +62,7 @@ export async function startServerBench(options: ServerBenchOptions = {}): Promis
 }
 
 /** Sends a wire request over HTTP, as it stands. */
-export async function sendRequest(baseUrl: string, request: WireRequest, timeoutMs = 2000) {
+export async function sendRequest(baseUrl: string, request: ReceivedRequest, timeoutMs = 2000) {
   const { method, path, query, headers, body } = request
   const response = await send(`${baseUrl}${path}${query === '' ? '' : `?${query}`}`, {
     method: method === 'POST' ? 'POST' : 'GET',

@@ -1,9 +1,9 @@
 import { formatPath } from '../../../src/protocol/endpoint-path.ts'
 import { signSchemeA, signSchemeB } from '../../../src/protocol/signing.ts'
-import { type AccountSetup } from '../../../src/simulator/shared/account.ts'
+import { type ExchangeAccountSetup } from '../../../src/simulator/shared/account.ts'
 import { servedNames, servedRow, type ServedName } from '../../../src/simulator/wire/served-rows.ts'
 import { defaultWireSettings } from '../../../src/simulator/wire/settings.ts'
-import { type WireRequest } from '../../../src/simulator/wire/wire-request.ts'
+import { type ReceivedRequest } from '../../../src/simulator/wire/wire-request.ts'
 
 /** 2023-11-14T22:13:20Z: where the virtual clock of these tests starts. */
 export const START_AT = 1_700_000_000_000
@@ -21,7 +21,7 @@ export interface RequestParts {
 
 /** What a correct client sends; `headers` replaces or removes single ones. */
 export function signedRequest(
-  account: Pick<AccountSetup, 'key' | 'secret' | 'passphrase'>,
+  account: Pick<ExchangeAccountSetup, 'key' | 'secret' | 'passphrase'>,
   {
     method = 'GET',
     path,
@@ -31,7 +31,7 @@ export function signedRequest(
     remoteAddress = '127.0.0.1',
   }: RequestParts,
   headers: Readonly<Record<string, string | undefined>> = {},
-): WireRequest {
+): ReceivedRequest {
   const timestamp = String(at)
   const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body)
   const signed = {
@@ -72,10 +72,10 @@ export const BATCH_BODY = {
 
 /** What a correct client of the signed gateway sends. */
 export function gatewayRequest(
-  account: Pick<AccountSetup, 'gateway'>,
+  account: Pick<ExchangeAccountSetup, 'gateway'>,
   { path, query = '', body = '', at = START_AT, remoteAddress = '127.0.0.1' }: RequestParts,
   headers: Readonly<Record<string, string | undefined>> = {},
-): WireRequest {
+): ReceivedRequest {
   const { key = '', secret = '' } = account.gateway ?? {}
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   const timestamp = String(at)
@@ -97,7 +97,7 @@ export function gatewayRequest(
 }
 
 /** Signed by the scheme of the address. */
-export function requestFor(account: AccountSetup, parts: RequestParts): WireRequest {
+export function requestFor(account: ExchangeAccountSetup, parts: RequestParts): ReceivedRequest {
   return parts.path === GATEWAY_PATH
     ? gatewayRequest(account, parts)
     : signedRequest(account, parts)

@@ -1,8 +1,8 @@
-import { type AccountSetup } from '../../../src/simulator/shared/account.ts'
+import { type ExchangeAccountSetup } from '../../../src/simulator/shared/account.ts'
 import { Wire } from '../../../src/simulator/wire/handle.ts'
 import { defaultWireSettings, type WireSettings } from '../../../src/simulator/wire/settings.ts'
 import { type WireEvent } from '../../../src/simulator/wire/server-event.ts'
-import { bytesOf, type WireRequest } from '../../../src/simulator/wire/wire-request.ts'
+import { bytesOf, type ReceivedRequest } from '../../../src/simulator/wire/wire-request.ts'
 import { FakeCore } from './fake-core.ts'
 import { START_AT } from './signed-request.ts'
 
@@ -13,7 +13,7 @@ export class WireBench {
   readonly events: WireEvent[] = []
   now = START_AT
 
-  constructor(settings: Partial<WireSettings> = {}, accounts?: readonly AccountSetup[]) {
+  constructor(settings: Partial<WireSettings> = {}, accounts?: readonly ExchangeAccountSetup[]) {
     this.core = new FakeCore(accounts)
     this.wire = new Wire({
       exchange: this.core,
@@ -24,7 +24,7 @@ export class WireBench {
   }
 
   /** The envelope of the answer, with its HTTP status and headers beside it. */
-  ask(request: WireRequest) {
+  ask(request: ReceivedRequest) {
     const response = this.wire.handle(request)
     const { status, headers } = response
     const envelope = JSON.parse(bytesOf(response).toString()) as {

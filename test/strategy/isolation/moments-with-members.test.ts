@@ -6,7 +6,7 @@ import {
   HEADER_LENGTH,
   type Question,
   ROW_LENGTH,
-  type ThreadData,
+  type StrategyThreadData,
   toCrossingInstrument,
 } from '../../../src/strategy/isolation/thread-messages.ts'
 import { MomentWriter } from '../../../src/strategy/isolation/write-moment.ts'
@@ -29,7 +29,7 @@ class Pair {
       numbers: this.numbers,
       instruments,
       membersMax: MEMBERS_MAX,
-    } as unknown as ThreadData)
+    } as unknown as StrategyThreadData)
   }
 
   restart(): void {

@@ -16,9 +16,9 @@ test('a file that loops or waits while it is loaded is named; one that throws is
   const waits = write('waits.mts', 'await new Promise(() => undefined)')
   const loops = write('loops.mts', 'for (;;);')
 
-  expect(await findEndlessFile([throws])).toBeUndefined()
+  expect(await findEndlessFile({ files: [throws], drafts: [] })).toBeUndefined()
   for (const endless of [loops, waits]) {
-    expect(await findEndlessFile([throws, endless], 300)).toMatchObject({
+    expect(await findEndlessFile({ files: [throws, endless], drafts: [] }, 300)).toMatchObject({
       code: 'STRATEGY_IMPORT_HANGS',
       facts: { file: endless },
     })

@@ -4,7 +4,7 @@ import { cancelAll } from '../../../src/simulator/futures/orders/cancel-orders.t
 import { accountOf, type CoreState } from '../../../src/simulator/futures/core-state.ts'
 import { type ExchangeCore } from '../../../src/simulator/futures/exchange-core.ts'
 import { cancelOrder } from '../../../src/simulator/futures/orders/order-lifecycle.ts'
-import { type Order, orderIdText } from '../../../src/simulator/futures/orders/order.ts'
+import { type FuturesOrder, orderIdText } from '../../../src/simulator/futures/orders/order.ts'
 import { accept, type Reply } from '../../../src/simulator/shared/reply.ts'
 import { type VirtualFaults } from './virtual-faults.ts'
 import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
@@ -55,7 +55,7 @@ function endLater({
   order,
   delayMs,
 }: Pick<FaultyCancel, 'core' | 'time'> & {
-  readonly order: Order
+  readonly order: FuturesOrder
   readonly delayMs: number
 }): void {
   time.after(delayMs, () => core.carryOut(time.now, (state) => cancelOrder(state, order, 'user')))
@@ -63,7 +63,11 @@ function endLater({
 
 function cancelOthers(
   state: CoreState,
-  { met, skipped, lingering }: Readonly<Record<'met' | 'skipped' | 'lingering', readonly Order[]>>,
+  {
+    met,
+    skipped,
+    lingering,
+  }: Readonly<Record<'met' | 'skipped' | 'lingering', readonly FuturesOrder[]>>,
 ): BatchResult {
   const result: BatchResult = { successList: [], failureList: [] }
   for (const order of met) {

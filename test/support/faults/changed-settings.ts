@@ -2,7 +2,7 @@ import { parseOnGrid } from '../../../src/lib/grid.ts'
 import { type WirePosition } from '../../../src/protocol/futures/single-position.ts'
 import { type BatchPlaceItem } from '../../../src/protocol/futures/batch-place-order.ts'
 import { type BatchResult } from '../../../src/protocol/values.ts'
-import { type Instrument } from '../../../src/simulator/futures/instruments/instruments.ts'
+import { type ListedContract } from '../../../src/simulator/futures/instruments/instruments.ts'
 import { type Reply } from '../../../src/simulator/shared/reply.ts'
 
 /** Differences of an instrument from the configuration: grids, or settings changed by hand. */
@@ -41,7 +41,7 @@ export class SettingChanges {
   }
 
   objectTo(
-    { symbol, priceGrid, sizeGrid }: Instrument,
+    { symbol, priceGrid, sizeGrid }: ListedContract,
     { price, size, clientOid = '' }: BatchPlaceItem,
   ): BatchResult['failureList'][number] | undefined {
     const { priceSteps = 1, sizeSteps = 1 } = this.of(symbol)?.is ?? {}

@@ -2,12 +2,8 @@ import { toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { parseCore } from '../../../src/engine/replay/core-image.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { createEngine, resumeEngine } from '../../../src/engine/engine.ts'
-import {
-  countTotals,
-  laddersOf,
-  noteChanged,
-  sumSettled,
-} from '../../../src/engine/state/changes.ts'
+import { noteChanged } from '../../../src/engine/state/changes.ts'
+import { countTotals, sumSettled, laddersOf } from '../../../src/engine/state/totals.ts'
 import { needsNow } from '../../../src/engine/state/worst-case.ts'
 import { sumUpTo } from '../../../src/risk/resting-ladder.ts'
 import { type Core } from '../../../src/engine/state/core.ts'
@@ -20,8 +16,7 @@ import {
   writeEffect,
   writeEvent,
 } from '../../../src/engine/replay/event-text.ts'
-import { accountHoldingOf, holdingOf, pairKey } from '../../../src/engine/book/book.ts'
-import { ownMoneyOf } from '../../../src/engine/book/apply-fill.ts'
+import { accountHoldingOf, holdingOf, pairKey, ownMoneyOf } from '../../../src/engine/book/book.ts'
 import { findDifference } from '../../../src/engine/book/recount.ts'
 import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'

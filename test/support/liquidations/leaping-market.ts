@@ -1,6 +1,6 @@
 import {
   type Market,
-  type MarketState,
+  type StoredMarketState,
   type MarketStep,
   type MinuteBar,
 } from '../../../src/simulator/market/market.ts'
@@ -78,7 +78,7 @@ export class LeapingMarket implements Market {
     return []
   }
 
-  state(): MarketState {
+  state(): StoredMarketState {
     return { identity: this.identity }
   }
 

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { type JournalRecord, type StrategyKey, type UsedKey } from '../../../src/domain/record.ts'
-import { createNature, makeTables } from '../../../src/journal/journal-layout.ts'
+import { createMeta, makeTables } from '../../../src/journal/journal-layout.ts'
 import { KeyTable, NO_KEYS, readBuckets } from '../../../src/journal/tables/key-table.ts'
 
 /** Same as the daemon. */
@@ -18,7 +18,7 @@ export class StoredKeys {
   /** @param now Unix ms, our clock */
   constructor(now: () => number) {
     this.#now = now
-    this.#first = makeTables(this.#database, createNature('world', 'salt')).first
+    this.#first = makeTables(this.#database, createMeta('world', 'salt')).first
     this.#table = new KeyTable(this.#database, this.#first, NO_KEYS)
   }
 

@@ -1,5 +1,5 @@
 import type { LeaseTerms } from '../../../src/journal/postgres/lease.ts'
-import { schemaSql, STILL_HELD } from '../../../src/journal/postgres/tables.ts'
+import { schemaSql, STILL_HELD } from '../../../src/journal/postgres/server-schema.ts'
 import { evaluateSql, type SqlValue } from './sql-condition.ts'
 
 /** The product's SQL, whose conditions the server's model evaluates. */

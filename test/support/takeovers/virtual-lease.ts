@@ -67,9 +67,8 @@ export class VirtualLease {
 
   /** Why a request cannot be written, from the daemon's own signing code. */
   objectTo(endpoint: CallableName): string | undefined {
-    const written = this.#writer.write({ endpoint, query: '', body: '' }, () =>
-      this.#options.clock.now(),
-    )
+    const signedAt = this.#options.clock.now()
+    const written = this.#writer.write({ endpoint, query: '', body: '' }, signedAt)
     return written.kind === 'unwritable' ? written.message : undefined
   }
 

@@ -21,6 +21,7 @@ export const RULES = [
   'barrel',
   'any',
   'type-import',
+  'type-name',
   'reminder',
   'old-word',
   'comment-opening',

@@ -2,7 +2,7 @@ import { type ContractRules } from '../../../src/domain/contract-rules.ts'
 import { type TickerTable } from '../../../src/domain/ticker-table.ts'
 import { formatOnGrid } from '../../../src/lib/grid.ts'
 import { createRandom } from '../../../src/lib/random.ts'
-import { type Instrument } from '../../../src/simulator/futures/instruments/instruments.ts'
+import { type ListedContract } from '../../../src/simulator/futures/instruments/instruments.ts'
 
 /** Contracts and volumes change together, so often. */
 const SPELL_MS = 2500
@@ -25,7 +25,7 @@ type Lie = (typeof LIES)[number]
 
 export interface ChangingListOptions {
   readonly seed: string
-  readonly instruments: readonly Instrument[]
+  readonly instruments: readonly ListedContract[]
   /** @returns Unix ms, exchange clock; undefined once all is listed for good */
   readonly now: () => number | undefined
 }
@@ -113,7 +113,7 @@ export class ChangingList {
   }
 }
 
-function rulesOf({ priceGrid, sizeGrid, lotsMin, notionalMin }: Instrument): ContractRules {
+function rulesOf({ priceGrid, sizeGrid, lotsMin, notionalMin }: ListedContract): ContractRules {
   return {
     tickSize: priceGrid.step,
     lotSize: sizeGrid.step,

@@ -24,7 +24,7 @@ import {
 } from '../../../src/simulator/futures/exchange-core.ts'
 import {
   buildInstruments,
-  type Instrument,
+  type ListedContract,
 } from '../../../src/simulator/futures/instruments/instruments.ts'
 import { type Reply } from '../../../src/simulator/shared/reply.ts'
 import { type CoreSettings } from '../../../src/simulator/futures/settings.ts'
@@ -67,7 +67,7 @@ export interface VirtualExchangeOptions {
   readonly lieMsMax?: number | undefined
   readonly hasChangingList?: boolean | undefined
   /** Instead of the random walks. */
-  readonly market?: (instruments: readonly Instrument[]) => Market
+  readonly market?: (instruments: readonly ListedContract[]) => Market
 }
 
 export const MARKET_STEP_MS = 100
@@ -85,7 +85,7 @@ export class VirtualExchange implements SimulatedExchange {
   readonly suspensions: Suspensions
   readonly settingChanges: SettingChanges
   readonly brokenFills: BrokenFills
-  readonly instruments: readonly Instrument[]
+  readonly instruments: readonly ListedContract[]
   /** Keyed by tradeId: fills that no read shows. */
   readonly unseen = new Set<string>()
   /** Prices of the random walks in ticks, whatever answers say. */
@@ -363,7 +363,7 @@ export class VirtualExchange implements SimulatedExchange {
 }
 
 /** Contracts that the simulator lacks are derived from this one. */
-function isModel({ symbol }: Instrument): boolean {
+function isModel({ symbol }: ListedContract): boolean {
   return symbol === 'ETHUSDT'
 }
 

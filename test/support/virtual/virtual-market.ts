@@ -1,7 +1,7 @@
 import { createRandom, type Random } from '../../../src/lib/random.ts'
 import {
   type Market,
-  type MarketState,
+  type StoredMarketState,
   type MarketStep,
   type MinuteBar,
   type MutableQuote,
@@ -64,7 +64,7 @@ export class VirtualMarket implements Market {
   }
 
   /** Never restored: only its shape matters. */
-  state(): MarketState {
+  state(): StoredMarketState {
     return { identity: this.identity }
   }
 

@@ -4,7 +4,7 @@ import type { Answer } from '../../../src/domain/answer.ts'
 import type {
   WireAnswer,
   WireOutcome,
-  WireRequest,
+  TransportRequest,
 } from '../../../src/exchange/client/transport.ts'
 import type { Carrier } from '../../../src/exchange/exchange-client.ts'
 import { type EndpointName, endpointNamed } from '../../../src/protocol/endpoints.ts'
@@ -18,7 +18,7 @@ export interface WireCarrierOptions {
   readonly faults: VirtualFaults
 }
 
-type Written = Pick<WireRequest<unknown>, 'target' | 'headers' | 'body'>
+type Written = Pick<TransportRequest<unknown>, 'target' | 'headers' | 'body'>
 
 /** Endpoints of a world. */
 const ENDPOINTS = [
@@ -43,7 +43,7 @@ export class WireCarrier implements Carrier {
     this.#options = options
   }
 
-  send<Result>(request: WireRequest<Result>): Promise<WireOutcome<Result>> {
+  send<Result>(request: TransportRequest<Result>): Promise<WireOutcome<Result>> {
     const { wire } = this.#options
     const { time, network, gate } = wire
     const site = siteOf(request.target)
@@ -66,7 +66,7 @@ export class WireCarrier implements Carrier {
 
   #write<Result>(
     site: WiredEndpoint,
-    request: WireRequest<Result>,
+    request: TransportRequest<Result>,
     resolve: (outcome: WireOutcome<Result>) => void,
   ): void {
     const { wire, faults } = this.#options
@@ -125,7 +125,7 @@ function siteOf(target: string): WiredEndpoint {
 }
 
 function toOutcome<Result>(
-  request: WireRequest<Result>,
+  request: TransportRequest<Result>,
   bytes: Bytes,
   times: Pick<WireAnswer, 'sentAt' | 'receivedAt'>,
 ): WireOutcome<Result> {

@@ -51,7 +51,6 @@ export function createWiredCalls(options: WiredCallsOptions): ExchangePort {
       readFills: (query) => client.readFills({ ...query, pageMax: pageFills }),
     },
     settings,
-    onBatch: () => () => undefined,
     clock,
     onRefused: () => undefined,
     onBroken,

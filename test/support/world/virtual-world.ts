@@ -10,7 +10,7 @@ import { type EngineSettings, type StrategySettings } from '../../../src/engine/
 import { type Effect } from '../../../src/engine/effect.ts'
 import { type EngineCommand, type StopPolicy } from '../../../src/engine/event.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
-import { type Instrument as ListedInstrument } from '../../../src/simulator/futures/instruments/instruments.ts'
+import { type ListedContract as ListedInstrument } from '../../../src/simulator/futures/instruments/instruments.ts'
 import { type Strategy } from '../../../src/strategy/define-strategy.ts'
 import { paceLimitsOf, recordsOfFormer } from './account-plan.ts'
 import { limitsOf, ORDER_LOTS_MAX } from './world-limits.ts'

@@ -8,7 +8,7 @@ import {
   type TrialRequest,
 } from '../../../src/sweep-run/queue/trial-queue.ts'
 import { FleetMember } from '../../../src/journal/postgres/fleet-member.ts'
-import { FleetReader } from '../../../src/journal/fleet/read-fleet.ts'
+import { FleetReader } from '../../../src/journal/fleet/fleet-reader.ts'
 import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
 import { askServer, newQueue } from './sweep-scene.ts'
 

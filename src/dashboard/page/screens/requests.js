@@ -12,7 +12,7 @@ export function Requests({ live }) {
 function Proposals({ live }) {
   const { value = [] } = usePolled(() => read('/v1/proposals'), [live.head.startedAt], PROPOSALS_EVERY_MS)
   if (value.length === 0) return undefined
-  return html`<${Card} title="Waits for a one-time code" aside=${html`<code>intentd confirm ID</code>`}>
+  return html`<${Card} title="Waits for a one-time code" aside=${html`<code>intentd confirm${live.head.configOption} ID</code>`}>
     <${Table}
       keyOf=${(row) => row.id}
       rows=${value}

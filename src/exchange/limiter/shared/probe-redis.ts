@@ -11,7 +11,7 @@ export interface ProbedRedis {
 
 const KEY = 'intentd:limits:probe'
 
-/** Always late: the script answers before it reads anything. */
+/** The script answers before it reads anything, because this report is always late. */
 const LATE: ShareReport = {
   id: 'probe',
   sequence: 0,

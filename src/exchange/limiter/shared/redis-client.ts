@@ -3,13 +3,17 @@ import { messageOf } from '../../../lib/failure.ts'
 import { adviseCertificate, COPY_IN_VARIABLE } from '../../../lib/net/certificate.ts'
 import type { Secret } from '../../../lib/secret.ts'
 
-type Settings = Omit<RedisOptions, 'replyMapping'>
+type RedisSettings = Omit<RedisOptions, 'replyMapping'>
 
 /**
- * The library takes a user in the address, `redis://limits@cache.example:6379`, for an empty
- * password, and ignores the given one.
+ * For an empty password the library takes a user in the address
+ * (`redis://limits@cache.example:6379`), and ignores the given one.
  */
-export function createRedis(url: string, password: Secret | undefined, options: Settings): Redis {
+export function createRedis(
+  url: string,
+  password: Secret | undefined,
+  options: RedisSettings,
+): Redis {
   const bare = new URL(url)
   bare.username = ''
   return new Redis(bare.href, { ...loginOf(url, password), ...options })
@@ -18,7 +22,7 @@ export function createRedis(url: string, password: Secret | undefined, options: 
 const ANSWER_MS_MAX = 5000
 
 /**
- * Needs a connection of its own.
+ * Opens a connection for the question.
  * @throws Error in the server's or client's words, with advice if the server refuses; for a refused
  * certificate Node's own error, for {@link adviseCertificate}
  */
@@ -54,7 +58,7 @@ function isCertificateRefused(error: unknown): error is Error {
   return adviseCertificate(error, COPY_IN_VARIABLE) !== undefined
 }
 
-function loginOf(url: string, password: Secret | undefined): Settings {
+function loginOf(url: string, password: Secret | undefined): RedisSettings {
   if (password === undefined) return {}
   const username = decodeURIComponent(new URL(url).username)
   return { password: password.reveal(), ...(username === '' ? {} : { username }) }
@@ -71,7 +75,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   DENIED: 'it takes no other machines (protected mode): set requirepass there, and bind',
 }
 
-/** NOPERM within a script, in the words of 7.0, and of 7.2 or Valkey. */
+/** Servers say NOPERM within a script in two ways: 7.0, and 7.2 or Valkey. */
 const NOT_IN_SCRIPT = /script can't run this command|ACL failure in script/
 
 export function explainRefusal(error: unknown): unknown {

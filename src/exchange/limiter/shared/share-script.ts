@@ -1,6 +1,6 @@
 export interface LimitReport {
   readonly calls: number
-  /** A call may still count this long after its holder's lease: the window and a late request. */
+  /** So long after its holder's lease a call may still count: the window and a late request. */
   readonly lockMs: number
   readonly held: number
   readonly need: number
@@ -18,7 +18,7 @@ export interface ShareReport {
   readonly slackMs: number
   readonly members: number
   readonly isLeaving: boolean
-  /** No call yet. Its previous run's calls are held under the previous id. */
+  /** No call was made yet. Calls of the previous run are held under its own id. */
   readonly isNew: boolean
   readonly limits: readonly LimitReport[]
 }
@@ -34,7 +34,7 @@ export interface ShareAnswer {
   readonly limits?: readonly {
     readonly held: number
     readonly target: number
-    /** Calls of gone members, which may still count. */
+    /** Calls of gone members may still count. */
     readonly gone: number
   }[]
 }

@@ -32,7 +32,7 @@ export interface SharedLimitsView {
   readonly reason: string | undefined
   readonly members: number
   readonly membersMax: number
-  /** Calls a window that this one may make now, and of all members together. */
+  /** Calls a window that this member may make now, and that all members together may make. */
   readonly limits: (Pick<Shared, 'name' | 'calls' | 'perMs' | 'gone'> & {
     readonly mayMake: number
   })[]
@@ -87,7 +87,7 @@ const REFUSED_QUIETLY_MS = LASTING_MS + 2 * RENEW_MS
 export class SharedLimits {
   readonly #options: SharedLimitsOptions
   readonly #limits: Shared[] = []
-  /** Both clocks of the machine count. */
+  /** The lease ends when either clock of the machine says so. */
   #deadline: { readonly monotonic: number; readonly now: number } | undefined
   /** The server's time was `now` between `asked` and `answered`, both monotonic ms. */
   #server: { readonly now: number; readonly asked: number; readonly answered: number } | undefined
@@ -223,8 +223,8 @@ export class SharedLimits {
   }
 
   /**
-   * When borrowers must have dropped, monotonic ms: the server took our last report as the
-   * beginning of a lease at the latest, and another's was renewed at the end of that one.
+   * @returns when borrowers must have dropped, monotonic ms: the server took our last report as the
+   * beginning of a lease at the latest, and another's was renewed at the end of that one
    */
   #returnsAt(limit: Shared): number {
     return this.#sentAt + (SLACK_MS + 2 * LASTING_MS + this.#lockMsOf(limit)) * (1 + DRIFT)

@@ -1,6 +1,6 @@
-import { symbolOf, type Account, type CoreState } from '../core-state.ts'
+import { symbolOf, type ExchangeAccount, type CoreState } from '../core-state.ts'
 import { priceText, sizeText } from '../instruments/instruments.ts'
-import { referenceOf, wireSide, type Order } from '../orders/order.ts'
+import { referenceOf, wireSide, type FuturesOrder } from '../orders/order.ts'
 import { isPending } from '../plans/plan-order.ts'
 import { averageEntry, unrealised, type Position } from '../positions/position.ts'
 import { textsOf } from '../../wallet/rounding.ts'
@@ -8,7 +8,7 @@ import type { CoinBalance } from './ledger.ts'
 
 export type LedgerStatement = Readonly<ReturnType<typeof ledgerStatement>>
 
-export function ledgerStatement(state: CoreState, account: Account) {
+export function ledgerStatement(state: CoreState, account: ExchangeAccount) {
   const { setup, coins, positions, openOrders, planOrders, counts } = account
   return {
     uid: setup.uid,
@@ -44,7 +44,7 @@ function toPosition(state: CoreState, position: Position) {
   }
 }
 
-function toOrder(state: CoreState, order: Order) {
+function toOrder(state: CoreState, order: FuturesOrder) {
   const { instrument } = symbolOf(state, order.symbol)
   return {
     ...referenceOf(order),

@@ -9,9 +9,9 @@ export const NO_COUNTERPARTIES = {
   insurance: ZERO,
 }
 
-export type Counterparties = Record<keyof typeof NO_COUNTERPARTIES, Decimal>
+export type FuturesCounterparties = Record<keyof typeof NO_COUNTERPARTIES, Decimal>
 
-/** Columns add up to a balance. Paid fees are positive, paid funding is negative. */
+/** The columns add up to a balance. Paid fees are positive, paid funding is negative. */
 export const NO_MONEY = {
   opening: ZERO,
   deposits: ZERO,
@@ -35,13 +35,13 @@ const BOOKINGS = {
   insurance: ['insurance', 'insurance'],
 } as const
 
-export type Booking = keyof typeof BOOKINGS
+export type BookingKind = keyof typeof BOOKINGS
 
 /** @param amount margin coin; a paid fee is negative */
 export function book(
-  booking: Booking,
+  booking: BookingKind,
   amount: Decimal,
-  counterparties: Counterparties,
+  counterparties: FuturesCounterparties,
   account: CoinBalance,
 ): void {
   const [counterparty, column] = BOOKINGS[booking]
@@ -55,7 +55,7 @@ export type BookSum = Readonly<ReturnType<typeof bookSum>>
 
 export function bookSum(
   marginCoin: string,
-  counterparties: Counterparties,
+  counterparties: FuturesCounterparties,
   balances: Iterable<Decimal>,
 ) {
   const accounts = sumDecimals(balances)

@@ -23,7 +23,6 @@ export function listedSymbol(
     : refusals.symbolUnknown(symbol)
 }
 
-/** Samples outside the document write the margin coin in lower case too. */
 export function namedSymbol(
   state: CoreState,
   request: SymbolRequest & { readonly marginCoin: string },

@@ -3,14 +3,14 @@ import { deliveryStatus } from './delivery-status.ts'
 import { cancelOrder } from '../orders/order-lifecycle.ts'
 import { PLAN_ORDERS, SYMBOLS } from '../stored-entities.ts'
 import { refusals } from '../../shared/refusals.ts'
-import type { Refusal } from '../../shared/reply.ts'
+import type { RefusedReply } from '../../shared/reply.ts'
 import { settlePosition } from '../positions/system-close.ts'
 
 export function deliveryRefusal(
   symbol: SymbolState,
   now: number,
   isOpening: boolean,
-): Refusal | undefined {
+): RefusedReply | undefined {
   if (symbol.isSettled) return refusals.delisted
   switch (deliveryStatus(symbol, now)) {
     case 'delivery_config_period':
@@ -24,7 +24,7 @@ export function deliveryRefusal(
   }
 }
 
-export function cancelRefusal(symbol: SymbolState, now: number): Refusal | undefined {
+export function cancelRefusal(symbol: SymbolState, now: number): RefusedReply | undefined {
   return deliveryStatus(symbol, now) === 'delivery_period' && !symbol.isSettled
     ? refusals.suspended
     : undefined
@@ -35,7 +35,6 @@ export function isTrading({ instrument, isSettled, opensAt }: SymbolState, now: 
   return now >= opensAt && now < (instrument.delivery?.deliveryAt ?? Number.POSITIVE_INFINITY)
 }
 
-/** Delivery or delisting, whichever is first; infinite if there is none any more. */
 export function settlementAt(state: CoreState, symbol: SymbolState): number {
   if (symbol.isSettled) return Number.POSITIVE_INFINITY
   const { delivery } = symbol.instrument
@@ -44,12 +43,11 @@ export function settlementAt(state: CoreState, symbol: SymbolState): number {
   return Math.min(deliveredAt, delistedAt(state, symbol))
 }
 
-/** While the market is paused, its prices do not end. */
 function delistedAt({ clock }: CoreState, { endsAt }: SymbolState): number {
   return clock.pausedAt > 0 ? Number.POSITIVE_INFINITY : endsAt + clock.pausedMs
 }
 
-/** Both pay the taker fee. */
+/** Both sides pay the taker fee. */
 export function settleContract(state: CoreState, symbol: SymbolState): void {
   const { buys, sells, positions, planOrders, instrument } = symbol
   const isDelisted = delistedAt(state, symbol) <= state.clock.now

@@ -2,18 +2,18 @@ import { USUAL_FUNDING_MINUTES } from '../../market/fair-price.ts'
 import type { MarketInstrument } from '../../market/market.ts'
 import { decimal, type Decimal } from '../../../lib/decimal.ts'
 import { createGrid, formatOnGrid, type Grid } from '../../../lib/grid.ts'
-import type { ProductType } from '../../../protocol/values.ts'
+import type { WireProductType } from '../../../protocol/values.ts'
 
-/** Up to a value of `notionalMax` (quote coin), positions need `rate` of it. */
-export interface MaintenanceTier {
+/** Positions up to a value of `notionalMax` (quote coin) need `rate` of it. */
+export interface ContractTier {
   readonly notionalMax: number
   readonly rate: string
   readonly rateFloat: number
 }
 
-export interface Instrument {
+export interface ListedContract {
   readonly symbol: string
-  readonly productType: ProductType
+  readonly productType: WireProductType
   readonly baseCoin: string
   readonly quoteCoin: string
   readonly marginCoin: string
@@ -25,12 +25,12 @@ export interface Instrument {
   readonly limitLotsMax: number
   readonly marketLotsMax: number
   readonly notionalMin: string
-  /** 0.01 lets a buy be 1 % above the mark price, a sell 1 % below it. */
+  /** At 0.01 a buy may be 1 % above the mark price, a sell 1 % below it. */
   readonly priceLimitRatio: number
   readonly symbolOrdersMax: number
   readonly productOrdersMax: number
   readonly leverageMax: number
-  readonly maintenanceTiers: readonly MaintenanceTier[]
+  readonly maintenanceTiers: readonly ContractTier[]
   readonly delivery: { readonly listedAt: number; readonly deliveryAt: number } | undefined
   readonly fundingMinutes: readonly number[]
   readonly startPrice: string
@@ -40,20 +40,20 @@ export interface Instrument {
   readonly lotFloat: number
 }
 
-interface InstrumentRow
+interface ContractRow
   extends
-    Pick<Instrument, 'symbol' | 'productType' | 'baseCoin' | 'quoteCoin'>,
+    Pick<ListedContract, 'symbol' | 'productType' | 'baseCoin' | 'quoteCoin'>,
     Readonly<typeof BTC> {
-  readonly delivery?: Instrument['delivery']
+  readonly delivery?: ListedContract['delivery']
 }
 
 function maintenanceTiers(
   rows: readonly (readonly [notionalMax: number, rate: string])[],
-): MaintenanceTier[] {
+): ContractTier[] {
   return rows.map(([notionalMax, rate]) => ({ notionalMax, rate, rateFloat: Number(rate) }))
 }
 
-/** BTC's sizes are those of the vendor's contract sample, ETH's are in proportion. */
+/** BTC's sizes are those of the vendor's contract sample, and ETH's are in proportion. */
 const BTC = {
   tickSize: '0.1',
   lotSize: '0.001',
@@ -62,7 +62,7 @@ const BTC = {
   marketLotsMax: 220_000,
   startPrice: '65000',
   dailyTurnover: 2e9,
-  // Real answers only show the first tier's rate.
+  // Real answers show only the first tier's rate.
   maintenanceTiers: maintenanceTiers([
     [1_000_000, '0.004'],
     [5_000_000, '0.005'],
@@ -85,7 +85,7 @@ const ETH = {
   ]),
 }
 
-const PERPETUALS: readonly InstrumentRow[] = [
+const PERPETUALS: readonly ContractRow[] = [
   { symbol: 'BTCUSDT', productType: 'USDT-FUTURES', baseCoin: 'BTC', quoteCoin: 'USDT', ...BTC },
   { symbol: 'ETHUSDT', productType: 'USDT-FUTURES', baseCoin: 'ETH', quoteCoin: 'USDT', ...ETH },
   { symbol: 'BTCUSD', productType: 'COIN-FUTURES', baseCoin: 'BTC', quoteCoin: 'USD', ...BTC },
@@ -107,13 +107,14 @@ const PERPETUALS: readonly InstrumentRow[] = [
   },
 ]
 
-export function buildInstruments(...deliveries: readonly number[]): readonly Instrument[] {
+export function buildInstruments(...deliveries: readonly number[]): readonly ListedContract[] {
   const rows = deliveries.map((deliveryAt, index) => deliveryRow(deliveryAt, deliveries[index - 1]))
   return [...PERPETUALS, ...rows].map(buildInstrument)
 }
 
 /**
- * The last one may still be unsettled, if the simulator stopped; a year is as long as it may run.
+ * Includes the last one, which may still be unsettled if the simulator was stopped, and those of
+ * the coming year.
  */
 export function quarterlyDeliveries(now: number): readonly number[] {
   const first = nextQuarterlyDelivery(now - QUARTER_MS)
@@ -134,15 +135,15 @@ export function nextQuarterlyDelivery(now: number): number {
   throw new RangeError(`no delivery date after ${start.toISOString()}`)
 }
 
-export function priceText(instrument: Instrument, ticks: number): string {
+export function priceText(instrument: ListedContract, ticks: number): string {
   return formatOnGrid(instrument.priceGrid, ticks)
 }
 
-export function sizeText(instrument: Instrument, lots: number): string {
+export function sizeText(instrument: ListedContract, lots: number): string {
   return formatOnGrid(instrument.sizeGrid, lots)
 }
 
-export function toMarketInstrument(instrument: Instrument): MarketInstrument {
+export function toMarketInstrument(instrument: ListedContract): MarketInstrument {
   const { symbol, startPrice, dailyTurnover, fundingMinutes } = instrument
   return {
     symbol,
@@ -156,11 +157,10 @@ export function toMarketInstrument(instrument: Instrument): MarketInstrument {
 
 const DAY_MS = 86_400_000
 const LISTED_BEFORE_MS = 182 * DAY_MS
-/** No two quarterly deliveries are further apart. */
 const QUARTER_MS = 98 * DAY_MS
 const CALENDAR_DELIVERIES = 6
 
-function deliveryRow(deliveryAt: number, listedAt = deliveryAt - LISTED_BEFORE_MS): InstrumentRow {
+function deliveryRow(deliveryAt: number, listedAt = deliveryAt - LISTED_BEFORE_MS): ContractRow {
   const date = new Date(deliveryAt).toISOString()
   return {
     symbol: `BTCUSD_${date.slice(2, 4)}${date.slice(5, 7)}${date.slice(8, 10)}`,
@@ -172,7 +172,7 @@ function deliveryRow(deliveryAt: number, listedAt = deliveryAt - LISTED_BEFORE_M
   }
 }
 
-function buildInstrument(row: InstrumentRow): Instrument {
+function buildInstrument(row: ContractRow): ListedContract {
   const isInverse = row.productType === 'COIN-FUTURES' || row.productType === 'SCOIN-FUTURES'
   const { tickSize, lotSize, ...columns } = row
   return {

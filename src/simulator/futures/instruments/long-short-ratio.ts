@@ -10,7 +10,6 @@ const DAY_MS = 24 * HOUR_MS
 const DRAWS = 12
 const DEVIATION = 0.12
 
-/** Each point depends only on seed, symbol and time. */
 export function longShortRatio(
   state: CoreState,
   _: unknown,

@@ -38,7 +38,7 @@ export function rounded(value: number, decimals: number): number {
   const scale = SCALES[decimals] ?? 10 ** decimals
   const scaled = value * scale
   const whole = Math.round(scaled)
-  // The text decides products that a float may have rounded over a half.
+  // The text decides a product that a float may have rounded over a half.
   const isClear =
     Math.abs(scaled) < CLEAR_MAX && Math.abs(Math.abs(scaled - whole) - 0.5) > HALF_MARGIN
   return (isClear ? whole / scale : Number(value.toFixed(decimals))) + 0
@@ -46,13 +46,13 @@ export function rounded(value: number, decimals: number): number {
 
 const SCALES: readonly number[] = Array.from({ length: 9 }, (_, decimals) => 10 ** decimals)
 
-/** Products below this are exact to a hundredth of {@link HALF_MARGIN}. */
+/** Products below it are exact to a hundredth of {@link HALF_MARGIN}. */
 const CLEAR_MAX = 2 ** 40
 const HALF_MARGIN = 0.01
 
 export type TickerNumbers = ReturnType<typeof writeTicker<number, number>>
 
-/** Only deliveryStatus is not null for a perpetual contract. */
+/** A perpetual contract has only the deliveryStatus of the fields about delivery. */
 export function toTicker(state: CoreState, symbol: SymbolState): WireTicker {
   return writeTicker(state, symbol, TEXTS)
 }
@@ -119,10 +119,9 @@ function writeTicker<Value, Nothing>(
   }
 }
 
-/** Within a minute, only a quote changes a ticker. */
 const MINUTE_MS = 60_000
 
-/** The same array until a ticker changes, so its JSON is written once. */
+/** Returns the same array until a ticker changes, so that its JSON is written once. */
 export function tickers(
   state: CoreState,
   _: unknown,
@@ -136,7 +135,7 @@ export function tickers(
   return accept(rows)
 }
 
-/** The values only grow, so the sum is constant while each is. */
+/** The terms only grow, so an equal sum means that none has changed. */
 function movesOf(state: CoreState, productType: string): number {
   const { now } = state.clock
   let moves = Math.floor(now / MINUTE_MS)

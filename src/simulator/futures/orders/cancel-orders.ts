@@ -7,9 +7,8 @@ import { cancelRefusal } from '../instruments/delivery.ts'
 import { isOfAsked, listedSymbol } from '../instruments/asked-symbols.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { cancelOrder } from './order-lifecycle.ts'
-import { referenceOf, type Order } from './order.ts'
+import { referenceOf, type FuturesOrder } from './order.ts'
 
-/** Trigger orders and position exits stay. */
 export function cancelAll(
   state: CoreState,
   { uid }: AccountRef,
@@ -25,7 +24,7 @@ export function cancelAll(
   return eachOf(doomed, ({ order }) => cancelByUser(state, order))
 }
 
-export function cancelByUser(state: CoreState, order: Order): Reply<OrderReference> {
+export function cancelByUser(state: CoreState, order: FuturesOrder): Reply<OrderReference> {
   const refusal = cancelRefusal(symbolOf(state, order.symbol), state.clock.now)
   if (refusal !== undefined) return refusal
   cancelOrder(state, order, 'user')

@@ -3,9 +3,9 @@ import type { Venue } from '../../matching/venue.ts'
 import { accountOf, symbolOf, venueOf, type CoreState, type SymbolState } from '../core-state.ts'
 import { closableLots, fillableLots, settleTrade } from '../positions/settle-trade.ts'
 import { ACCOUNTS, ORDERS, SYMBOLS } from '../stored-entities.ts'
-import { mayOpen, type Order } from './order.ts'
+import { mayOpen, type FuturesOrder } from './order.ts'
 
-export function createFuturesVenue(state: CoreState, symbol: SymbolState): Venue<Order> {
+export function createFuturesVenue(state: CoreState, symbol: SymbolState): Venue<FuturesOrder> {
   const { clock, rows, matching, arrivals, settings } = state
   return {
     ...matching,
@@ -38,6 +38,6 @@ export function createFuturesVenue(state: CoreState, symbol: SymbolState): Venue
   }
 }
 
-export function enterMatching(state: CoreState, order: Order): void {
+export function enterMatching(state: CoreState, order: FuturesOrder): void {
   enterMarket(venueOf(symbolOf(state, order.symbol)), order)
 }

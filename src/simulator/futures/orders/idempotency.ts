@@ -1,16 +1,16 @@
 import { accept, type OrderReference, type Reply } from '../../shared/reply.ts'
 import { refusals } from '../../shared/refusals.ts'
-import type { Account, CoreState, IdempotencyEntry } from '../core-state.ts'
+import type { ExchangeAccount, CoreState, IdempotencyEntry } from '../core-state.ts'
 import { orderIdText } from './order.ts'
 import { IDEMPOTENCY, ORDERS, PLAN_ORDERS } from '../stored-entities.ts'
 
 /**
- * Document: "clientOid: Unique; idempotency window 20 minutes". After the window, a retry makes a
- * second order even if the first is open.
+ * Document: "clientOid: Unique; idempotency window 20 minutes". After the window a retry makes a
+ * second order even while the first is open.
  */
 export function findEarlierOrder(
   { settings, clock }: CoreState,
-  { openOrders, idempotency }: Account,
+  { openOrders, idempotency }: ExchangeAccount,
   clientOid: string,
 ): Reply<OrderReference> | undefined {
   if (settings.idempotency === 'pendingOnly') {
@@ -25,7 +25,11 @@ export function findEarlierOrder(
   return accept({ orderId: entry.isWithoutId ? '' : orderIdText(entry.orderSequence), clientOid })
 }
 
-export function rememberOrder(state: CoreState, account: Account, entry: IdempotencyEntry): void {
+export function rememberOrder(
+  state: CoreState,
+  account: ExchangeAccount,
+  entry: IdempotencyEntry,
+): void {
   account.idempotency.delete(entry.clientOid)
   account.idempotency.set(entry.clientOid, entry)
   state.rows.put(IDEMPOTENCY, { uid: account.setup.uid, ...entry })
@@ -35,7 +39,7 @@ export function rememberOrder(state: CoreState, account: Account, entry: Idempot
   }
 }
 
-export function pruneWindow(state: CoreState, account: Account): void {
+export function pruneWindow(state: CoreState, account: ExchangeAccount): void {
   const endedAt = state.clock.now - state.settings.idempotencyWindowMs
   for (const entry of account.idempotency.values()) {
     if (entry.at > endedAt) break
@@ -57,7 +61,7 @@ export function pruneWindow(state: CoreState, account: Account): void {
   }
 }
 
-function forget(state: CoreState, account: Account, entry: IdempotencyEntry): void {
+function forget(state: CoreState, account: ExchangeAccount, entry: IdempotencyEntry): void {
   account.idempotency.delete(entry.clientOid)
   state.rows.drop(IDEMPOTENCY, { uid: account.setup.uid, ...entry })
 }

@@ -1,10 +1,10 @@
 import { ZERO } from '../../../lib/decimal.ts'
 import { levelTicksAt, reachesMarket } from '../../matching/displayed-market.ts'
-import { accept, type Refusal, type Reply } from '../../shared/reply.ts'
+import { accept, type RefusedReply, type Reply } from '../../shared/reply.ts'
 import {
   coinOf,
   positionOf,
-  type Account,
+  type ExchangeAccount,
   type CoreState,
   type SymbolState,
 } from '../core-state.ts'
@@ -14,22 +14,22 @@ import { availableMargin, openingCost, openingLots } from '../positions/margin.t
 import { quoteValue } from '../positions/position.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { cancelOrder, closingOrders } from './order-lifecycle.ts'
-import { reduces, remainingLots, remainingLotsOf, type OrderTerms } from './order.ts'
+import { reduces, remainingLots, remainingLotsOf, type FuturesOrderTerms } from './order.ts'
 
 export interface OrderAdmission {
-  readonly terms: OrderTerms
+  readonly terms: FuturesOrderTerms
   readonly isWithoutId: boolean
 }
 
 interface Placement {
   readonly state: CoreState
-  readonly account: Account
+  readonly account: ExchangeAccount
   readonly symbol: SymbolState
-  readonly terms: OrderTerms
+  readonly terms: FuturesOrderTerms
   readonly opening: number
 }
 
-const RULES: readonly ((placement: Placement) => Refusal | undefined)[] = [
+const RULES: readonly ((placement: Placement) => RefusedReply | undefined)[] = [
   ({ state, symbol, opening }) => deliveryRefusal(symbol, state.clock.now, opening > 0),
   ({ symbol }) => (symbol.market.at === 0 ? refusals.suspended : undefined),
   priceRefusal,
@@ -39,12 +39,12 @@ const RULES: readonly ((placement: Placement) => Refusal | undefined)[] = [
   marginRefusal,
 ]
 
-/** The first refusing rule decides. Older orders are cancelled only for an admitted order. */
+/** The first rule that refuses decides. Older orders are cancelled only for an admitted order. */
 export function admitOrder(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   symbol: SymbolState,
-  terms: OrderTerms,
+  terms: FuturesOrderTerms,
 ): Reply<OrderAdmission> {
   const placement = { state, account, symbol, terms, opening: openingLots(account, terms) }
   for (const rule of RULES) {
@@ -55,10 +55,9 @@ export function admitOrder(
   return closes ? admitClose(placement) : accept({ terms, isWithoutId: false })
 }
 
-/** A multiple of the mark price that keeps prices within safe integers. */
 const SELL_PRICE_MAX = 10
 
-function priceRefusal({ symbol, terms }: Placement): Refusal | undefined {
+function priceRefusal({ symbol, terms }: Placement): RefusedReply | undefined {
   const { orderType, direction, priceTicks } = terms
   const { instrument, markTicks } = symbol
   if (orderType === 'market' || markTicks === 0) return undefined
@@ -73,10 +72,10 @@ function priceRefusal({ symbol, terms }: Placement): Refusal | undefined {
     : undefined
 }
 
-/** Keeps price times size exact in integers at the highest sell price. */
+/** Price times size is exact in integers up to the highest sell price. */
 const TICK_LOTS_MAX = Number.MAX_SAFE_INTEGER / (4 * SELL_PRICE_MAX)
 
-function sizeRefusal({ account, symbol, terms, opening }: Placement): Refusal | undefined {
+function sizeRefusal({ account, symbol, terms, opening }: Placement): RefusedReply | undefined {
   const { orderType, lots, priceTicks } = terms
   const { limitLotsMax, marketLotsMax, notionalMin } = symbol.instrument
   if (lots > (orderType === 'limit' ? limitLotsMax : marketLotsMax))
@@ -93,7 +92,7 @@ function sizeRefusal({ account, symbol, terms, opening }: Placement): Refusal | 
 }
 
 function heldLots(
-  { positions, openOrders }: Account,
+  { positions, openOrders }: ExchangeAccount,
   { instrument: { symbol } }: SymbolState,
 ): number {
   let held = 0
@@ -102,8 +101,8 @@ function heldLots(
   return held
 }
 
-/** With a matching lag the order is accepted first and cancelled on arrival. */
-function postOnlyRefusal({ state, symbol, terms }: Placement): Refusal | undefined {
+/** With a matching lag the order is accepted first, and cancelled when it arrives. */
+function postOnlyRefusal({ state, symbol, terms }: Placement): RefusedReply | undefined {
   const { postOnlyCross, matchingLagMs } = state.settings
   if (terms.force !== 'post_only' || terms.orderType !== 'limit') return undefined
   if (postOnlyCross === 'cancel' || matchingLagMs > 0 || !reachesMarket(symbol.market, terms))
@@ -111,7 +110,7 @@ function postOnlyRefusal({ state, symbol, terms }: Placement): Refusal | undefin
   return terms.direction === 'buy' ? refusals.postOnlyBuyWouldTake : refusals.postOnlySellWouldTake
 }
 
-function countRefusal({ state, account, symbol, terms }: Placement): Refusal | undefined {
+function countRefusal({ state, account, symbol, terms }: Placement): RefusedReply | undefined {
   const { symbolOrdersMax, productOrdersMax, productType } = symbol.instrument
   if (
     terms.orderType === 'market' ||
@@ -129,14 +128,19 @@ function countRefusal({ state, account, symbol, terms }: Placement): Refusal | u
   return ofProduct >= productOrdersMax ? refusals.ordersFull.product : undefined
 }
 
-function marginRefusal({ state, account, symbol, terms, opening }: Placement): Refusal | undefined {
+function marginRefusal({
+  state,
+  account,
+  symbol,
+  terms,
+  opening,
+}: Placement): RefusedReply | undefined {
   if (opening === 0) return undefined
   const { marginCoin } = symbol.instrument
   if (coinOf(account, marginCoin).balance.lte(ZERO)) return refusals.balanceEmpty
   const available = availableMargin(state, account, marginCoin)
   if (available.lte(ZERO)) return refusals.balanceTiedUp
   const { orderType, direction } = terms
-  // A market order may fill at the worst displayed price.
   const worst = levelTicksAt(
     symbol.market,
     direction,

@@ -1,16 +1,22 @@
 import { createRandom } from '../../../lib/random.ts'
 import { drawLatency } from '../../shared/latency.ts'
-import { accountOf, symbolOf, venueOf, type Account, type CoreState } from '../core-state.ts'
+import {
+  accountOf,
+  symbolOf,
+  venueOf,
+  type ExchangeAccount,
+  type CoreState,
+} from '../core-state.ts'
 import type { CancelReason } from '../../matching/book-order.ts'
 import * as lifecycle from '../../matching/order-lifecycle.ts'
-import { mayOpen, orderIdText, type Order, type OrderTerms } from './order.ts'
+import { mayOpen, orderIdText, type FuturesOrder, type FuturesOrderTerms } from './order.ts'
 import { ACCOUNTS, ORDERS } from '../stored-entities.ts'
 
-export function createOrder(state: CoreState, terms: OrderTerms): Order {
+export function createOrder(state: CoreState, terms: FuturesOrderTerms): FuturesOrder {
   const { clock, settings } = state
   const sequence = ++clock.orderSequence
   const account = accountOf(state, terms.uid)
-  const order: Order = {
+  const order: FuturesOrder = {
     ...terms,
     ...lifecycle.pendingSince(clock.now),
     sequence,
@@ -27,30 +33,32 @@ export function createOrder(state: CoreState, terms: OrderTerms): Order {
   return order
 }
 
-/** Orders of one moment share a latency, so a batch arrives together. */
-function entryLatency({ settings, seed, clock }: CoreState, { uid }: OrderTerms): number {
+/** Orders of one moment share a latency, so that a batch arrives together. */
+function entryLatency({ settings, seed, clock }: CoreState, { uid }: FuturesOrderTerms): number {
   if (settings.entryLatency.medianMs === 0) return 0
   return drawLatency(settings.entryLatency, createRandom(`${seed}/entry/${uid}/${clock.now}`))
 }
 
-export function cancelOrder(state: CoreState, order: Order, reason: CancelReason): void {
+export function cancelOrder(state: CoreState, order: FuturesOrder, reason: CancelReason): void {
   lifecycle.cancelOrder(venueOf(symbolOf(state, order.symbol)), order, reason)
 }
 
-/** `but` is being filled. */
 export function cancelClosingOrders(
   state: CoreState,
-  of: Pick<Order, 'uid' | 'symbol' | 'slot'>,
+  of: Pick<FuturesOrder, 'uid' | 'symbol' | 'slot'>,
   reason: CancelReason,
-  but?: Order,
+  but?: FuturesOrder,
 ): void {
   for (const order of closingOrders(accountOf(state, of.uid), of)) {
     if (order !== but) cancelOrder(state, order, reason)
   }
 }
 
-export function closingOrders(account: Account, of: Pick<Order, 'symbol' | 'slot'>): Order[] {
-  const isClosing = (order: Order) =>
+export function closingOrders(
+  account: ExchangeAccount,
+  of: Pick<FuturesOrder, 'symbol' | 'slot'>,
+): FuturesOrder[] {
+  const isClosing = (order: FuturesOrder) =>
     order.symbol === of.symbol && order.slot === of.slot && !mayOpen(order)
   return [...account.openOrders.values()].filter(isClosing)
 }

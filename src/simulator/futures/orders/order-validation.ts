@@ -1,13 +1,19 @@
 import { parseOnGrid } from '../../../lib/grid.ts'
 import type { BatchPlaceItem } from '../../../protocol/futures/batch-place-order.ts'
-import { accept, acceptAll, acceptUnless, type Refusal, type Reply } from '../../shared/reply.ts'
-import type { Account, CoreState, SymbolState } from '../core-state.ts'
+import {
+  accept,
+  acceptAll,
+  acceptUnless,
+  type RefusedReply,
+  type Reply,
+} from '../../shared/reply.ts'
+import type { ExchangeAccount, CoreState, SymbolState } from '../core-state.ts'
 import { priceText } from '../instruments/instruments.ts'
 import { refusals } from '../../shared/refusals.ts'
 import {
   mayOpen,
   tradeDirection,
-  type OrderTerms,
+  type FuturesOrderTerms,
   type PositionExits,
   type PositionTrigger,
 } from './order.ts'
@@ -38,9 +44,9 @@ export function readOrderPrice(
 
 /** Document: Errors, 4. reduceOnly has no meaning in hedge mode. */
 export function readAction(
-  { setup }: Account,
+  { setup }: ExchangeAccount,
   { side, tradeSide, reduceOnly }: Pick<BatchPlaceItem, 'side' | 'tradeSide' | 'reduceOnly'>,
-): Reply<Pick<OrderTerms, 'slot' | 'action' | 'direction' | 'reduceOnly'>> {
+): Reply<Pick<FuturesOrderTerms, 'slot' | 'action' | 'direction' | 'reduceOnly'>> {
   if ((setup.positionMode === 'hedge_mode') !== (tradeSide !== undefined))
     return refusals.positionModeMismatch
   if (tradeSide === undefined)
@@ -56,10 +62,10 @@ export function readAction(
 
 export function readOrder(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   symbol: SymbolState,
-  item: BatchPlaceItem & Pick<OrderTerms, 'marginMode'>,
-): Reply<OrderTerms> {
+  item: BatchPlaceItem & Pick<FuturesOrderTerms, 'marginMode'>,
+): Reply<FuturesOrderTerms> {
   const action = readAction(account, item)
   if (!action.ok) return action
   const read = acceptAll({
@@ -87,11 +93,10 @@ export function readOrder(
   })
 }
 
-type Presets = Pick<OrderTerms, 'direction' | 'action' | 'reduceOnly' | 'priceTicks'> & {
+type Presets = Pick<FuturesOrderTerms, 'direction' | 'action' | 'reduceOnly' | 'priceTicks'> & {
   readonly item: BatchPlaceItem
 }
 
-/** A closing order ignores both presets. */
 function readPresets(state: CoreState, symbol: SymbolState, order: Presets): Reply<PositionExits> {
   const { presetStopSurplusPrice, presetStopLossPrice } = mayOpen(order) ? order.item : {}
   const exits = acceptAll<PositionExits>({
@@ -105,7 +110,7 @@ function exitRefusal(
   { instrument, market, markTicks }: SymbolState,
   { direction, priceTicks }: Presets,
   { takeProfit, stopLoss }: PositionExits,
-): Refusal | undefined {
+): RefusedReply | undefined {
   const isLong = direction === 'buy'
   const gainOf = ({ triggerTicks }: PositionTrigger) =>
     (triggerTicks - (priceTicks || market.lastTicks)) * (isLong ? 1 : -1)

@@ -1,29 +1,28 @@
-import type { BookOrder, Direction, Force, StpMode } from '../../matching/book-order.ts'
+import type { ExchangeMarginMode } from '../../shared/account.ts'
+import type { BookOrder, Direction, TimeInForce, StpMode } from '../../matching/book-order.ts'
 import { idText } from '../../shared/order-sequence.ts'
 import type { OrderReference } from '../../shared/reply.ts'
 
-export type PositionSlot = 'long' | 'short' | 'net'
-export type MarginMode = 'isolated' | 'crossed'
+export type PositionSide = 'long' | 'short' | 'net'
 
-export interface OrderTerms extends PositionExits {
+export interface FuturesOrderTerms extends PositionExits {
   readonly uid: string
   readonly symbol: string
   readonly clientOid: string | undefined
   readonly direction: Direction
-  readonly slot: PositionSlot
-  /** `net` in one-way mode: the fill decides. */
+  readonly slot: PositionSide
+  /** `net` in one-way mode, where the fill decides. */
   readonly action: 'open' | 'close' | 'net'
   readonly reduceOnly: boolean
-  readonly marginMode: MarginMode
+  readonly marginMode: ExchangeMarginMode
   readonly orderType: 'limit' | 'market'
-  readonly force: Force
+  readonly force: TimeInForce
   readonly stpMode: StpMode
   readonly priceTicks: number
   /** The last price that triggered it; 0 for none. */
   readonly triggerTicks: number
   readonly lots: number
   readonly source: 'API' | 'SYS'
-  /** Such as `burst_close_long`, for a close by the system. */
   readonly systemTradeSide: string | undefined
 }
 
@@ -38,7 +37,6 @@ export const UNSAID = {
   systemTradeSide: undefined,
 } as const
 
-/** Without an execution price it closes by market order. */
 export interface PositionTrigger {
   readonly triggerTicks: number
   readonly triggerType: TriggerType
@@ -52,7 +50,7 @@ export interface PositionExits {
   readonly stopLoss: PositionTrigger | undefined
 }
 
-export interface Order extends Omit<OrderTerms, 'clientOid' | 'lots'>, BookOrder {
+export interface FuturesOrder extends Omit<FuturesOrderTerms, 'clientOid' | 'lots'>, BookOrder {
   readonly clientOid: string
   lots: number
   filledLots: number
@@ -71,22 +69,22 @@ export function sequenceOfId(text: string): number | undefined {
   return text.length === 18 && text.startsWith('11') ? Number(text.slice(2)) : undefined
 }
 
-export function referenceOf(order: Pick<Order, 'sequence' | 'clientOid'>): OrderReference {
+export function referenceOf(order: Pick<FuturesOrder, 'sequence' | 'clientOid'>): OrderReference {
   return { orderId: orderIdText(order.sequence), clientOid: order.clientOid }
 }
 
-export function remainingLots(order: Order): number {
+export function remainingLots(order: FuturesOrder): number {
   return order.lots - order.filledLots
 }
 
-export function remainingLotsOf(orders: readonly Order[]): number {
+export function remainingLotsOf(orders: readonly FuturesOrder[]): number {
   return orders.reduce((sum, order) => sum + remainingLots(order), 0)
 }
 
 export function mayOpen({
   action,
   reduceOnly,
-}: Pick<OrderTerms, 'action' | 'reduceOnly'>): boolean {
+}: Pick<FuturesOrderTerms, 'action' | 'reduceOnly'>): boolean {
   return action !== 'close' && !reduceOnly
 }
 
@@ -97,8 +95,11 @@ export function reduces(
   return (position.holdSide === 'long') === (direction === 'sell')
 }
 
-/** In hedge mode, closing a long is a buy on the wire: the side is the position's. */
-export function wireSide({ slot, direction }: Pick<OrderTerms, 'slot' | 'direction'>): Direction {
+/** On the wire the side of a close in hedge mode is the position's: closing a long is a buy. */
+export function wireSide({
+  slot,
+  direction,
+}: Pick<FuturesOrderTerms, 'slot' | 'direction'>): Direction {
   if (slot === 'net') return direction
   return slot === 'long' ? 'buy' : 'sell'
 }

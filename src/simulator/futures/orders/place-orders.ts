@@ -3,9 +3,9 @@ import type {
   BatchPlaceItem,
   BatchPlaceRequest,
 } from '../../../protocol/futures/batch-place-order.ts'
-import type { AccountRef } from '../../shared/account.ts'
+import { type AccountRef, type ExchangeMarginMode } from '../../shared/account.ts'
 import { accept, eachOf, type OrderReference, type Reply } from '../../shared/reply.ts'
-import { accountOf, type Account, type CoreState, type SymbolState } from '../core-state.ts'
+import { accountOf, type ExchangeAccount, type CoreState, type SymbolState } from '../core-state.ts'
 import { listedSymbol, namedSymbol } from '../instruments/asked-symbols.ts'
 import { refusals } from '../../shared/refusals.ts'
 import { ACCOUNTS } from '../stored-entities.ts'
@@ -14,7 +14,7 @@ import { findEarlierOrder, rememberOrder } from './idempotency.ts'
 import { admitOrder } from './order-admission.ts'
 import { createOrder } from './order-lifecycle.ts'
 import { readOrder } from './order-validation.ts'
-import { orderIdText, type MarginMode, type Order, type OrderTerms } from './order.ts'
+import { orderIdText, type FuturesOrder, type FuturesOrderTerms } from './order.ts'
 
 type BatchTerms = Omit<BatchPlaceRequest, 'orderList'>
 
@@ -42,7 +42,7 @@ export function placeOne(
   return symbol.ok ? placeItem(state, account, symbol.data, request) : symbol
 }
 
-export function placeAdmitted(state: CoreState, terms: OrderTerms): Order {
+export function placeAdmitted(state: CoreState, terms: FuturesOrderTerms): FuturesOrder {
   const { arrivals, clock } = state
   const order = createOrder(state, terms)
   if (order.dueAt <= clock.now) enterMatching(state, order)
@@ -53,7 +53,11 @@ export function placeAdmitted(state: CoreState, terms: OrderTerms): Order {
   return order
 }
 
-function tradedSymbol(state: CoreState, account: Account, request: BatchTerms): Reply<SymbolState> {
+function tradedSymbol(
+  state: CoreState,
+  account: ExchangeAccount,
+  request: BatchTerms,
+): Reply<SymbolState> {
   const listed = listedSymbol(state, request)
   if (listed.ok && listed.data.isSettled) return refusals.delisted
   const named = namedSymbol(state, request)
@@ -62,9 +66,9 @@ function tradedSymbol(state: CoreState, account: Account, request: BatchTerms): 
 }
 
 function marginModeOf(
-  { positions, openOrders }: Account,
+  { positions, openOrders }: ExchangeAccount,
   { symbol, marginMode }: BatchTerms,
-): MarginMode {
+): ExchangeMarginMode {
   for (const holders of [positions, openOrders]) {
     for (const holder of holders.values()) if (holder.symbol === symbol) return holder.marginMode
   }
@@ -73,7 +77,7 @@ function marginModeOf(
 
 function placeItem(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   symbol: SymbolState,
   item: BatchTerms & BatchPlaceItem,
 ): Reply<OrderReference> {
@@ -87,7 +91,7 @@ function placeItem(
 
 function tryToPlace(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   symbol: SymbolState,
   item: BatchTerms & BatchPlaceItem,
 ): Reply<OrderReference> {

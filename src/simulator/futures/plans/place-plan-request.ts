@@ -17,7 +17,7 @@ const empty = z.literal('')
 const price = z.union([decimalText, empty]).optional()
 const exitType = z.union([triggerType, empty]).optional()
 
-/** For place-plan-order: the document only has its modification. */
+/** The document has only the modification of a plan order, not place-plan-order. */
 export const placePlanRequest = z.looseObject({
   planType: z.enum(['normal_plan', 'track_plan']),
   symbol,

@@ -1,25 +1,24 @@
-import type { OrderTerms, TriggerType, UNSAID } from '../orders/order.ts'
+import type { FuturesOrderTerms, TriggerType, UNSAID } from '../orders/order.ts'
 
 export interface PlanTerms extends Pick<
-  OrderTerms,
+  FuturesOrderTerms,
   'takeProfit' | 'stopLoss' | 'lots' | 'priceTicks'
 > {
   readonly triggerTicks: number
   readonly triggerType: TriggerType
-  /** Trailing only: the retreat from the best price, in percent. */
+  /** For a trailing plan: the retreat from the best price, in percent. */
   readonly callbackPercent: string | undefined
 }
 
 /** pending -> triggered (order accepted) | failed (order refused) | cancelled */
 export interface PlanOrder
-  extends Omit<OrderTerms, keyof typeof UNSAID | keyof PlanTerms>, PlanTerms {
+  extends Omit<FuturesOrderTerms, keyof typeof UNSAID | keyof PlanTerms>, PlanTerms {
   readonly sequence: number
   readonly clientOid: string
   readonly planType: 'normal_plan' | 'track_plan'
   status: 'pending' | 'triggered' | 'failed' | 'cancelled'
-  /** The price must rise to the trigger; else it must fall. */
   isRising: boolean
-  /** Trailing only: the best price since the trigger was reached; 0 before. */
+  /** For a trailing plan: the best price since the trigger was reached; 0 before. */
   extremeTicks: number
   readonly createdAt: number
   updatedAt: number

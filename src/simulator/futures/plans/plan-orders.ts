@@ -6,11 +6,11 @@ import {
   accept,
   acceptAll,
   type OrderReference,
-  type Refusal,
+  type RefusedReply,
   type Reply,
 } from '../../shared/reply.ts'
 import {
-  type Account,
+  type ExchangeAccount,
   accountOf,
   type CoreState,
   symbolOf,
@@ -151,7 +151,7 @@ interface ExitChange {
   readonly size?: string | undefined
 }
 
-function findExit({ positions }: Account, orderId: string): FoundExit | undefined {
+function findExit({ positions }: ExchangeAccount, orderId: string): FoundExit | undefined {
   for (const position of positions.values()) {
     for (const kind of EXIT_KINDS) {
       const isIt = orderId === idText(kind, position.sequence)
@@ -167,7 +167,7 @@ function movedExitRefusal(
   symbol: SymbolState,
   { position, kind }: FoundExit,
   trigger: Pick<PositionTrigger, 'triggerTicks' | 'triggerType'>,
-): Refusal | undefined {
+): RefusedReply | undefined {
   const isLong = position.holdSide === 'long'
   const gain = (trigger.triggerTicks - watchedTicks(symbol, trigger)) * (isLong ? 1 : -1)
   if (kind === 'takeProfit' && gain <= 0)
@@ -179,7 +179,7 @@ function movedExitRefusal(
 
 /** Document: "When both are given, orderId prevails". */
 function findPlan(
-  { planOrders }: Account,
+  { planOrders }: ExchangeAccount,
   { orderId, clientOid }: WireRequestOf<'modifyPlanOrder'>,
 ): PlanOrder | undefined {
   if (orderId !== undefined) return planOrders.get(sequenceOfId(orderId) ?? 0)
@@ -303,7 +303,11 @@ function readChangedTerms(
   })
 }
 
-function callbackRefusal(name: string, ratio: string, isTrailing: boolean): Refusal | undefined {
+function callbackRefusal(
+  name: string,
+  ratio: string,
+  isTrailing: boolean,
+): RefusedReply | undefined {
   if (!isTrailing) return ratio === '' ? undefined : refusals.parameterPresent(name)
   if (ratio === '') return refusals.parameterEmpty(name)
   return Number(ratio) > CALLBACK_PERCENT_MAX ? refusals.parameter(name) : undefined
@@ -318,9 +322,10 @@ interface ExitPart {
 
 /**
  * Document, modify-plan-order, for the fields that begin with the prefix:
- * - trigger price: empty keeps, a price sets, `0` removes the exit
- * - execute price: empty keeps, a price sets, `0` makes it a market order; none for trailing
- * - trigger type: required with the trigger price; none for trailing
+ * - trigger price: empty keeps it, a price sets it, `0` removes the exit
+ * - execute price: empty keeps it, a price sets it, `0` makes a market order; a trailing plan has
+ *   none
+ * - trigger type: required with the trigger price; a trailing plan has none
  */
 function readExit(
   symbol: SymbolState,

@@ -1,9 +1,9 @@
 import type { Decimal } from '../../../lib/decimal.ts'
 import type { Direction } from '../../matching/book-order.ts'
 
-export interface Fill {
+export interface FuturesFill {
   readonly sequence: number
-  /** In a self-trade both sides have one id: that of the fill just before. */
+  /** Both sides of a self-trade have the id of the fill just before. */
   readonly idSequence?: number
   readonly uid: string
   readonly symbol: string
@@ -18,7 +18,6 @@ export interface Fill {
   /** Margin coin; positive when paid. */
   readonly fee: Decimal
   readonly otherFee?: { readonly coin: string; readonly amount: string }
-  /** Margin coin. */
   readonly profit: Decimal
   readonly at: number
 }

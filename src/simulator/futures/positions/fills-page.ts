@@ -6,14 +6,14 @@ import type { AccountRef } from '../../shared/account.ts'
 import { readHistory } from '../../shared/history-page.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
 import { negated } from '../../wallet/rounding.ts'
-import { accountOf, symbolOf, type Account, type CoreState } from '../core-state.ts'
+import { accountOf, symbolOf, type ExchangeAccount, type CoreState } from '../core-state.ts'
 import { isOfAsked, listedSymbol } from '../instruments/asked-symbols.ts'
 import { priceText, sizeText } from '../instruments/instruments.ts'
 import { orderIdText, sequenceOfId, tradeIdText } from '../orders/order.ts'
-import type { Fill } from './fill.ts'
+import type { FuturesFill } from './fill.ts'
 import { quoteValue } from './position.ts'
 
-/** `endId` skips the second fill of a self-trade whose first ends the page. */
+/** `endId` skips the second fill of a self-trade whose first one ends the page. */
 export function fillsPage(
   state: CoreState,
   { uid }: AccountRef,
@@ -43,13 +43,13 @@ export function fillsPage(
   return accept({ fillList, endId: fillList.at(-1)?.tradeId ?? '' })
 }
 
-function idOfFill({ sequence, idSequence = sequence }: Fill): string {
+function idOfFill({ sequence, idSequence = sequence }: FuturesFill): string {
   return tradeIdText(idSequence)
 }
 
-const written = new WeakMap<Fill, WireFill>()
+const written = new WeakMap<FuturesFill, WireFill>()
 
-function toWireFill(state: CoreState, account: Account, fill: Fill): WireFill {
+function toWireFill(state: CoreState, account: ExchangeAccount, fill: FuturesFill): WireFill {
   const known = written.get(fill)
   if (known?.posMode === account.setup.positionMode) return known
   const row = writeFill(state, account, fill)
@@ -57,7 +57,7 @@ function toWireFill(state: CoreState, account: Account, fill: Fill): WireFill {
   return row
 }
 
-function writeFill(state: CoreState, account: Account, fill: Fill): WireFill {
+function writeFill(state: CoreState, account: ExchangeAccount, fill: FuturesFill): WireFill {
   const { instrument } = symbolOf(state, fill.symbol)
   return {
     tradeId: idOfFill(fill),

@@ -5,7 +5,7 @@ import {
   coinOf,
   forgetBand,
   symbolOf,
-  type Account,
+  type ExchangeAccount,
   type CoreState,
   type SymbolState,
 } from '../core-state.ts'
@@ -24,19 +24,19 @@ import { positionKey, unrealised, type Position } from './position.ts'
 import { ACCOUNTS, POSITIONS } from '../stored-entities.ts'
 import { closePosition } from './system-close.ts'
 
-/*
- * Liquidation begins when equity no longer exceeds the maintenance margin plus the closing fee at
- * the mark: an isolated position's, or that of all crossed positions of a margin coin. The system
- * closes as much as necessary, by orders that walk the market:
+/**
+ * Liquidation begins when equity no longer exceeds the maintenance margin and the closing fee at
+ * the mark price: for an isolated position alone, for all crossed positions of a margin coin
+ * together. The system closes as much as necessary, by orders that walk the market:
  *
  * - offset: equal lots of a crossed long and short of one instrument
  * - reduce: down to a lower tier, which needs a smaller share
  * - burst: a position of the lowest tier, completely
  *
- * Fills have source SYS and pay the taker fee. The insurance fund pays a negative rest.
+ * The fills have source SYS and pay the taker fee. The insurance fund pays a negative rest.
  */
 
-/** Floats decide outside of the safe band, decimals where it is close. */
+/** Outside of the safe band floats decide, and decimals where it is close. */
 export function liquidateAtMark(state: CoreState, symbol: SymbolState): void {
   const { markTicks, safe } = symbol
   if (markTicks >= safe.fromTicks && markTicks <= safe.toTicks) return
@@ -48,7 +48,6 @@ export function liquidateAtMark(state: CoreState, symbol: SymbolState): void {
     const { marginCoin } = symbol.instrument
     const standing = floatStanding(state, account, marginCoin, position)
     if (!isNear(standing)) {
-      // Within the band, at most half of the remaining margin is lost.
       const { positions, equity, need } = standing
       for (const one of positions) narrowBand(state, one, (equity - need) / 2 / positions.length)
       continue
@@ -61,7 +60,7 @@ export function liquidateAtMark(state: CoreState, symbol: SymbolState): void {
 
 function liquidateIsolated(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   symbol: SymbolState,
   position: Position,
 ): void {
@@ -76,7 +75,7 @@ function stands({ equity, maintenance }: MarginLevel): boolean {
   return equity.gt(maintenance)
 }
 
-function liquidateCrossed(state: CoreState, account: Account, coin: string): void {
+function liquidateCrossed(state: CoreState, account: ExchangeAccount, coin: string): void {
   const isStanding = () => {
     const standing = crossedStanding(state, account, coin)
     return standing.maintenance.lte(ZERO) || stands(standing)
@@ -106,16 +105,16 @@ function liquidateCrossed(state: CoreState, account: Account, coin: string): voi
   coverDebt(state, account, coin)
 }
 
-function countLiquidation(state: CoreState, account: Account): void {
+function countLiquidation(state: CoreState, account: ExchangeAccount): void {
   account.counts.liquidations++
   state.rows.put(ACCOUNTS, account)
 }
 
-/**
- * Both sides of one instrument need margin twice and gain nothing.
- * @returns the positions that were closed or reduced
- */
-function offset(state: CoreState, account: Account, position: Position): readonly Position[] {
+function offset(
+  state: CoreState,
+  account: ExchangeAccount,
+  position: Position,
+): readonly Position[] {
   const short = account.positions.get(positionKey(position.symbol, 'short'))
   if (position.slot !== 'long' || short?.marginMode !== 'crossed') return []
   const lots = Math.min(position.lots, short.lots)
@@ -150,7 +149,7 @@ function lotsAboveTier({ instrument, markTicks }: SymbolState, { lots }: Positio
   return below === undefined ? 0 : lots - Math.floor(below.notionalMax / lotValue)
 }
 
-/** The insurance fund pays what exceeds an isolated position's margin. */
+/** The insurance fund pays what exceeds the margin of an isolated position. */
 function closeForced(
   state: CoreState,
   { instrument }: SymbolState,
@@ -169,8 +168,8 @@ function closeForced(
 }
 
 /**
- * An inverse position's loss grows as the price falls; its assumed bound holds within this share of
- * the price.
+ * The loss of an inverse position grows as the price falls; its assumed bound holds within this
+ * share of the price.
  */
 const INVERSE_REACH = 0.2
 

@@ -4,14 +4,20 @@ import {
   leverageOf,
   positionOf,
   symbolOf,
-  type Account,
+  type ExchangeAccount,
   type CoreState,
   type SymbolState,
 } from '../core-state.ts'
 import { tradeFee } from '../../wallet/fees.ts'
 import { negated } from '../../wallet/rounding.ts'
-import type { Instrument } from '../instruments/instruments.ts'
-import { mayOpen, reduces, remainingLots, type Order, type OrderTerms } from '../orders/order.ts'
+import type { ListedContract } from '../instruments/instruments.ts'
+import {
+  mayOpen,
+  reduces,
+  remainingLots,
+  type FuturesOrder,
+  type FuturesOrderTerms,
+} from '../orders/order.ts'
 import {
   baseSize,
   initialMargin,
@@ -24,18 +30,25 @@ import {
 export const DISPLAY_DECIMALS = 10
 
 export interface MarginLevel {
-  /** Margin (crossed: balance without isolated margins) plus unrealised profit at the mark. */
+  /**
+   * The margin and the unrealised profit at the mark price. The margin of crossed positions is the
+   * balance without isolated margins.
+   */
   readonly equity: Decimal
   readonly maintenance: Decimal
 }
 
-export function positionsOfCoin(state: CoreState, account: Account, coin: string): Position[] {
+export function positionsOfCoin(
+  state: CoreState,
+  account: ExchangeAccount,
+  coin: string,
+): Position[] {
   return [...account.positions.values()].filter(
     ({ symbol }) => symbolOf(state, symbol).instrument.marginCoin === coin,
   )
 }
 
-export function unsetBalance(state: CoreState, account: Account, coin: string): Decimal {
+export function unsetBalance(state: CoreState, account: ExchangeAccount, coin: string): Decimal {
   let rest = coinOf(account, coin).balance
   for (const position of positionsOfCoin(state, account, coin)) rest = rest.minus(position.margin)
   return rest
@@ -63,7 +76,11 @@ export function isolatedStanding(state: CoreState, position: Position): MarginLe
   return { equity, maintenance: maintenanceOf(state, position) }
 }
 
-export function crossedStanding(state: CoreState, account: Account, coin: string): MarginLevel {
+export function crossedStanding(
+  state: CoreState,
+  account: ExchangeAccount,
+  coin: string,
+): MarginLevel {
   let equity = unsetBalance(state, account, coin)
   let maintenance = ZERO
   for (const position of positionsOfCoin(state, account, coin)) {
@@ -85,7 +102,7 @@ export interface FloatMarginLevel {
 
 export function floatStanding(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   marginCoin: string,
   position: Position,
 ): FloatMarginLevel {
@@ -115,14 +132,13 @@ export function isNear({ equity, need }: FloatMarginLevel): boolean {
 /** Share of a position's value, and the value up to which it applies. */
 export function closingNeed(
   state: CoreState,
-  instrument: Instrument,
+  instrument: ListedContract,
   value: number,
 ): { notionalMax: number; rate: number } {
   const { notionalMax, rateFloat } = maintenanceTier(instrument, value)
   return { notionalMax, rate: rateFloat + state.rates.takerFloat }
 }
 
-/** Crossed: value at entry / leverage. */
 export function heldMargin(symbol: SymbolState, position: Position): Decimal {
   if (position.marginMode === 'isolated') return position.margin
   const { instrument } = symbol
@@ -130,7 +146,7 @@ export function heldMargin(symbol: SymbolState, position: Position): Decimal {
   return initialMargin(value, position.leverage)
 }
 
-export function availableMargin(state: CoreState, account: Account, coin: string): Decimal {
+export function availableMargin(state: CoreState, account: ExchangeAccount, coin: string): Decimal {
   let available = unsetBalance(state, account, coin)
   for (const position of positionsOfCoin(state, account, coin)) {
     if (position.marginMode === 'isolated') continue
@@ -142,7 +158,7 @@ export function availableMargin(state: CoreState, account: Account, coin: string
   return available.minus(openOrderMargin(state, account, coin))
 }
 
-function openOrderMargin(state: CoreState, account: Account, coin: string): Decimal {
+function openOrderMargin(state: CoreState, account: ExchangeAccount, coin: string): Decimal {
   const opening = [...account.openOrders.values()].filter(
     (order) => mayOpen(order) && symbolOf(state, order.symbol).instrument.marginCoin === coin,
   )
@@ -155,9 +171,9 @@ function openOrderMargin(state: CoreState, account: Account, coin: string): Deci
 /** Oldest first, because lots that reduce an opposite one-way position open nothing. */
 function openingCostOf(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   symbol: SymbolState,
-  orders: readonly Order[],
+  orders: readonly FuturesOrder[],
 ): Decimal {
   const net = positionOf(account, symbol.instrument.symbol, 'net')
   let reducible = net?.lots ?? 0
@@ -170,7 +186,7 @@ function openingCostOf(
     reducible -= reducing
     const lots = remainingLots(order) - reducing
     opened.lots += lots
-    // A market order has no price before its matching, so its cost now counts.
+    // A market order has no price before its matching, so its cost at this time counts.
     opened.tickLots += lots * (order.priceTicks || symbol.market.askTicks)
   }
   return openingCost(state, account, symbol, opened)
@@ -178,7 +194,7 @@ function openingCostOf(
 
 export function openingCost(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   { instrument }: SymbolState,
   { tickLots, lots }: { readonly tickLots: number; readonly lots: number },
 ): Decimal {
@@ -187,7 +203,7 @@ export function openingCost(
   return margin.plus(tradeFee(value, state.rates, 'taker'))
 }
 
-export function openingLots(account: Account, order: OrderTerms): number {
+export function openingLots(account: ExchangeAccount, order: FuturesOrderTerms): number {
   if (!mayOpen(order)) return 0
   const net = order.slot === 'net' ? positionOf(account, order.symbol, 'net') : undefined
   if (net === undefined || !reduces(order, net)) return order.lots
@@ -199,10 +215,10 @@ export function openingLots(account: Account, order: OrderTerms): number {
   return order.lots - Math.max(0, Math.min(order.lots, reducible))
 }
 
-/** Quote coin, if no other instrument moves; the nearer of two prices. */
+/** The nearer of two prices in the quote coin, if no other instrument moves. */
 export function liquidationPrice(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   position: Position,
 ): Decimal | undefined {
   const symbol = symbolOf(state, position.symbol)
@@ -219,14 +235,17 @@ export function liquidationPrice(
   return mark - toFloat(below) <= toFloat(above) - mark ? below : above
 }
 
-function legsOf({ positions }: Account, position: Position): readonly Position[] {
+function legsOf({ positions }: ExchangeAccount, position: Position): readonly Position[] {
   if (position.marginMode === 'isolated') return [position]
   return [...positions.values()].filter(
     ({ symbol, marginMode }) => symbol === position.symbol && marginMode === 'crossed',
   )
 }
 
-/** A position stays in its maintenance tiers between these prices; quote coin, ascending. */
+/**
+ * Between these prices, in quote coin, a position stays in its maintenance tiers. Spans are
+ * ascending.
+ */
 interface TierSpan {
   readonly from: number
   readonly to: number
@@ -244,7 +263,7 @@ function tierSpans({ instrument }: SymbolState, legs: readonly Position[]): read
   })
 }
 
-/** slope * price + rest is above zero while the positions meet their need. */
+/** While slope * price + rest is above zero, the positions meet their need. */
 interface LiquidationLine {
   readonly slope: Decimal
   readonly rest: Decimal
@@ -315,7 +334,7 @@ function crossingAbove(spans: readonly LiquidationSpan[], mark: number): Decimal
 
 function crossedMarginBehind(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   legs: readonly Position[],
 ): Decimal {
   const [position] = legs
@@ -329,7 +348,11 @@ function crossedMarginBehind(
   )
 }
 
-export function marginRatio(state: CoreState, account: Account, position: Position): Decimal {
+export function marginRatio(
+  state: CoreState,
+  account: ExchangeAccount,
+  position: Position,
+): Decimal {
   const { equity, maintenance } =
     position.marginMode === 'isolated'
       ? isolatedStanding(state, position)

@@ -5,10 +5,9 @@ import type { Position } from './position.ts'
 import { POSITIONS } from '../stored-entities.ts'
 import { closePosition } from './system-close.ts'
 
-/* Their source is SYS, and resting closes give way. */
+/** Exits have source SYS, and resting closes give way to them. */
 
 export function fireExits(state: CoreState, symbol: SymbolState): void {
-  // Firing removes positions from the list.
   let positions: readonly Position[] = symbol.positions
   for (let index = 0; index < positions.length; index++) {
     const position = positions[index] as Position

@@ -6,11 +6,11 @@ import type { AccountRef } from '../../shared/account.ts'
 import {
   accountOf,
   symbolOf,
-  type Account,
+  type ExchangeAccount,
   type CoreState,
   type SymbolState,
 } from '../core-state.ts'
-import { priceText, sizeText, type Instrument } from '../instruments/instruments.ts'
+import { priceText, sizeText, type ListedContract } from '../instruments/instruments.ts'
 import {
   DISPLAY_DECIMALS,
   heldMargin,
@@ -59,7 +59,7 @@ export function readHeldNumbers(
   return positionsOf(account, symbol).map((position) => toHeldNumbers(state, account, position))
 }
 
-export function positionsOf({ positions }: Account, symbol: string): Position[] {
+export function positionsOf({ positions }: ExchangeAccount, symbol: string): Position[] {
   if (positions.size === 0) return []
   const held = [...positions.values()].filter((position) => position.symbol === symbol)
   return held.sort((one, other) => (one.holdSide < other.holdSide ? -1 : 1))
@@ -68,12 +68,11 @@ export function positionsOf({ positions }: Account, symbol: string): Position[] 
 /** Kept, because writing it costs ten times the rest of a row. */
 type HeldPosition = ReturnType<typeof toHeldPosition>
 
-function toHeldPosition(state: CoreState, account: Account, position: Position) {
+function toHeldPosition(state: CoreState, account: ExchangeAccount, position: Position) {
   const { instrument, markTicks } = symbolOf(state, position.symbol)
   return {
     ...toStandingPart(state, position),
     posMode: account.setup.positionMode,
-    // Unrounded, so that ledger statements add up.
     unrealizedPL: unrealisedText(instrument, position, markTicks),
     markPrice: priceText(instrument, markTicks),
   }
@@ -81,7 +80,7 @@ function toHeldPosition(state: CoreState, account: Account, position: Position) 
 
 type HeldNumbers = ReturnType<typeof toHeldNumbers>
 
-function toHeldNumbers(state: CoreState, account: Account, position: Position) {
+function toHeldNumbers(state: CoreState, account: ExchangeAccount, position: Position) {
   const { instrument, markTicks } = symbolOf(state, position.symbol)
   return {
     ...toStandingPart(state, position),
@@ -128,7 +127,7 @@ function writeStandingPart(symbol: SymbolState, position: Position) {
  */
 export function toWirePosition(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   position: Position,
 ): WirePosition {
   const symbol = symbolOf(state, position.symbol)
@@ -163,7 +162,7 @@ export function toWirePosition(
   }
 }
 
-function openingDelegateLots({ openOrders }: Account, position: Position): number {
+function openingDelegateLots({ openOrders }: ExchangeAccount, position: Position): number {
   const enlarging = [...openOrders.values()].filter(
     (order) =>
       order.symbol === position.symbol &&
@@ -174,7 +173,7 @@ function openingDelegateLots({ openOrders }: Account, position: Position): numbe
   return remainingLotsOf(enlarging)
 }
 
-/** A taker close here pays back all fees, without funding. */
+/** A taker close at this price pays back all fees; funding does not count. */
 function breakEvenPrice(state: CoreState, position: Position): Decimal {
   const { instrument } = symbolOf(state, position.symbol)
   const size = baseSize(instrument, position.lots)
@@ -183,7 +182,7 @@ function breakEvenPrice(state: CoreState, position: Position): Decimal {
   const kept = size.times(isLong ? shareAfterFee(taker) : taker.plus('1'))
   const fees = isLong ? position.fees : negated(position.fees)
   if (!instrument.isInverse) return quotient(position.cost.plus(fees), kept, SHOWN)
-  // Inverse: a long's profit is size - cost / price, in base coin.
+  // For an inverse contract a long's profit is size - cost / price, in base coin.
   const needed = kept.minus(fees)
   return needed.lte(ZERO) ? ZERO : quotient(position.cost, needed, SHOWN)
 }
@@ -200,19 +199,26 @@ interface TickLotUnit {
 const DIGITS_MAX = 1e15
 const VALUE_MIN = 1e-6
 
-const units = new WeakMap<Instrument, TickLotUnit>()
+const units = new WeakMap<ListedContract, TickLotUnit>()
 /** In ticks times lots; NaN if the cost is not a whole number of them. */
 const costs = new WeakMap<Decimal, number>()
 
-/** Integers compute it where that is exact, because it is requested at every price change. */
-export function unrealisedText(instrument: Instrument, position: Position, ticks: number): string {
+/**
+ * Computed with integers where that is exact, because account views request it at every price
+ * change.
+ */
+export function unrealisedText(
+  instrument: ListedContract,
+  position: Position,
+  ticks: number,
+): string {
   return (
     wholeText(instrument, position, ticks) ?? unrealised(instrument, position, ticks).toString()
   )
 }
 
 export function unrealisedNumber(
-  instrument: Instrument,
+  instrument: ListedContract,
   position: Position,
   ticks: number,
 ): number {
@@ -222,14 +228,18 @@ export function unrealisedNumber(
   )
 }
 
-function wholeText(instrument: Instrument, position: Position, ticks: number): string | undefined {
+function wholeText(
+  instrument: ListedContract,
+  position: Position,
+  ticks: number,
+): string | undefined {
   const amount = wholeAmount(instrument, position, ticks)
   if (amount === undefined || (amount !== 0 && Math.abs(amount) < VALUE_MIN)) return undefined
   return String(amount)
 }
 
 function wholeAmount(
-  instrument: Instrument,
+  instrument: ListedContract,
   position: Position,
   ticks: number,
 ): number | undefined {
@@ -242,7 +252,7 @@ function wholeAmount(
   return gained / scale + 0
 }
 
-function costOf({ tickLotValue }: Instrument, cost: Decimal): number {
+function costOf({ tickLotValue }: ListedContract, cost: Decimal): number {
   const known = costs.get(cost)
   if (known !== undefined) return known
   const count = Number(cost.div(tickLotValue).toString())
@@ -253,7 +263,7 @@ function costOf({ tickLotValue }: Instrument, cost: Decimal): number {
   return steps
 }
 
-function unitOf(instrument: Instrument): TickLotUnit {
+function unitOf(instrument: ListedContract): TickLotUnit {
   const known = units.get(instrument)
   if (known !== undefined) return known
   const [whole = '', decimals = ''] = instrument.tickLotValue.toString().split('.')

@@ -1,22 +1,22 @@
 import { decimal, decimalOfInteger, quotient, ZERO, type Decimal } from '../../../lib/decimal.ts'
-import type { Instrument, MaintenanceTier } from '../instruments/instruments.ts'
-import type { MarginMode, PositionSlot, PositionTrigger } from '../orders/order.ts'
+import type { ListedContract, ContractTier } from '../instruments/instruments.ts'
+import type { PositionSide, PositionTrigger } from '../orders/order.ts'
+import type { ExchangeMarginMode } from '../../shared/account.ts'
 
 export interface Position {
-  /** Positions are visited in this order, that of their opening trades. */
   readonly sequence: number
   readonly uid: string
   readonly symbol: string
-  readonly slot: PositionSlot
+  readonly slot: PositionSide
   readonly holdSide: 'long' | 'short'
-  readonly marginMode: MarginMode
+  readonly marginMode: ExchangeMarginMode
   readonly leverage: number
   lots: number
-  /** Exact price times size of the open lots, quote coin. */
+  /** Exact price times size of the open lots, in quote coin. */
   cost: Decimal
   /** Margin coin; zero for a crossed position, which the balance backs. */
   margin: Decimal
-  /** For prechecks only; see {@link updateFloats}. */
+  /** Only prechecks use the floats; {@link updateFloats} keeps them true. */
   costFloat: number
   marginFloat: number
   realised: Decimal
@@ -29,7 +29,7 @@ export interface Position {
   updatedAt: number
 }
 
-/** The rest of the position keeps what rounding (half to even) leaves. */
+/** Rounding is half to even; the rest of the position keeps what it leaves. */
 const MONEY_DECIMALS = 12
 const HALF_EVEN = 2
 
@@ -37,7 +37,7 @@ function roundMoney(amount: Decimal): Decimal {
   return amount.round(MONEY_DECIMALS, HALF_EVEN)
 }
 
-export function quoteValue(instrument: Instrument, ticks: number, lots: number): Decimal {
+export function quoteValue(instrument: ListedContract, ticks: number, lots: number): Decimal {
   const product = ticks * lots
   const exact = Number.isSafeInteger(product)
     ? decimalOfInteger(product)
@@ -45,19 +45,19 @@ export function quoteValue(instrument: Instrument, ticks: number, lots: number):
   return exact.times(instrument.tickLotValue)
 }
 
-export function baseSize(instrument: Instrument, lots: number): Decimal {
+export function baseSize(instrument: ListedContract, lots: number): Decimal {
   return decimal(instrument.sizeGrid.step).times(decimalOfInteger(lots))
 }
 
-function priceDecimal(instrument: Instrument, ticks: number): Decimal {
+function priceDecimal(instrument: ListedContract, ticks: number): Decimal {
   return decimal(instrument.priceGrid.step).times(decimalOfInteger(ticks))
 }
 
-export function marginValue(instrument: Instrument, ticks: number, lots: number): Decimal {
+export function marginValue(instrument: ListedContract, ticks: number, lots: number): Decimal {
   return instrument.isInverse ? baseSize(instrument, lots) : quoteValue(instrument, ticks, lots)
 }
 
-function toMarginCoin(instrument: Instrument, amount: Decimal, ticks: number): Decimal {
+function toMarginCoin(instrument: ListedContract, amount: Decimal, ticks: number): Decimal {
   if (!instrument.isInverse) return amount
   return roundMoney(amount.div(priceDecimal(instrument, ticks)))
 }
@@ -68,7 +68,7 @@ export function shareOf(position: Position, lots: number, whole: Decimal): Decim
 }
 
 export function profitOf(
-  instrument: Instrument,
+  instrument: ListedContract,
   position: Position,
   close: { readonly lots: number; readonly ticks: number; readonly cost: Decimal },
 ): Decimal {
@@ -77,11 +77,11 @@ export function profitOf(
   return toMarginCoin(instrument, gain, close.ticks)
 }
 
-export function unrealised(instrument: Instrument, position: Position, ticks: number): Decimal {
+export function unrealised(instrument: ListedContract, position: Position, ticks: number): Decimal {
   return profitOf(instrument, position, { lots: position.lots, ticks, cost: position.cost })
 }
 
-export function averageEntry(instrument: Instrument, position: Position): Decimal {
+export function averageEntry(instrument: ListedContract, position: Position): Decimal {
   return position.cost.div(baseSize(instrument, position.lots))
 }
 
@@ -89,17 +89,17 @@ export function initialMargin(value: Decimal, leverage: number): Decimal {
   return quotient(value, decimalOfInteger(leverage), { decimals: MONEY_DECIMALS, rounding: 'up' })
 }
 
-export function maintenanceTier({ maintenanceTiers }: Instrument, value: number): MaintenanceTier {
+export function maintenanceTier({ maintenanceTiers }: ListedContract, value: number): ContractTier {
   return maintenanceTiers.find(({ notionalMax }) => value <= notionalMax) ?? WHOLE_VALUE
 }
 
-const WHOLE_VALUE: MaintenanceTier = {
+const WHOLE_VALUE: ContractTier = {
   notionalMax: Number.POSITIVE_INFINITY,
   rate: '1',
   rateFloat: 1,
 }
 
-export function positionKey(symbol: string, slot: PositionSlot): string {
+export function positionKey(symbol: string, slot: PositionSide): string {
   return `${symbol}/${slot}`
 }
 

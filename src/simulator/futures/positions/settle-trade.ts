@@ -2,7 +2,7 @@ import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
 import type { Trade } from '../../matching/book-order.ts'
 import { tradeFee } from '../../wallet/fees.ts'
 import { larger, negated, roundUp, smaller } from '../../wallet/rounding.ts'
-import { book, type Booking } from '../accounts/ledger.ts'
+import { book, type BookingKind } from '../accounts/ledger.ts'
 import {
   accountOf,
   coinOf,
@@ -11,16 +11,16 @@ import {
   forgetBands,
   leverageOf,
   positionOf,
-  type Account,
+  type ExchangeAccount,
   type CoreState,
   type SymbolState,
 } from '../core-state.ts'
 import { isOpeningProhibited } from '../instruments/delivery-status.ts'
 import { priceText } from '../instruments/instruments.ts'
 import { cancelClosingOrders } from '../orders/order-lifecycle.ts'
-import { mayOpen, reduces, remainingLots, wireSide, type Order } from '../orders/order.ts'
+import { mayOpen, reduces, remainingLots, wireSide, type FuturesOrder } from '../orders/order.ts'
 import { ACCOUNTS, COUNTERPARTIES, FILLS, POSITIONS } from '../stored-entities.ts'
-import type { Fill } from './fill.ts'
+import type { FuturesFill } from './fill.ts'
 import { positionsOfCoin, unsetBalance } from './margin.ts'
 import {
   initialMargin,
@@ -41,7 +41,7 @@ import {
 export function settleTrade(
   state: CoreState,
   symbol: SymbolState,
-  order: Order,
+  order: FuturesOrder,
   trade: Trade,
 ): number {
   const account = accountOf(state, order.uid)
@@ -68,8 +68,8 @@ export function settleTrade(
 
 export function bookFor(
   state: CoreState,
-  account: Account,
-  entry: { readonly coin: string; readonly booking: Booking; readonly amount: Decimal },
+  account: ExchangeAccount,
+  entry: { readonly coin: string; readonly booking: BookingKind; readonly amount: Decimal },
 ): void {
   if (entry.amount.eq(ZERO)) return
   forgetBands(state, account)
@@ -80,33 +80,33 @@ export function bookFor(
 }
 
 /** Unrealised profit of crossed positions may support a negative balance. */
-export function coverDebt(state: CoreState, account: Account, coin: string): void {
+export function coverDebt(state: CoreState, account: ExchangeAccount, coin: string): void {
   if (positionsOfCoin(state, account, coin).some(({ marginMode }) => marginMode === 'crossed'))
     return
   const rest = unsetBalance(state, account, coin)
   if (rest.lt(ZERO)) bookFor(state, account, { coin, booking: 'insurance', amount: negated(rest) })
 }
 
-export function fillableLots(state: CoreState, symbol: SymbolState, order: Order): number {
+export function fillableLots(state: CoreState, symbol: SymbolState, order: FuturesOrder): number {
   const left = remainingLots(order)
   if (!mayOpen(order) || !isOpeningProhibited(symbol, state.clock.now)) return left
   return Math.min(left, closableLots(accountOf(state, order.uid), order))
 }
 
-export function closableLots(account: Account, order: Order): number {
+export function closableLots(account: ExchangeAccount, order: FuturesOrder): number {
   if (order.action === 'open') return 0
   const position = positionOf(account, order.symbol, order.slot)
   return position !== undefined && reduces(order, position) ? position.lots : 0
 }
 
 interface TradePart extends Trade {
-  readonly order: Order
+  readonly order: FuturesOrder
   readonly tradeSide: 'open' | 'close'
 }
 
 function settlePart(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   symbol: SymbolState,
   part: TradePart,
 ): void {
@@ -144,7 +144,7 @@ function settlePart(
 
 function feeInOtherCoin(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   { coin: marginCoin, charged }: { readonly coin: string; readonly charged: Decimal },
 ): { readonly coin: string; readonly amount: Decimal } | undefined {
   const { feeCoin: coin, feeCoinPrice } = state.settings
@@ -189,9 +189,9 @@ function enlargePosition(
 
 function startPosition(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   symbol: SymbolState,
-  order: Order,
+  order: FuturesOrder,
 ): Position {
   const { now: openedAt, tradeSequence } = state.clock
   const position: Position = {
@@ -213,12 +213,12 @@ function startPosition(
 
 function recordFill(
   state: CoreState,
-  account: Account,
+  account: ExchangeAccount,
   { order, ticks, lots, scope, tradeSide, isTwin = false }: TradePart,
-  money: Pick<Fill, 'fee' | 'otherFee' | 'profit'>,
+  money: Pick<FuturesFill, 'fee' | 'otherFee' | 'profit'>,
 ): void {
   const sequence = ++state.clock.tradeSequence
-  const fill: Fill = {
+  const fill: FuturesFill = {
     sequence,
     ...(isTwin ? { idSequence: sequence - 1 } : {}),
     uid: order.uid,
@@ -241,14 +241,13 @@ function recordFill(
   dropOldFills(state, account)
 }
 
-function tradeSideText(state: CoreState, order: Order, tradeSide: 'open' | 'close'): string {
+function tradeSideText(state: CoreState, order: FuturesOrder, tradeSide: 'open' | 'close'): string {
   if (order.systemTradeSide !== undefined) return order.systemTradeSide
   if (order.slot !== 'net' || state.settings.oneWayTradeSide === 'openClose') return tradeSide
   return order.direction === 'buy' ? 'buy_single' : 'sell_single'
 }
 
-/** A cut copies the list, so it waits for a tenth too many. */
-function dropOldFills(state: CoreState, account: Account): void {
+function dropOldFills(state: CoreState, account: ExchangeAccount): void {
   const { fillsMax } = state.settings
   if (account.fills.length <= fillsMax * 1.1) return
   const dropped = account.fills.slice(0, account.fills.length - fillsMax)

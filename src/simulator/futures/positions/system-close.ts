@@ -2,7 +2,7 @@ import { fillOrder } from '../../matching/order-lifecycle.ts'
 import { symbolOf, venueOf, type CoreState } from '../core-state.ts'
 import { enterMatching } from '../orders/futures-venue.ts'
 import { createOrder } from '../orders/order-lifecycle.ts'
-import { UNSAID, type Order } from '../orders/order.ts'
+import { UNSAID, type FuturesOrder } from '../orders/order.ts'
 import type { Position } from './position.ts'
 
 interface CloseTerms {
@@ -12,7 +12,6 @@ interface CloseTerms {
   readonly tradeSide?: string
 }
 
-/** The account did not request the order, so its source is SYS. */
 export function closePosition(
   state: CoreState,
   position: Position,
@@ -35,7 +34,7 @@ function createClosingOrder(
   state: CoreState,
   { uid, symbol, slot, marginMode, ...position }: Position,
   { lots = position.lots, priceTicks = 0, triggerTicks = 0, tradeSide }: CloseTerms,
-): Order {
+): FuturesOrder {
   return createOrder(state, {
     ...UNSAID,
     uid,

@@ -4,7 +4,7 @@ import { roundNearest } from '../../wallet/rounding.ts'
 import { modeOf } from '../orders/margin-order.ts'
 import { debtOf, pairsOf, type MarginPair, type MarginState } from '../margin-state.ts'
 
-/** Quote coin: assets at the bid, debts at the ask. */
+/** In quote coin, with assets at the bid and debts at the ask. */
 export interface BalanceRisk {
   readonly debts: Decimal
   readonly equity: Decimal
@@ -30,7 +30,7 @@ export function assessBalance(state: MarginState, ref: BalanceRef): BalanceRisk 
 
 export function mustLiquidate(state: MarginState, risk: BalanceRisk): boolean {
   if (risk.debts.eq(ZERO)) return false
-  // A division is slow and rounds.
+  // A division would be slow, and would round.
   return risk.maintenance.gte(risk.equity.times(decimal(state.settings.liquidationRatio)))
 }
 

@@ -1,5 +1,5 @@
 import type { WireRequestOf, WireResponseOf } from '../../../protocol/endpoints.ts'
-import { accept, type Refusal, type Reply } from '../../shared/reply.ts'
+import { accept, type RefusedReply, type Reply } from '../../shared/reply.ts'
 import { ninetyDays, readHistory, type HistoryRules } from '../../shared/history-page.ts'
 import type { LiquidationRecord, ModeOwner, OrderRecord } from '../orders/margin-order.ts'
 import { refusals } from '../../shared/refusals.ts'
@@ -19,7 +19,6 @@ const LIQUIDATIONS: HistoryRules = {
   daysMax: 90,
 }
 
-/** A missing end is now, a missing start 90 days before. The cursor is the page's oldest id. */
 export function liquidationPage(
   state: MarginState,
   owner: ModeOwner,
@@ -41,7 +40,7 @@ export function liquidationPage(
   })
 }
 
-function queryRefusal(state: MarginState, query: LiquidationQuery): Refusal | undefined {
+function queryRefusal(state: MarginState, query: LiquidationQuery): RefusedReply | undefined {
   const { type = 'place_order', symbol, fromCoin, toCoin } = query
   if (type === 'swap' && symbol !== undefined) return refusals.parameterPresent('symbol')
   if (type === 'place_order' && fromCoin !== undefined) return refusals.parameterPresent('fromCoin')

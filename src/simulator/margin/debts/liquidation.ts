@@ -13,14 +13,19 @@ import {
   type MarginState,
 } from '../margin-state.ts'
 import { placeForcedOrder } from '../orders/forced-orders.ts'
-import { balanceOf, modeOf, type MarginOrder, type SwapSizes } from '../orders/margin-order.ts'
+import {
+  balanceOf,
+  modeOf,
+  type MarginAccountOrder,
+  type SwapSizes,
+} from '../orders/margin-order.ts'
 import { assessBalance, mustLiquidate, pricesOf } from './balance-risk.ts'
 import { payBack } from './loans.ts'
 
-/*
- * At `liquidationRatio` a balance's orders are cancelled. Money in the owed coin pays first, then
- * forced orders turn other coins into it at any depth. The insurance fund pays the rest, and its
- * fee comes last.
+/**
+ * At `liquidationRatio` the orders of a balance are cancelled. Money in the owed coin pays first,
+ * then forced orders turn other coins into it at any depth. The insurance fund pays the rest, and
+ * its fee comes last.
  */
 
 const STEPS_MAX = 64
@@ -55,7 +60,7 @@ function firstForced(
   state: MarginState,
   ref: BalanceRef,
   coins: readonly string[],
-): MarginOrder | undefined {
+): MarginAccountOrder | undefined {
   for (const coin of coins) {
     const order = placeForcedOrder(state, ref, { coin, purpose: 'liquidation' })
     if (order !== undefined) return recordForced(state, order)
@@ -63,7 +68,7 @@ function firstForced(
   return undefined
 }
 
-function recordForced(state: MarginState, order: MarginOrder): MarginOrder {
+function recordForced(state: MarginState, order: MarginAccountOrder): MarginAccountOrder {
   const {
     uid,
     mode,
@@ -120,9 +125,9 @@ function settle(state: MarginState, ref: BalanceRef, traded: Decimal): void {
   state.ports.wallet.book(coinIn(ref, quoteCoin), 'insurance', negated(fee))
 }
 
-/*
- * The platform swaps, at displayed prices, what no order can trade: dust, and coins without a common
- * pair.
+/**
+ * The platform swaps, at displayed prices, what no order can trade: dust, and coins without a
+ * common pair.
  */
 
 function swapForDebt(state: MarginState, ref: BalanceRef, coin: string): boolean {

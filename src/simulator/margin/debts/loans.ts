@@ -1,5 +1,5 @@
 import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
-import type { Refusal } from '../../shared/reply.ts'
+import type { RefusedReply } from '../../shared/reply.ts'
 import type { BalanceRef } from '../../wallet/coin-money.ts'
 import { roundUp, smaller } from '../../wallet/rounding.ts'
 import { refusals } from '../../shared/refusals.ts'
@@ -17,7 +17,10 @@ export function lend(state: MarginState, ref: BalanceRef, { coin, amount }: Coin
   state.ports.rows.put(DEBTORS, debtor)
 }
 
-/** Interest first, from the available money. @returns the amount repaid */
+/**
+ * Pays interest first, from the available money.
+ * @returns the amount repaid
+ */
 export function payBack(
   state: MarginState,
   ref: BalanceRef,
@@ -40,7 +43,7 @@ export function returnLoan(
   settle(state, ref, { coin, principal, interest: ZERO })
 }
 
-/** Principal x rate an hour, rounded up to eight places, without compound interest. */
+/** An hour costs principal x rate, rounded up to eight places, without compound interest. */
 export function chargeInterest(state: MarginState): void {
   for (const debtor of state.debtors.values()) {
     for (const coin of debtor.since.keys()) {
@@ -77,12 +80,12 @@ function settle(
 /** Error table, 50034: "The borrowing amount must be over 0.00000001". */
 const BORROW_MIN = decimal('0.00000001')
 
-/** Debts may reach leverage - 1 times the equity, and each coin's its cap. */
+/** Debts may reach leverage - 1 times the equity, and the cap of their coin. */
 export function borrowRefusal(
   state: MarginState,
   ref: BalanceRef,
   { coin, amount }: CoinAmount,
-): Refusal | undefined {
+): RefusedReply | undefined {
   const rules = BORROWABLE_COINS.get(coin)
   const pairs = pairsOf(state, ref)
   if (rules === undefined) return refusals.coinUnknown.margin

@@ -4,8 +4,8 @@ import { chargeInterest, payBack } from './loans.ts'
 import { ACCRUAL, debtOf, HOUR_MS, moneyOf, type MarginState } from '../margin-state.ts'
 
 /**
- * Interest and expired loans come before the quotes of the same instant, so how time is divided
- * into calls changes nothing.
+ * Interest and expired loans come before the quotes of the same instant, so that the division of
+ * time into calls changes nothing.
  */
 export function passTime(state: MarginState, now: number): void {
   const { clock } = state
@@ -27,7 +27,7 @@ export function startClock(state: MarginState, now: number): void {
 }
 
 /**
- * Crossed loans older than `loanTermMs` are repaid from the available money, else by a buying
+ * Crossed loans older than `loanTermMs` are repaid from the available money, otherwise by a buying
  * order. A rest stays.
  */
 function repayOverdueLoans(state: MarginState): void {

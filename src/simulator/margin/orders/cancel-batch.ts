@@ -4,14 +4,14 @@ import { accept, type OrderReference, type Reply } from '../../shared/reply.ts'
 import { isNamed, referenceTo, type OrderNames } from '../../services/pair-order.ts'
 import { cancelPairOrder, openOrdersOf } from '../../services/pair-service.ts'
 import { isOpen } from '../../matching/order-lifecycle.ts'
-import type { MarginOrder, ModeOwner } from './margin-order.ts'
+import type { MarginAccountOrder, ModeOwner } from './margin-order.ts'
 import { refusals } from '../../shared/refusals.ts'
 import type { MarginState } from '../margin-state.ts'
 
 /**
- * The document does not describe a request without the optional `orderIdList`: it cancels the
- * symbol's isolated orders, as in futures; an empty list cancels nothing. A failed item's
- * `clientOid` is the order's if it exists.
+ * The document does not describe a request without `orderIdList`. As in futures it cancels the
+ * symbol's isolated orders; an empty list cancels nothing. A failed item names the order's
+ * `clientOid` if it exists.
  */
 export function cancelBatch(
   state: MarginState,
@@ -44,7 +44,6 @@ export function cancelBatch(
   return accept({ successList, failureList })
 }
 
-/** If both ids are given, both must match. */
 export function cancelOne(
   state: MarginState,
   owner: ModeOwner,
@@ -61,11 +60,11 @@ function findOrder(
   { orders }: MarginState,
   { uid, mode }: ModeOwner,
   names: OrderNames,
-): MarginOrder | undefined {
+): MarginAccountOrder | undefined {
   return orders.of(uid).find((order) => order.mode === mode && isNamed(order, names))
 }
 
-function cancel(state: MarginState, order: MarginOrder): OrderReference {
+function cancel(state: MarginState, order: MarginAccountOrder): OrderReference {
   cancelPairOrder(state, order, 'user')
   return referenceTo(order)
 }

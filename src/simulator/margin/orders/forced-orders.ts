@@ -1,7 +1,7 @@
 import { ZERO, type Decimal } from '../../../lib/decimal.ts'
 import type { BalanceRef } from '../../wallet/coin-money.ts'
 import { larger, roundDown, roundUp, smaller } from '../../wallet/rounding.ts'
-import { modeOf, type MarginOrder, type Purpose } from './margin-order.ts'
+import { modeOf, type MarginAccountOrder, type Purpose } from './margin-order.ts'
 import { debtOf, moneyOf, pairsOf, type MarginPair, type MarginState } from '../margin-state.ts'
 import { enterMarginOrder } from './margin-venue.ts'
 import { shareAfterFee } from '../../wallet/fees.ts'
@@ -9,14 +9,14 @@ import { shareAfterFee } from '../../wallet/fees.ts'
 type ForcedPurpose = Exclude<Purpose, 'trade'>
 
 /**
- * Sells base coin for a debt in quote coin, and buys it for one in base coin. @returns undefined if
- * no pair can do that with the available money
+ * Sells base coin for a debt in quote coin, and buys it for one in base coin.
+ * @returns undefined if no pair can do that with the available money
  */
 export function placeForcedOrder(
   state: MarginState,
   ref: BalanceRef,
   { coin, purpose }: { readonly coin: string; readonly purpose: ForcedPurpose },
-): MarginOrder | undefined {
+): MarginAccountOrder | undefined {
   const owed = debtOf(moneyOf(state, ref, coin))
   for (const pair of pairsOf(state, ref)) {
     const { quoteCoin, baseCoin } = pair.rules

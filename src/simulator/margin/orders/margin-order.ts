@@ -1,8 +1,8 @@
+import type { ExchangeMarginMode } from '../../shared/account.ts'
 import type { Decimal } from '../../../lib/decimal.ts'
 import type { PairOrder } from '../../services/pair-order.ts'
 import type { BalanceName, BalanceRef } from '../../wallet/coin-money.ts'
 
-export type MarginMode = 'isolated' | 'crossed'
 export const LOAN_TYPES = ['normal', 'autoLoan', 'autoRepay', 'autoLoanAndRepay'] as const
 export type LoanType = (typeof LOAN_TYPES)[number]
 export type OrderSource = 'WEB' | 'IOS' | 'ANDROID' | 'API' | 'SYS'
@@ -11,11 +11,11 @@ export type Purpose = 'trade' | 'liquidation' | 'systemRepay'
 
 export interface ModeOwner {
   readonly uid: string
-  readonly mode: MarginMode
+  readonly mode: ExchangeMarginMode
 }
 
-export interface MarginOrder extends PairOrder {
-  readonly mode: MarginMode
+export interface MarginAccountOrder extends PairOrder {
+  readonly mode: ExchangeMarginMode
   readonly loanType: LoanType
   readonly source: OrderSource
   readonly purpose: Purpose
@@ -23,19 +23,21 @@ export interface MarginOrder extends PairOrder {
   readonly loan: Decimal
 }
 
-export function balanceOf(mode: MarginMode, symbol: string): BalanceName {
+export function balanceOf(mode: ExchangeMarginMode, symbol: string): BalanceName {
   return mode === 'crossed' ? 'crossed' : `isolated:${symbol}`
 }
 
-export function balanceRefOf(order: Pick<MarginOrder, 'uid' | 'mode' | 'symbol'>): BalanceRef {
+export function balanceRefOf(
+  order: Pick<MarginAccountOrder, 'uid' | 'mode' | 'symbol'>,
+): BalanceRef {
   return { uid: order.uid, balance: balanceOf(order.mode, order.symbol) }
 }
 
-export function modeOf(balance: BalanceName): MarginMode {
+export function modeOf(balance: BalanceName): ExchangeMarginMode {
   return balance === 'crossed' ? 'crossed' : 'isolated'
 }
 
-export function isForced({ purpose }: MarginOrder): boolean {
+export function isForced({ purpose }: MarginAccountOrder): boolean {
   return purpose !== 'trade'
 }
 
@@ -49,12 +51,15 @@ export function repays(loanType: LoanType): boolean {
 
 export type LiquidationRecord = OrderRecord | SwapRecord
 
-type RecordBase = Pick<MarginOrder, 'uid' | 'mode' | 'id' | 'createdAt' | 'updatedAt'>
+type RecordBase = Pick<MarginAccountOrder, 'uid' | 'mode' | 'id' | 'createdAt' | 'updatedAt'>
 
 export interface OrderRecord
   extends
     RecordBase,
-    Pick<MarginOrder, 'symbol' | 'direction' | 'price' | 'size' | 'filledBase' | 'filledQuote'> {
+    Pick<
+      MarginAccountOrder,
+      'symbol' | 'direction' | 'price' | 'size' | 'filledBase' | 'filledQuote'
+    > {
   readonly type: 'place_order'
 }
 

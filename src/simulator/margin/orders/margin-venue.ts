@@ -5,12 +5,12 @@ import { addOrder, beginOrder, pairOf, venueOf, type Receipt } from '../../servi
 import { wholeFee } from '../../wallet/fees.ts'
 import { negated, smaller } from '../../wallet/rounding.ts'
 import { payBack, returnLoan } from '../debts/loans.ts'
-import { balanceRefOf, repays, type MarginOrder } from './margin-order.ts'
+import { balanceRefOf, repays, type MarginAccountOrder } from './margin-order.ts'
 import type { MarginState } from '../margin-state.ts'
 
 export function receive(
   state: MarginState,
-  order: MarginOrder,
+  order: MarginAccountOrder,
   { balance, amount }: Receipt,
 ): void {
   const fee = wholeFee(amount, pairOf(state, order.symbol).rules.feeRate)
@@ -19,24 +19,24 @@ export function receive(
   payBack(state, balanceRefOf(order), { coin: balance.coin, amount: amount.minus(fee) })
 }
 
-export function close(state: MarginState, order: MarginOrder, unused: Decimal): void {
+export function close(state: MarginState, order: MarginAccountOrder, unused: Decimal): void {
   if (!unused.gt(ZERO)) return
   const coin = paidCoin(pairOf(state, order.symbol).rules, order)
   returnLoan(state, balanceRefOf(order), { coin, amount: smaller(unused, order.loan) })
 }
 
 export interface NewOrder extends Omit<
-  MarginOrder,
+  MarginAccountOrder,
   keyof ReturnType<typeof beginOrder> | 'stpMode' | 'clientOid'
 > {
   readonly clientOid: string | undefined
 }
 
-export function enterMarginOrder(state: MarginState, terms: NewOrder): MarginOrder {
+export function enterMarginOrder(state: MarginState, terms: NewOrder): MarginAccountOrder {
   const pair = pairOf(state, terms.symbol)
   const begun = beginOrder(state.ports, pair, { ...terms, at: state.clock.now })
-  // The sample shows an order's id as its clientOid if it has none.
-  const order: MarginOrder = {
+  // The sample shows the order's id as clientOid if the client set none.
+  const order: MarginAccountOrder = {
     ...terms,
     ...begun,
     stpMode: 'none',

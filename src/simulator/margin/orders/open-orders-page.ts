@@ -4,7 +4,7 @@ import { isNamed } from '../../services/pair-order.ts'
 import { openOrdersOf, pageOfOrders } from '../../services/pair-service.ts'
 import type { HistoryRules } from '../../shared/history-page.ts'
 import { roundNearest } from '../../wallet/rounding.ts'
-import type { MarginOrder, ModeOwner } from './margin-order.ts'
+import type { MarginAccountOrder, ModeOwner } from './margin-order.ts'
 import { refusals } from '../../shared/refusals.ts'
 import type { MarginState } from '../margin-state.ts'
 
@@ -14,7 +14,10 @@ import type { MarginState } from '../margin-state.ts'
  */
 const OPEN_ORDERS: HistoryRules = { limitUsual: 100, limitMax: 500, refusesDisorder: true }
 
-/** Newest first. By id any state is shown, since the document has no endpoint for ended orders. */
+/**
+ * Newest first. By id an order of any state is shown, since the document has no endpoint for ended
+ * ones.
+ */
 export function openOrdersPage(
   state: MarginState,
   { uid, mode }: ModeOwner,
@@ -40,7 +43,7 @@ export function openOrdersPage(
 }
 
 /** Document, Margin order: `size` and `amount` are filled, `baseSize` and `quoteSize` ordered. */
-export function toWireOrder(order: MarginOrder) {
+export function toWireOrder(order: MarginAccountOrder) {
   const { price, size, isQuoteSized, filledBase, filledQuote } = order
   return {
     symbol: order.symbol,
@@ -54,7 +57,7 @@ export function toWireOrder(order: MarginOrder) {
     status: statusOf(order),
     baseSize: isQuoteSized ? '0' : size.toString(),
     quoteSize: (isQuoteSized ? size : price.times(size)).toString(),
-    // The document calls it the order price in crossed mode.
+    // In crossed mode the document calls it the order price.
     priceAvg: order.mode === 'crossed' && price.gt('0') ? price.toString() : averagePrice(order),
     size: filledBase.toString(),
     amount: filledQuote.toString(),
@@ -64,21 +67,22 @@ export function toWireOrder(order: MarginOrder) {
   }
 }
 
-export function averagePrice(order: Pick<MarginOrder, 'filledBase' | 'filledQuote'>): string {
+export function averagePrice(
+  order: Pick<MarginAccountOrder, 'filledBase' | 'filledQuote'>,
+): string {
   const { filledBase, filledQuote } = order
   return filledBase.eq('0') ? '0' : roundNearest(filledQuote.div(filledBase)).toString()
 }
 
 /** Document: only a crossed order's side names the system's action. */
-function wireSide({ mode, purpose, direction }: MarginOrder): string {
+function wireSide({ mode, purpose, direction }: MarginAccountOrder): string {
   if (mode === 'isolated' || purpose === 'trade') return direction
   if (purpose === 'liquidation') return `liquidation-${direction}`
   // Document: "`systemRepay-selll` (spelled so)".
   return direction === 'buy' ? 'systemRepay-buy' : 'systemRepay-selll'
 }
 
-/** `reject` is a post-only order that would have taken. */
-function statusOf({ status, cancelReason }: MarginOrder) {
+function statusOf({ status, cancelReason }: MarginAccountOrder) {
   if (status === 'cancelled') return cancelReason === 'post_only' ? 'reject' : 'cancelled'
   return status === 'partially_filled' ? 'partial_fill' : status
 }

@@ -3,7 +3,7 @@ import { decimal, ZERO, type Decimal } from '../../../lib/decimal.ts'
 import * as wire from '../../../protocol/values.ts'
 import { costOf, paidCoin, referenceTo, type PairOrder } from '../../services/pair-order.ts'
 import { isClientOidTaken, openOrdersOf } from '../../services/pair-service.ts'
-import { accept, type OrderReference, type Refusal, type Reply } from '../../shared/reply.ts'
+import { accept, type OrderReference, type RefusedReply, type Reply } from '../../shared/reply.ts'
 import type { BalanceRef } from '../../wallet/coin-money.ts'
 import { hasPlaces, larger, roundUp } from '../../wallet/rounding.ts'
 import { borrowRefusal, lend } from '../debts/loans.ts'
@@ -12,10 +12,7 @@ import { moneyOf, refreshBooks, type MarginPair, type MarginState } from '../mar
 import { balanceOf, borrows, LOAN_TYPES, type ModeOwner, type OrderSource } from './margin-order.ts'
 import { enterMarginOrder } from './margin-venue.ts'
 
-/**
- * From the exchange's undocumented endpoints. A market buy has `quoteSize`, other orders
- * `baseSize`.
- */
+/** Undocumented. A market buy has `quoteSize`, other orders `baseSize`. */
 export const placeMarginFields = {
   symbol: wire.symbol,
   side: wire.side,
@@ -83,7 +80,7 @@ function accountRefusal(
   state: MarginState,
   { uid, mode }: ModeOwner,
   clientOid: string | undefined,
-): Refusal | undefined {
+): RefusedReply | undefined {
   const open = openOrdersOf(state, uid).filter((order) => order.mode === mode)
   if (open.length >= state.settings.openOrdersMax) return refusals.ordersFull.margin
   return isClientOidTaken(state, uid, clientOid) ? refusals.duplicateClientOid.margin : undefined
@@ -91,7 +88,10 @@ function accountRefusal(
 
 type MarginOrderTerms = Pick<PairOrder, 'direction' | 'price' | 'size' | 'isQuoteSized'>
 
-function readTerms(pair: MarginPair, request: PlaceMarginOrderRequest): MarginOrderTerms | Refusal {
+function readTerms(
+  pair: MarginPair,
+  request: PlaceMarginOrderRequest,
+): MarginOrderTerms | RefusedReply {
   const { rules } = pair
   const shown = pair.shownPrices()
   if (shown === undefined) return refusals.noPrice
@@ -121,7 +121,7 @@ const QUOTE_PLACES = 6
 
 const PLAIN_DECIMAL = /^\d{1,20}(\.\d{1,20})?$/
 
-function readPositive(text: string | undefined, name: string): Decimal | Refusal {
+function readPositive(text: string | undefined, name: string): Decimal | RefusedReply {
   if (text === undefined || text === '') return refusals.parameterEmpty(name)
   if (!PLAIN_DECIMAL.test(text)) return refusals.parameter(name)
   const value = decimal(text)

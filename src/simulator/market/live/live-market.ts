@@ -3,7 +3,7 @@ import {
   ownState,
   type Market,
   type MarketInstrument,
-  type MarketState,
+  type StoredMarketState,
   type MarketStep,
 } from '../market.ts'
 import { type ForeignQuote, QuoteGrid, type QuoteGridState } from '../quote-grid.ts'
@@ -15,12 +15,12 @@ export interface LiveTicker extends Omit<ForeignQuote, 'at' | 'volume'> {
 }
 
 export interface LiveSource {
-  /** A stored state belongs to this source. */
+  /** A stored state belongs to the source of this name. */
   readonly name: string
   follow(hear: (tickers: readonly LiveTicker[], at: number) => void): void
 }
 
-interface LiveMarketState extends MarketState {
+interface LiveMarketState extends StoredMarketState {
   readonly symbols: Readonly<Record<string, QuoteGridState>>
 }
 
@@ -33,7 +33,7 @@ export class LiveMarket implements Market {
 
   constructor(
     { source, instruments }: { source: LiveSource; instruments: readonly MarketInstrument[] },
-    stored?: MarketState,
+    stored?: StoredMarketState,
   ) {
     this.identity = `live:${source.name}`
     const known = ownState<LiveMarketState>(this.identity, stored)?.symbols

@@ -14,7 +14,6 @@ const RULES = [
   [0.375, 0.625, 0.875],
   [0.5, 0.75, 1],
 ] as const
-/** In usual ranges of a candle; such a move is followed to the end. */
 const LARGE = 0.2
 const HALVES = 2
 const PLACES = 14
@@ -32,7 +31,8 @@ export class CandleLooks {
   readonly #brought = new Float64Array(RULES_COUNT)
 
   /**
-   * Profits in the unit of the prices, valid until the next call. @param usualRange in that unit
+   * The profits are in the unit of the prices, and valid until the next call.
+   * @param usualRange in that unit
    */
   follow(prices: Float64Array, times: Float64Array, usualRange: number): Float64Array {
     const seen = this.#seen

@@ -4,16 +4,17 @@
  * - highFirst, lowFirst: straight lines; results on both bound the effect of the unknown path
  *
  * Three measures keep a random path without profit for any rule:
- * - A visible extreme would pay for a bet on the way back, so it only matches orders and triggers.
+ * - A visible extreme would pay for a bet on the way back, so an extreme only matches orders and
+ *   triggers.
  * - Prices with few large moves have other candles than those with many small ones, so each candle
  *   gets the kind of shape that has such candles more often. The mix follows the candles, so that
  *   the distance from the open predicts nothing.
- * - The path that best balances the past is taken: the next move must not correlate with the last,
- *   and neither following nor fading may pay (candle-looks.ts).
+ * - The path that best balances the past is taken: the next move must not correlate with the last
+ *   one, and neither following nor fading may pay (candle-looks.ts).
  */
 import { clamp, type Random } from '../../../lib/random.ts'
 import { CandleLooks, RULES_COUNT } from './candle-looks.ts'
-import { type Shape, Shapes } from './path-shapes.ts'
+import { type PathShape, Shapes } from './path-shapes.ts'
 
 export type CandlePathKind = 'random' | 'highFirst' | 'lowFirst'
 
@@ -32,29 +33,25 @@ export interface CandlePath {
   readonly highs: Float64Array
 }
 
-/** Covers a candle's levels in small steps. */
+/** Sixteen points cover the levels of a candle in small steps. */
 export const CANDLE_POINTS_MAX = 16
 export const CANDLE_POINTS_MIN = 4
 
 const DRAWN = 4
-/** In moves and in usual ranges. */
 const OWED_MAX = 60
-/** Signs are counted, profits are a few tenths of a range. */
+/** Signs are counted in ones, profits in tenths of a range. */
 const GAIN_WEIGHT = 2
 const USUAL_CANDLES = 50
 const MIX_PACE = 0.01
-/** No candle is certainly of one kind. */
 const COARSE_MIN = 0.02
 
 export interface PathMemory {
   readonly lastTicks: number
   readonly lastSign: number
-  /** Moves with the sign of the one before, minus the others. */
   readonly signs: number
   readonly within: number
   /**
-   * The first is that of following each move, the others are of the rules of candle-looks.ts; in
-   * usual ranges.
+   * In usual ranges: the profit of following each move, then those of the rules in candle-looks.ts.
    */
   readonly gains: readonly number[]
   readonly usualRange: number
@@ -80,7 +77,7 @@ interface DrawnPath extends CandlePath {
 }
 
 interface ShapePlacement {
-  readonly shape: Shape
+  readonly shape: PathShape
   readonly isFlipped: boolean
   readonly isReversed: boolean
   readonly atOpen: number
@@ -103,7 +100,6 @@ export class CandlePaths {
     memory: PathMemory
   }) {
     this.#kind = kind
-    // A version with other rules stored the memory.
     const isOfOthers = memory.gains.length !== NO_PATH.gains.length
     this.#memory = isOfOthers ? { ...memory, gains: NO_PATH.gains } : memory
     this.#drawn = Array.from({ length: DRAWN }, () => ({
@@ -158,7 +154,8 @@ export class CandlePaths {
   /** A candle that is rare for one kind gets the other more often. */
   #kindOf({ open, high, low, close }: TickCandle, random: Random): Shapes {
     const points = this.#drawn[0]?.prices.length ?? 0
-    // Extremes are extra points at the same times for both kinds, so times do not reveal the kind.
+    // Extremes are extra points at the same times for both kinds, so that times do not reveal the
+    // kind.
     const [smooth, coarse] = [shapesOf('smooth', points - 2), shapesOf('coarse', points - 2)]
     const begin = (open - low) / (high - low)
     const end = (close - low) / (high - low)
@@ -169,7 +166,7 @@ export class CandlePaths {
 
   #judge(path: DrawnPath, { open, high, low }: TickCandle): void {
     const { lastTicks, lastSign, signs, within, gains, usualRange } = this.#memory
-    // The data fixes the move between candles; it only gives the sign that is followed next.
+    // The data fixes the move between candles, which only gives the sign that is followed next.
     let sign = lastTicks === 0 || lastTicks === open ? lastSign : Math.sign(open - lastTicks)
     let [sameSigns, sameWithin, followed] = [0, 0, 0]
     let signWithin = 0

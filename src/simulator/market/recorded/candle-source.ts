@@ -38,7 +38,6 @@ export interface CandleSourceState {
 }
 
 export interface RowSource {
-  /** A share of the row. */
   timeOf(row: number, point: number): number
   show(row: number, point: number, candle: number): Quote
   end(row: number): void
@@ -155,11 +154,11 @@ export class CandleSource implements RowSource {
   }
 }
 
-// Nothing of a candle is shown before it happens: sizes and spread follow from earlier candles.
-// - last: a rising point traded at the ask, a falling one at the bid
-// - traded: the candle's volume, distributed at random
-// - sizes: 3 % of the median volume of the last candles, distributed like real quotes'
-// - spread: a tick, and more the wilder and thinner the last candles were
+// Sizes and spread follow from earlier candles, so nothing of a candle is shown before it
+// happens.\n- last: a rising point traded at the ask, a falling one at the bid\n- traded: the
+// candle's volume, distributed at random\n- sizes: 3 % of the median volume of the last candles,
+// distributed like those of real quotes\n- spread: a tick, and more the wilder and thinner the last
+// candles were
 
 /** Share of an earlier candle's volume, and the standard deviation of its logarithm. */
 const DISPLAYED_SHARE = 0.03
@@ -167,8 +166,8 @@ const DISPLAYED_DEVIATION = 1.2
 
 /**
  * An assumption, since candles have no quotes: beyond the first tick, the mean spread is this share
- * of a minute's range over its turnover (quote coin) to the power 0.75. A fourth of a tick for the
- * BTC perpetual, 1.5 bp for a coin with a range of 20 bp and 3,000 USDT a minute.
+ * of a minute's range over its turnover (quote coin) to the power 0.75. It gives a fourth of a tick
+ * for the BTC perpetual, and 1.5 bp for a coin with a range of 20 bp and 3,000 USDT a minute.
  */
 const SPREAD_SHARE = 30
 const SPREAD_RANGE_MAX = 0.25
@@ -180,11 +179,10 @@ interface CandleScale {
 }
 
 interface CandleParts {
-  /** In ticks. */
   readonly path: Float64Array
   readonly lows: Float64Array
   readonly highs: Float64Array
-  /** At one instant, the first of two points is an unseen extreme. */
+  /** Of two points at one instant, the first is an unseen extreme. */
   readonly times: Float64Array
   readonly before: number
   readonly signBefore: number

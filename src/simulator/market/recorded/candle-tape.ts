@@ -1,11 +1,11 @@
 /**
- * The quotes of a recording's candles, drawn once in packed columns. They depend only on candles,
+ * The quotes of a recording's candles, drawn once into packed columns. They depend only on candles,
  * grid, seed and kind of path, so all runs on these prices read them: trials in their threads, and
  * fill models.
  *
  *     blank ──the first run draws candle after candle──► finished: later runs read it
  *
- * A number that does not fit its column ends the tape, so a run never gets another price.
+ * A number that does not fit its column ends the tape, so that no run gets another price.
  */
 import { createHash } from 'node:crypto'
 import type { CandleRows } from '../../../prices/recording.ts'
@@ -29,16 +29,14 @@ export interface TapedCandles {
 
 const POINT_BYTES = 4 * Uint32Array.BYTES_PER_ELEMENT + 4 * Uint16Array.BYTES_PER_ELEMENT + 1
 const CANDLE_BYTES = 2 * Float64Array.BYTES_PER_ELEMENT
-/** Two years of one-minute candles: kept at most, and written by one run at most. */
+/** Two years of one-minute candles; one run writes as much at most. */
 const TAPES_BYTES_MAX = 450_000_000
 
-/** Kept tapes, the newest last, and those being written. */
 export class CandleTapes {
   readonly #finished = new Map<string, FinishedTape>()
   readonly #onFinished: (tape: FinishedTape) => void
   #writtenBytes = 0
 
-  /** @param onFinished hears of each tape that a run of this thread has written */
   constructor(
     finished: readonly FinishedTape[] = [],
     onFinished: (tape: FinishedTape) => void = () => undefined,
@@ -51,7 +49,6 @@ export class CandleTapes {
     return [...this.#finished.values()]
   }
 
-  /** Runs that read the oldest one go on. */
   add(tape: FinishedTape): void {
     if (this.#finished.has(tape.key)) return
     this.#finished.set(tape.key, tape)
@@ -101,7 +98,6 @@ interface TapeMemory {
   readonly onFinished: (() => void) | undefined
 }
 
-/** Both extremes share the time of a point. */
 const EXTREMES = 2
 /** A part is at most 16; a candle with this bit has no extremes of its own. */
 const IS_STRAIGHT = 16
@@ -161,7 +157,6 @@ export class CandleTape {
     if (this.#written === this.#count) this.#onFinished?.()
   }
 
-  /** @returns whether every number fits its column */
   #put(row: number, quotes: readonly Quote[], times: Float64Array): boolean {
     const first = row * this.#points
     const [{ levelTicks, candleLots } = EMPTY_QUOTE] = quotes
@@ -202,7 +197,6 @@ export class CandleTape {
       : (part - IS_STRAIGHT) / this.#points
   }
 
-  /** One quote for each point; the candle's number is unchanged. */
   read(row: number, quotes: readonly MutableQuote[], times: Float64Array): void {
     const points = this.#points
     const first = row * points

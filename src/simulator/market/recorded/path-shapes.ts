@@ -1,36 +1,36 @@
 /**
- * Shapes of random paths, always the same, to be fitted into candles of their proportions.
+ * Shapes of random paths, always the same, that are fitted into candles of their proportions.
  * - smooth: many small moves; the extremes are between the points
  * - coarse: few moves, some much larger; the extremes are points
  */
 import { createRandom, exponential, logarithm, type Random } from '../../../lib/random.ts'
 
-export interface Shape {
+export interface PathShape {
   /** At equal intervals, from open to close; 0 is the lowest and 1 the highest. */
   readonly prices: readonly number[]
   readonly bottoms: readonly number[]
   readonly tops: readonly number[]
-  /** Counted from 1; if the extreme is one of the prices, the price's index. */
+  /** Counted from 1; if the extreme is one of the prices, the index of that price. */
   readonly highMove: number
   readonly lowMove: number
   readonly isHighFirst: boolean
-  /** Relative to the mean shape: wide shapes moved more often in one direction. */
+  /** Relative to the mean shape: a wide shape moved more often in one direction. */
   readonly reach: number
 }
 
 const SHAPES = 3000
-/** Shapes are indexed by open and close: the steps between low and high, and both themselves. */
+/** Shapes are indexed by open and close, in steps between low and high and both themselves. */
 const STEPS = 12
 const CELLS = STEPS + 2
 const COARSE_SPREAD = 1
 
 export class Shapes {
-  readonly #cells: readonly (readonly Shape[])[]
+  readonly #cells: readonly (readonly PathShape[])[]
   readonly #likelihoods: readonly number[]
 
   constructor(kind: 'smooth' | 'coarse', points: number) {
     const random = createRandom(`${kind} shapes`)
-    const cells: Shape[][] = Array.from({ length: CELLS * CELLS }, () => [])
+    const cells: PathShape[][] = Array.from({ length: CELLS * CELLS }, () => [])
     let ranges = 0
     for (let count = 1; count <= SHAPES; count++) {
       const { prices, bottoms, tops, high, low, ...moves } =
@@ -47,29 +47,27 @@ export class Shapes {
     this.#cells = cells.map((cell, index) => (cell.length > 0 ? cell : nearestTo(cells, index)))
   }
 
-  /** As shares of the candle's range above its low. */
   likelihood(open: number, close: number): number {
     return this.#likelihoods[cellOf(open, close)] as number
   }
 
-  /** Takes the nearest reach of some shapes with this open and close. */
-  draw(open: number, close: number, reach: number, random: Random): Shape {
-    const cell = this.#cells[cellOf(open, close)] as readonly Shape[]
-    let nearest = cell[random.integer(cell.length)] as Shape
+  draw(open: number, close: number, reach: number, random: Random): PathShape {
+    const cell = this.#cells[cellOf(open, close)] as readonly PathShape[]
+    let nearest = cell[random.integer(cell.length)] as PathShape
     for (let other = 1; other < 3; other++) {
-      const shape = cell[random.integer(cell.length)] as Shape
+      const shape = cell[random.integer(cell.length)] as PathShape
       if (Math.abs(shape.reach - reach) < Math.abs(nearest.reach - reach)) nearest = shape
     }
     return nearest
   }
 }
 
-interface RandomWalk extends Omit<Shape, 'reach'> {
+interface RandomWalk extends Omit<PathShape, 'reach'> {
   readonly high: number
   readonly low: number
 }
 
-/** A Brownian bridge between two points has extremes of an exactly known distribution. */
+/** The extremes of a Brownian bridge between two points have an exactly known distribution. */
 function smooth(points: number, random: Random): RandomWalk {
   const prices = [0]
   const bottoms: number[] = []
@@ -112,7 +110,7 @@ function indexOf(share: number): number {
 }
 
 /** Never zero, because candles of any proportions need a shape. */
-function likelihoodOf(cells: readonly Shape[][], index: number): number {
+function likelihoodOf(cells: readonly PathShape[][], index: number): number {
   const [open, close] = [Math.floor(index / CELLS), index % CELLS]
   const last = CELLS - 1
   // A flipped path (up with down) or a reversed one (end with start) is equally likely.
@@ -123,17 +121,17 @@ function likelihoodOf(cells: readonly Shape[][], index: number): number {
     [last - close, last - open],
   ] as const
   const count = alike.reduce(
-    (sum, [from, to]) => sum + (cells[from * CELLS + to] as Shape[]).length,
+    (sum, [from, to]) => sum + (cells[from * CELLS + to] as PathShape[]).length,
     0,
   )
   return Math.max(0.1, count) / (alike.length * SHAPES)
 }
 
-function nearestTo(cells: readonly Shape[][], index: number): Shape[] {
+function nearestTo(cells: readonly PathShape[][], index: number): PathShape[] {
   const distance = (other: number) =>
     Math.abs(Math.floor(other / CELLS) - Math.floor(index / CELLS)) +
     Math.abs((other % CELLS) - (index % CELLS))
   const filled = [...cells.keys()].filter((other) => cells[other]?.length !== 0)
   const nearest = filled.reduce((best, other) => (distance(other) < distance(best) ? other : best))
-  return cells[nearest] as Shape[]
+  return cells[nearest] as PathShape[]
 }

@@ -1,15 +1,15 @@
 /**
- * A row recorded at t is due at startAt + floor((t - first) / speed). A candle has as many points
- * as whole milliseconds, 4 to 16, so high and low occur at any speed.
+ * A row that was recorded at t is due at startAt + floor((t - first) / speed). A candle has as many
+ * points as whole milliseconds, 4 to 16, so that high and low occur at any speed.
  */
 import { sha256 } from '../../../lib/digest.ts'
 import { Failure } from '../../../lib/failure.ts'
 import {
-  type FundingPayments,
+  type FundingSeries,
   invalidOption,
   type Market,
   type MarketInstrument,
-  type MarketState,
+  type StoredMarketState,
   type MarketStep,
   ownState,
   type RecordedReferences,
@@ -17,29 +17,28 @@ import {
 } from '../market.ts'
 import type { CandlePathKind } from './candle-path.ts'
 import type { CandleTapes } from './candle-tape.ts'
-import { type PathState, priceStepMs, RecordedPath } from './recorded-path.ts'
+import { type RecordedPathState, priceStepMs, RecordedPath } from './recorded-path.ts'
 import type { Recording } from '../../../prices/recording.ts'
 import { SeededMarket } from '../seeded/seeded-market.ts'
 
 export interface RecordedMarketOptions {
   readonly recordings: readonly Recording[]
-  /** Recording time for each ms of the exchange's clock; up to 10,000. */
+  /** Recording time for each ms of the exchange's clock, up to 10,000. */
   readonly speed: number
   readonly startAt: number
   readonly instruments: readonly MarketInstrument[]
   readonly fallback: { readonly seed: number | string; readonly stepMs?: number }
-  /** A repeat begins with a jump of the price. */
   readonly repeat?: boolean
   readonly candlePath?: CandlePathKind
   readonly continued?: ReadonlySet<string>
-  /** Keeps drawn candles. Such a market is played once, and never stored. */
+  /** Keeps drawn candles. A market with tapes is played once, and never stored. */
   readonly tapes?: CandleTapes | undefined
 }
 
-interface RecordedMarketState extends MarketState {
+interface RecordedMarketState extends StoredMarketState {
   readonly startAt: number
-  readonly paths: Readonly<Record<string, PathState>>
-  readonly fallback: MarketState
+  readonly paths: Readonly<Record<string, RecordedPathState>>
+  readonly fallback: StoredMarketState
 }
 
 export class RecordedMarket implements Market {
@@ -49,7 +48,7 @@ export class RecordedMarket implements Market {
   readonly priceStepsMs: ReadonlyMap<string, number>
   readonly endings: ReadonlyMap<string, number>
   readonly references: ReadonlyMap<string, RecordedReferences>
-  readonly funding: ReadonlyMap<string, FundingPayments>
+  readonly funding: ReadonlyMap<string, FundingSeries>
   readonly #startAt: number
   readonly #repeat: boolean
   readonly #paths: readonly RecordedPath[]
@@ -65,7 +64,7 @@ export class RecordedMarket implements Market {
    * @throws Failure MARKET_OPTION_INVALID, RECORDING_SYMBOL_UNKNOWN, RECORDING_SYMBOL_TWICE,
    * RECORDING_BELOW_TICK
    */
-  constructor(options: RecordedMarketOptions, stored?: MarketState) {
+  constructor(options: RecordedMarketOptions, stored?: StoredMarketState) {
     assertRecordings(options)
     const { recordings, speed, startAt, instruments, fallback } = options
     const { repeat = false, candlePath = 'random' } = options
@@ -162,7 +161,7 @@ export class RecordedMarket implements Market {
     )
   }
 
-  #placeFunding({ symbol, funding }: Recording): readonly (readonly [string, FundingPayments])[] {
+  #placeFunding({ symbol, funding }: Recording): readonly (readonly [string, FundingSeries])[] {
     if (funding === undefined || this.#repeat) return []
     const at = funding.at.map(
       (paidAt) => this.#startAt + Math.floor((paidAt - this.#originAt) / this.speed),

@@ -20,7 +20,7 @@ import {
 
 const SINGLE_QUOTE_MS = 100
 
-export interface PathState {
+export interface RecordedPathState {
   readonly source: CandleSourceState | QuoteGridState
   readonly lap: number
   readonly row: number
@@ -34,14 +34,13 @@ interface RecordedPathOptions {
   readonly speed: number
   readonly seed: number | string
   readonly candlePath: CandlePathKind
-  readonly state?: PathState | undefined
+  readonly state?: RecordedPathState | undefined
   readonly tapes?: CandleTapes | undefined
 }
 
-/** Times are the recording's own. */
 export class RecordedPath {
   readonly symbol: string
-  /** The end is that of the last candle, or a mean step after the last quote. */
+  /** The path ends with the last candle, or a mean step after the last quote. */
   readonly startAt: number
   readonly endAt: number
   readonly #rows: Recording['rows']
@@ -52,7 +51,9 @@ export class RecordedPath {
   readonly #funding: RecordedFunding | undefined
   readonly step: MutableStep
   nextAt = Number.POSITIVE_INFINITY
-  readonly #place: { -readonly [Field in keyof Omit<PathState, 'source'>]: PathState[Field] }
+  readonly #place: {
+    -readonly [Field in keyof Omit<RecordedPathState, 'source'>]: RecordedPathState[Field]
+  }
 
   constructor(options: RecordedPathOptions) {
     const { recording, instrument, speed, state } = options
@@ -125,7 +126,7 @@ export class RecordedPath {
     this.#findNext()
   }
 
-  state(): PathState {
+  state(): RecordedPathState {
     return { source: this.#source.state(), ...this.#place }
   }
 
@@ -196,7 +197,7 @@ function quoteSource(rows: QuoteRows, grid: QuoteGrid): RowSource {
   }
 }
 
-/** On the exchange's clock. A random path's two unseen extremes are no steps. */
+/** On the exchange's clock. The two unseen extremes of a random path are no steps. */
 export function priceStepMs(
   { rows, intervalMs }: Pick<Recording, 'rows' | 'intervalMs'>,
   speed: number,

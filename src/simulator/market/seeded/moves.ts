@@ -28,7 +28,7 @@ const VOLATILITY_UPDATE_MS = 1000
 
 /**
  * ln(volatility) is a sum of Ornstein-Uhlenbeck components with memories from minutes to a day,
- * which decay together as slowly as real absolute returns.
+ * which together decay as slowly as real absolute returns.
  */
 export class Volatility {
   readonly updateSteps: number
@@ -77,12 +77,12 @@ export class Volatility {
   }
 }
 
-/*
+/**
  * Real quotes are unchanged in 87 % of all 100 ms. A shock has fat tails (Student's t, 4 degrees of
  * freedom).
  */
 
-/** Share of the variance; 4 a day, double exponential. */
+/** Share of the variance that comes from jumps: 4 a day, double exponential. */
 const JUMP_VARIANCE_SHARE = 0.06
 const JUMPS_PER_DAY = 4
 
@@ -118,7 +118,6 @@ function drawLaplace(random: Random): number {
   return random.next() < 0.5 ? -size : size
 }
 
-/** Falling markets are wilder. */
 const LEVERAGE = -0.2
 
 export interface FactorState {

@@ -1,5 +1,5 @@
 /**
- * The last day is drawn backwards from the start price. Its random streams are its own, so the
+ * The last day is drawn backwards from the start price. Its random streams are its own, so that the
  * later path does not depend on them.
  */
 import { createGrid, type Grid, nearestStep } from '../../../lib/grid.ts'
@@ -111,11 +111,13 @@ const DRAWN_DAYS_MAX = 8
 
 interface PastEnds {
   readonly lastDay: readonly MinuteBar[]
-  /** At the ends of the days, the newest first; the last one begins the oldest day. */
   readonly prices: readonly number[]
 }
 
-/** Days are drawn on demand, prices between them first, so that a day is always the same. */
+/**
+ * Draws a day when it is requested, from prices that are drawn first, so that a day is always the
+ * same.
+ */
 export class SeededPast implements PastMinutes {
   readonly untilAt: number
   readonly #drawnUntilAt: number
@@ -170,7 +172,6 @@ export class SeededPast implements PastMinutes {
       const move =
         Math.sqrt(SHARED_VARIANCE) * shared.normal() + Math.sqrt(1 - SHARED_VARIANCE) * own.normal()
       const before = (prices[day] ?? endPrice) / (1 + clamp((yearly / Math.sqrt(365)) * move, 0.2))
-      // A price of few ticks could not move.
       prices.push(Math.max(before, PRICE_TICKS_MIN * Number(this.#instrument.tickSize)))
     }
     return prices

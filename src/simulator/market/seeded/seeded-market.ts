@@ -1,13 +1,13 @@
 /**
- * Each instrument has a random stream besides the shared one, so an added instrument changes no
- * other path. test/simulator/market/realism.test.ts compares with real prices. Left out: the hours
- * of the day, and that a quote which moves often moves again within 100 ms.
+ * Each instrument has a random stream besides the shared one, so that an added instrument changes
+ * no other path. test/simulator/market/realism.test.ts compares with real prices. Left out are the
+ * hours of the day, and that a quote which moves often moves again within 100 ms.
  */
 import {
   invalidOption,
   type Market,
   type MarketInstrument,
-  type MarketState,
+  type StoredMarketState,
   type MarketStep,
   type MutableStep,
   ownState,
@@ -15,7 +15,7 @@ import {
 } from '../market.ts'
 import { type FactorState, SharedFactor } from './moves.ts'
 import { buildPastDay, SeededPast } from './past-day.ts'
-import { type PathState, SeededPath } from './seeded-path.ts'
+import { type SeededPathState, SeededPath } from './seeded-path.ts'
 
 export interface SeededMarketOptions {
   readonly seed: number | string
@@ -26,11 +26,11 @@ export interface SeededMarketOptions {
   readonly speed?: number
 }
 
-export interface SeededMarketState extends MarketState {
+export interface SeededMarketState extends StoredMarketState {
   readonly startAt: number
   readonly stepsDone: number
   readonly factor: FactorState
-  readonly paths: Readonly<Record<string, PathState>>
+  readonly paths: Readonly<Record<string, SeededPathState>>
 }
 
 export class SeededMarket implements Market {
@@ -47,10 +47,10 @@ export class SeededMarket implements Market {
 
   /**
    * Continues from a stored state, whose `startAt` then applies. A new instrument starts at its
-   * start price; one no longer configured is dropped.
+   * start price; one that is no longer configured is dropped.
    * @throws Failure MARKET_OPTION_INVALID
    */
-  constructor(options: SeededMarketOptions, stored?: MarketState) {
+  constructor(options: SeededMarketOptions, stored?: StoredMarketState) {
     const { seed, instruments, stepMs = 100, speed = 1 } = options
     assertOptions({ ...options, stepMs, speed })
     this.#options = options

@@ -26,30 +26,29 @@ export const OWN_VOLATILITY = [
   { deviation: 0.2, memoryMs: 240 * MINUTE_MS },
 ]
 
-/** At usual volatility, and the share left 100 ms later. */
+/** At usual volatility, and the share that is left 100 ms later. */
 const WIDENING_PROBABILITY = 0.07
 const GAP_KEPT = 0.1
 const GAP_SHARE_MAX = 0.002
 
-/** ln(displayed size): standard deviation, lasting share and its memory. */
+/** Standard deviation of ln(displayed size), its lasting share, and the memory of that. */
 const SIZE_DEVIATION = 1.45
 const SIZE_LASTING_SHARE = 0.83
 const SIZE_MEMORY_MS = 950
 const SIDES_OPPOSED = 0.5
-/** Four standard deviations: 330 times the median. */
 const SIZE_LEVEL_MAX = 4
 
 const QUIET_TRADES_PER_SECOND = 2.9
 const MOVE_TRADE_FACTOR = 4
 const TRADE_DEVIATION = 2.2
 
-/** A path turns around here: a tick would be too large a share of the price. */
+/** A path turns around at this price, below which a tick is too large a share of it. */
 export const PRICE_TICKS_MIN = 10
 
 const MEAN_RANGE = 1.6
 
 export const DEFAULT_YEARLY_VOLATILITY = 0.6
-/** Median on each side, quote coin. */
+/** Median on each side, in quote coin. */
 const DISPLAYED_NOTIONAL = 50_000
 
 interface PathLevels {
@@ -60,7 +59,7 @@ interface PathLevels {
   minuteLots: number
 }
 
-export interface PathState extends Readonly<PathLevels> {
+export interface SeededPathState extends Readonly<PathLevels> {
   readonly random: RandomState
   readonly volatility: readonly number[]
   readonly quote: Quote
@@ -89,7 +88,7 @@ export class SeededPath {
     readonly seed: number | string
     readonly stepMs: number
     readonly factor: SharedFactor
-    readonly state?: PathState | undefined
+    readonly state?: SeededPathState | undefined
   }) {
     const { instrument, seed, stepMs, factor, state } = options
     this.symbol = instrument.symbol
@@ -153,7 +152,7 @@ export class SeededPath {
     this.#count(Math.floor((index * this.#stepMs) / MINUTE_MS))
   }
 
-  state(): PathState {
+  state(): SeededPathState {
     const { price, gapTicks, bidSize, askSize, minuteLots } = this.#now
     return {
       random: this.#random.state(),

@@ -5,14 +5,14 @@ import {
   signSchemeA,
   signSchemeB,
 } from '../../../protocol/signing.ts'
-import type { AccountSetup } from '../../shared/account.ts'
+import type { ExchangeAccountSetup } from '../../shared/account.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
-import type { WireRequest } from '../wire-request.ts'
+import type { ReceivedRequest } from '../wire-request.ts'
 import { readQueryText } from './parameters.ts'
 import { gatewayRefusals, wireRefusals } from './refusal.ts'
 
 export interface AuthenticateOptions {
-  readonly accountByKey: (key: string) => AccountSetup | undefined
+  readonly accountByKey: (key: string) => ExchangeAccountSetup | undefined
   readonly toleranceMs: number
   readonly now: number
 }
@@ -20,9 +20,9 @@ export interface AuthenticateOptions {
 const UNIX_MS = /^\d{1,16}$/
 
 export function authenticate(
-  request: WireRequest,
+  request: ReceivedRequest,
   { accountByKey, toleranceMs, now }: AuthenticateOptions,
-): Reply<AccountSetup> {
+): Reply<ExchangeAccountSetup> {
   const { headers } = request
   const key = headers['access-key']
   if (!key) return wireRefusals.keyMissing
@@ -46,8 +46,8 @@ export function authenticate(
   return isSameText(passphrase, account.passphrase) ? accept(account) : wireRefusals.passphraseWrong
 }
 
-/** Public clients disagree, and both forms work: as in the URL, or before percent-encoding. */
-function signaturesOf(secret: string, request: WireRequest, timestamp: string): string[] {
+/** Public clients disagree, so both forms count: as in the URL, or before percent-encoding. */
+function signaturesOf(secret: string, request: ReceivedRequest, timestamp: string): string[] {
   const { method, path, query, body } = request
   if (method !== 'GET' && method !== 'POST') return []
   const readings = new Set([query, decodeQuery(query)])
@@ -65,13 +65,13 @@ function decodeQuery(query: string): string {
 }
 
 /**
- * Document: HTTP 403 for a foreign address or an invalid signature; unsigned or with a wrong time
- * it is a bad request. Whitelist first, then clock, then signature.
+ * Document: HTTP 403 for a foreign address or an invalid signature; a missing signature or a wrong
+ * time is a bad request. The whitelist is checked first, then the clock, then the signature.
  */
 export function authenticateGateway(
-  request: WireRequest,
+  request: ReceivedRequest,
   { accountByKey, now }: Omit<AuthenticateOptions, 'toleranceMs'>,
-): Reply<AccountSetup> {
+): Reply<ExchangeAccountSetup> {
   const { headers, path: apiPath, body } = request
   const apiKey = headers[SCHEME_B_HEADERS.apiKey]
   const timestamp = headers[SCHEME_B_HEADERS.timestamp]

@@ -1,16 +1,16 @@
 import { isRecord } from '../../../lib/plain-data.ts'
-import type { Refusal, Reply } from '../../shared/reply.ts'
+import type { RefusedReply, Reply } from '../../shared/reply.ts'
 import type { Parameters } from './parameters.ts'
 import type { ServedName } from '../served-rows.ts'
 
 export interface Batch {
   readonly list: string
-  readonly toFailure: (item: unknown, refusal: Refusal) => Readonly<Record<string, string>>
+  readonly toFailure: (item: unknown, refusal: RefusedReply) => Readonly<Record<string, string>>
 }
 
 export interface RefusedItem {
   readonly item: unknown
-  readonly refusal: Refusal
+  readonly refusal: RefusedReply
 }
 
 /**
@@ -42,11 +42,11 @@ export function withRefusedItems(
   return { ok: true, data: { ...data, failureList: [...failures, ...(data.failureList ?? [])] } }
 }
 
-function futuresFailure(item: unknown, { code, message }: Refusal) {
+function futuresFailure(item: unknown, { code, message }: RefusedReply) {
   return { ...idsOf(item), errorMsg: message, errorCode: code }
 }
 
-function marginFailure(item: unknown, { message }: Refusal) {
+function marginFailure(item: unknown, { message }: RefusedReply) {
   return { clientOid: idsOf(item).clientOid, errorMsg: message }
 }
 

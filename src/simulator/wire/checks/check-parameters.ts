@@ -1,28 +1,28 @@
 import type { z } from 'zod'
 import { isRecord } from '../../../lib/plain-data.ts'
 import { refusals } from '../../shared/refusals.ts'
-import { accept, type Refusal, type Reply } from '../../shared/reply.ts'
+import { accept, type RefusedReply, type Reply } from '../../shared/reply.ts'
 import type { NamedEndpoint } from '../served-rows.ts'
 import type { WireSettings } from '../settings.ts'
-import type { WireRequest } from '../wire-request.ts'
+import type { ReceivedRequest } from '../wire-request.ts'
 import { batchOf, type RefusedItem } from './batches.ts'
 import { readParameters, type Parameters } from './parameters.ts'
 
 export interface CheckedParameters {
-  /** Without the refused items: their list may be empty now. */
+  /** Without the refused items: their list may then be empty. */
   readonly parameters: Parameters
   readonly refusedItems: readonly RefusedItem[]
 }
 
-type Issue = z.core.$ZodIssue
-type Path = readonly PropertyKey[]
+type ParameterIssue = z.core.$ZodIssue
+type ParameterPath = readonly PropertyKey[]
 
 /** Wider than the row's schema, which restricts only our client. */
 const CLIENT_OID = /^[0-9A-Za-z_:#+.\-\s]{1,49}$/
 
 export function checkParameters(
   endpoint: NamedEndpoint,
-  request: WireRequest,
+  request: ReceivedRequest,
   settings: WireSettings,
 ): Reply<CheckedParameters> {
   const read = readParameters(endpoint, request)
@@ -34,7 +34,7 @@ export function checkParameters(
   return refuseItems(endpoint, parameters)
 }
 
-function issuesOf(endpoint: NamedEndpoint, parameters: Parameters): readonly Issue[] {
+function issuesOf(endpoint: NamedEndpoint, parameters: Parameters): readonly ParameterIssue[] {
   const issues = endpoint.request.safeParse(parameters).error?.issues ?? []
   return issues.filter(({ code, path }) => {
     const isForm = code === 'invalid_format' && path.at(-1) === 'clientOid'
@@ -55,13 +55,12 @@ function refuseItems(endpoint: NamedEndpoint, parameters: Parameters): Reply<Che
     refusal: refusalOf(found, parameters, [list, Number(index)]),
   }))
   const kept = { ...parameters, [list]: items.filter((_, index) => !byIndex.has(index)) }
-  // A schema checks its rules for the whole only if all items are valid, so it runs again; the list
-  // may be empty now.
+  // A schema checks its rules for the whole only if all items are valid, so it runs again.
   const left = issuesOf(endpoint, kept).filter(({ path }) => path.length > 1 || path[0] !== list)
   return left.length > 0 ? refusalOf(left, kept) : accept({ parameters: kept, refusedItems })
 }
 
-function isOfItem(path: Path, list: string): boolean {
+function isOfItem(path: ParameterPath, list: string): boolean {
   return path[0] === list && typeof path[1] === 'number'
 }
 
@@ -76,8 +75,11 @@ function withDocumentedDefaults(parameters: Parameters): Parameters {
   return { ...parameters, orderList }
 }
 
-/** They are changed in place, as they were read for this check only. */
-function tolerate(parameters: Parameters, issues: readonly Issue[], settings: WireSettings): void {
+function tolerate(
+  parameters: Parameters,
+  issues: readonly ParameterIssue[],
+  settings: WireSettings,
+): void {
   const { unknownParameters, limitAboveMaximum } = settings
   for (const issue of issues) {
     const target = valueAt(parameters, issue.path)
@@ -89,23 +91,27 @@ function tolerate(parameters: Parameters, issues: readonly Issue[], settings: Wi
   if (limit !== undefined) parameters['limit'] = limit
 }
 
-function cutLimit(asked: unknown, issues: readonly Issue[]): string | undefined {
+function cutLimit(asked: unknown, issues: readonly ParameterIssue[]): string | undefined {
   const max = maximumIn(issues.find(({ path }) => path.length === 1 && path[0] === 'limit'))
   return max !== undefined && typeof asked === 'string' && Number(asked) > Number(max)
     ? max
     : undefined
 }
 
-/** In a row's message `limit is 1 to 100`. */
-function maximumIn(issue: Issue | undefined): string | undefined {
+/** Reads the maximum from a message such as `limit is 1 to 100`. */
+function maximumIn(issue: ParameterIssue | undefined): string | undefined {
   return /\d+$/.exec(issue?.message ?? '')?.[0]
 }
 
 /**
  * The exchange names only one parameter, so the first issue decides.
- * @param of the refused item of a batch
+ * @param of the path of the refused item of a batch
  */
-function refusalOf([issue]: readonly Issue[], parameters: Parameters, of: Path = []): Refusal {
+function refusalOf(
+  [issue]: readonly ParameterIssue[],
+  parameters: Parameters,
+  of: ParameterPath = [],
+): RefusedReply {
   if (issue === undefined) return refusals.parameterPresent('')
   const name = nameOf(issue.path.slice(of.length)) || nameOf(of.slice(0, 1))
   const value = valueAt(parameters, issue.path)
@@ -125,7 +131,7 @@ function refusalOf([issue]: readonly Issue[], parameters: Parameters, of: Path =
   return refusalOfIssue(issue, name)
 }
 
-function refusalOfIssue(issue: Issue, name: string): Refusal {
+function refusalOfIssue(issue: ParameterIssue, name: string): RefusedReply {
   if (issue.code === 'invalid_value') return refusals.parameterIllegal(name)
   if (issue.code === 'custom') return refusals.parameterPresent(issue.message)
   const isOfList =
@@ -136,7 +142,7 @@ function refusalOfIssue(issue: Issue, name: string): Refusal {
     : refusals.parameterEmpty(name)
 }
 
-function nameOf(path: Path): string {
+function nameOf(path: ParameterPath): string {
   return path
     .map((step, index) =>
       typeof step === 'number' ? `[${step}]` : `${index ? '.' : ''}${String(step)}`,
@@ -144,7 +150,7 @@ function nameOf(path: Path): string {
     .join('')
 }
 
-function valueAt(root: unknown, path: Path): unknown {
+function valueAt(root: unknown, path: ParameterPath): unknown {
   let value = root
   for (const step of path) value = isIndexable(value) ? value[step] : undefined
   return value
@@ -160,7 +166,7 @@ const RECEIVE_WINDOW_MS_MAX = 60_000
 export function receiveWindowRefusal(
   { requestTime, receiveWindow }: Parameters,
   now: number,
-): Refusal | undefined {
+): RefusedReply | undefined {
   if (typeof requestTime !== 'string') return undefined
   const windowMs = typeof receiveWindow === 'string' ? Number(receiveWindow) : RECEIVE_WINDOW_MS_MAX
   return Math.abs(now - Number(requestTime)) > windowMs ? refusals.outsideWindow : undefined

@@ -2,20 +2,19 @@ import { isRecord } from '../../../lib/plain-data.ts'
 import { withCapitals } from '../../../protocol/capitals.ts'
 import type { Endpoint } from '../../../protocol/endpoint.ts'
 import { accept, type Reply } from '../../shared/reply.ts'
-import type { WireRequest } from '../wire-request.ts'
+import type { ReceivedRequest } from '../wire-request.ts'
 import { wireRefusals } from './refusal.ts'
 import { parseBoundedJson } from '../../../lib/text/bounded-json.ts'
 
 /** Public clients write these in upper case (`GTC`, `Open`). */
 const SMALL: ReadonlySet<string> = new Set(['force', 'side', 'tradeSide', 'orderType'])
 
-/** Only bounds the work: the document's endpoints take at most a dozen. */
 const QUERY_PARAMETERS_MAX = 64
 
 export type Parameters = Record<string, unknown>
 
 /** Document: "empty keeps", "empty means none". */
-export function readParameters(endpoint: Endpoint, request: WireRequest): Reply<Parameters> {
+export function readParameters(endpoint: Endpoint, request: ReceivedRequest): Reply<Parameters> {
   if (endpoint.parts === 'queryAndBody') return readParts(request)
   const read = endpoint.method === 'GET' ? parseQuery(request.query) : parseBody(request)
   return read.ok ? accept(asDocumented(endpoint.outside ? withTexts(read.data) : read.data)) : read
@@ -26,7 +25,7 @@ export function readQueryText(query: string): Readonly<Record<string, string>> {
   return read.ok ? read.data : {}
 }
 
-function readParts(request: WireRequest): Reply<Parameters> {
+function readParts(request: ReceivedRequest): Reply<Parameters> {
   const query = parseQuery(request.query)
   if (!query.ok) return query
   const body = parseBody(request)
@@ -52,7 +51,7 @@ function decodeText(text: string): string {
 }
 
 /** Checked before the JSON, so that a form is refused as a form. */
-function parseBody({ headers, body }: WireRequest): Reply<Parameters> {
+function parseBody({ headers, body }: ReceivedRequest): Reply<Parameters> {
   const contentType = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
   if (contentType !== 'application/json') return wireRefusals.contentTypeWrong
   try {

@@ -6,8 +6,8 @@ export type RateLimitSettings = Readonly<typeof defaultRateLimitSettings>
 export const defaultRateLimitSettings = {
   counting: oneOf<CountingMethod>('sliding'),
   /**
-   * Not proved, so the stricter: above a `sliding` or `bucket` limit, a caller is not served until
-   * it pauses.
+   * The stricter way, because neither is proved: above a `sliding` or `bucket` limit, a caller is
+   * not served until it pauses.
    */
   refusedCallsCount: true,
   /**
@@ -17,7 +17,6 @@ export const defaultRateLimitSettings = {
   overall: { calls: 0, perMs: 60_000, recoveryMs: 300_000 },
 }
 
-/** `who` is a UID or an address. */
 interface CountedCall {
   readonly endpoint: string
   readonly limit: RateLimit
@@ -25,7 +24,6 @@ interface CountedCall {
   readonly isCopyTrader: boolean
 }
 
-/** The caller unseen for longest is dropped first. */
 const CALLERS_MAX = 10_000
 
 export class RateLimits {
@@ -78,9 +76,9 @@ function recall<Value>(map: Map<string, Value>, key: string, create: () => Value
 /**
  * The document does not say how N calls a second are counted.
  *
- * - `sliding`: at most N in any window, the strictest.
- * - `fixed`: at most N in each second of the clock, so up to 2N around its turn.
- * - `bucket`: N tokens, refilled evenly.
+ * - `sliding`: at most N in any window, the strictest
+ * - `fixed`: at most N in each second of the clock, so up to 2N around its turn
+ * - `bucket`: N tokens, refilled evenly
  */
 export const callCounters = { sliding: slidingCounter, fixed: fixedCounter, bucket: bucketCounter }
 
@@ -91,7 +89,6 @@ interface CallAdmission {
   readonly remaining: number
 }
 
-/** @param now must not run backwards */
 type CallCounter = (now: number) => CallAdmission
 
 interface CountedLimit {
@@ -130,8 +127,8 @@ function fixedCounter({ calls, perMs }: CountedLimit): CallCounter {
 const TOKEN_NOISE = 1e-6
 
 /**
- * A counted refusal takes the refilled part of a token, so continuous calls above the rate starve,
- * as with `sliding`.
+ * A counted refusal takes the refilled part of a token, so that continuous calls above the rate
+ * starve, as with `sliding`.
  */
 function bucketCounter({ calls, perMs, refusedCallsCount }: CountedLimit): CallCounter {
   let tokens = calls

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http'
-import type { WireRequest } from '../wire-request.ts'
+import type { ReceivedRequest } from '../wire-request.ts'
 
 /**
- * A longer body than `bodyBytesMax` is cut one byte beyond it, so that the wire refuses it.
+ * A body longer than `bodyBytesMax` is cut one byte beyond it, so that the wire refuses it.
  * @returns undefined if the client left before the request was complete
  */
 export async function readRequest(
   incoming: IncomingMessage,
   bodyBytesMax: number,
-): Promise<WireRequest | undefined> {
+): Promise<ReceivedRequest | undefined> {
   const body = hasBody(incoming) ? await readBody(incoming, bodyBytesMax + 1) : ''
   if (body === undefined) return undefined
   const target = incoming.url ?? '/'
@@ -43,7 +43,6 @@ function readBody(incoming: IncomingMessage, bytesMax: number): Promise<string |
   })
 }
 
-/** An IPv6 socket writes an IPv4 address with a prefix. */
 function addressOf({ socket }: IncomingMessage): string {
   return (socket.remoteAddress ?? '').replace(/^::ffff:/, '')
 }

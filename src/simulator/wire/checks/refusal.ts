@@ -1,7 +1,7 @@
-import type { Refusal } from '../../shared/reply.ts'
+import type { RefusedReply } from '../../shared/reply.ts'
 
 /** Codes and messages are the vendor's; the document shows none. */
-export interface WireRefusal extends Refusal {
+export interface WireRefusal extends RefusedReply {
   readonly status: number
 }
 

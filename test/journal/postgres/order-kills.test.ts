@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
-import { type KillOrderResult, orderKills } from '../../../src/journal/fleet/order-kills.ts'
+import { type KillOrderResult, orderKills } from '../../../src/journal/postgres/kill-order.ts'
 
 const SCHEMAS = Array.from({ length: 30 }, (_, index) => `account${index}`)
 
@@ -21,7 +21,7 @@ class Server {
   connect() {
     let isOpen = false
     return {
-      open: async () => {
+      connect: async () => {
         if (isOpen) return
         if (this.connections >= this.#connectionsMax) throw new Error('too many connections')
         this.connections += 1

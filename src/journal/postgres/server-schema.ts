@@ -1,4 +1,3 @@
-/** The same in SQLite and PostgreSQL. */
 export interface JournalTable {
   readonly name: string
   readonly columns: readonly { readonly name: string; readonly type: 'bigint' | 'text' }[]
@@ -16,7 +15,7 @@ function table(name: string, key: readonly string[], columns: string): JournalTa
   }
 }
 
-/** As `journal-layout.ts` makes them; # marks a number. */
+/** The tables of `journal-layout.ts`; # marks a column of numbers. */
 export const JOURNAL_TABLES: readonly JournalTable[] = [
   table('records', ['sequence'], 'sequence# at# kind body booked link'),
   table('book', ['position'], 'position# name key value digest'),
@@ -33,7 +32,6 @@ export const JOURNAL_TABLES: readonly JournalTable[] = [
   table('curves', ['series', 'step', 'at'], 'series step# at# value digest'),
 ]
 
-/** Undefined for another's table. */
 export function tableNamed(name: string): JournalTable | undefined {
   return JOURNAL_TABLES.find((one) => one.name === name)
 }
@@ -41,15 +39,16 @@ export function tableNamed(name: string): JournalTable | undefined {
 /** Until layout 7 a server's `meta` had this for 5 and 6, which differ only in files. */
 const SERVER_LAYOUT_FIRST = '1'
 
-/** From the text in its `meta`. */
 export function toLayout(text: string): number {
   return text === SERVER_LAYOUT_FIRST ? 6 : Number(text)
 }
 
-/** Followers further behind read the tables anew: an hour's changes are some megabytes. */
+/**
+ * A follower that is further behind reads the tables anew: an hour's changes are some megabytes.
+ */
 const FEED_KEPT = '1 hour'
 
-/** The previous holder may not take the lease back meanwhile. */
+/** For so long the previous holder may not take the lease back. */
 const HANDED_OVER_FOR = '30 seconds'
 
 export const LEASE_GONE = 'IN001'
@@ -60,22 +59,21 @@ export const STILL_HELD = 'token = $1 AND NOT released'
 
 const DOUBLE_QUOTE = /"/g
 
-/** @returns a name quoted for SQL */
 export function quoteName(name: string): string {
   return `"${name.replaceAll(DOUBLE_QUOTE, '""')}"`
 }
 
-/** @returns a text without what the server refuses: NUL and halves of characters */
+/** Replaces what the server refuses: NUL and halves of characters. */
 export function cleanText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD')
 }
 
 /**
- * One schema, made in one transaction:
+ * Creates one schema in one transaction:
  *
  * - the tables of the journal, and `meta`, as SQLite has them;
  * - `feed`: the changes of each transaction, for followers;
- * - `lease`: the writer and the end of its lease. Every write names its token, and leaves the link
+ * - `lease`: the writer and the end of its lease. Every write names its token and leaves the link
  *   of the last record, so that a lost tail is noticed;
  * - `followers`: each standby, its place in the feed, and how its trading would differ.
  */
@@ -113,7 +111,7 @@ export function functionsSql(schema: string): string {
 }
 
 function tableSql({ name, columns, key }: JournalTable): string {
-  // Only `booked` may be missing.
+  // Only a record may lack `booked`.
   const parts = columns.map(
     (column) =>
       `${quoteName(column.name)} ${column.type}${column.name === 'booked' && name === 'records' ? '' : ' NOT NULL'}`,
@@ -126,8 +124,8 @@ function functionSql(head: string, body: string, schema: string): string {
 }
 
 /**
- * Checks the token first, which locks the lease's row. A lease that another machine has taken has
- * another token for ever.
+ * Checks the token first, which locks the lease's row. Once another machine has taken the lease,
+ * this token is never valid again.
  */
 const WRITE_CHANGES = `
   BEGIN
@@ -163,9 +161,10 @@ const TAKE_LEASE_HEAD = `take_lease(
   OUT free_in_ms double precision)`
 
 /**
- * A lease is free if it was given back; if its term and that of every request signed under it are
- * over; or if it belongs to this place, whose process is dead, since its directory is locked.
- * Another layout's process never gets it: a machine may have followed since before a migration.
+ * A lease is free in three cases: it was given back; its term and that of every request signed
+ * under it are over; or it belongs to this state directory, whose process is dead, because the
+ * caller holds the lock. A process that knows another layout never gets it: its machine may have
+ * followed since before a migration.
  */
 const TAKE_LEASE = `
   DECLARE

@@ -2,11 +2,11 @@ import type { FleetAlert, FleetState } from '../journal.ts'
 import { messageOf } from '../../lib/failure.ts'
 import {
   COMMIT_LOCALLY,
-  Connection,
+  PostgresConnection,
   type PostgresPlace,
   sqlStateOf,
 } from '../postgres/connection.ts'
-import type { KillOrderRow } from '../postgres/kill-order.ts'
+import { type KillOrderRow, type KillOrderResult, orderKills } from '../postgres/kill-order.ts'
 import { FLEET_SCHEMA } from '../postgres/fleet-member.ts'
 import { isRefusal, translatePostgresError } from '../postgres/postgres-failures.ts'
 import { assertServerVersion } from '../postgres/server-tables.ts'
@@ -17,20 +17,18 @@ import {
   LISTED_FOR,
   readAccounts,
 } from './fleet-accounts.ts'
-import { type KillOrderResult, orderKills } from './order-kills.ts'
 
-/** Else the server counts as away. */
 const ANSWER_MS_MAX = 10_000
 /**
- * One locked journal must not delay the others. PostgreSQL overestimates the cost, and compiling
- * takes ten times as long as running. The only write, a kill order, must not wait for a dead
+ * One locked journal must not delay the others. Compiling would take ten times as long as running,
+ * because PostgreSQL overestimates the cost. The only write, a kill order, must not wait for a dead
  * replica.
  */
 const SETTINGS = `SET lock_timeout = 1000; SET jit = off; ${COMMIT_LOCALLY}`
 
 const ALERTS_SHOWN = 10
 
-/** A schema with the first four tables, under any name. */
+/** A journal is a schema of any name with the first four tables. */
 const FIND_JOURNALS = `
   SELECT n.nspname AS schema, bool_or(c.relname = 'kill_order') AS has_order
     FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid
@@ -38,38 +36,35 @@ const FIND_JOURNALS = `
     GROUP BY n.nspname HAVING count(*) FILTER (WHERE c.relname <> 'kill_order') = 4 ORDER BY n.nspname`
 
 export interface Fleet {
-  /** Server's clock. */
+  /** Unix ms, server's clock. */
   readonly now: number
   readonly accounts: readonly FleetAccount[]
   readonly unread: readonly FleetUnread[]
   readonly workers: readonly FleetMemberRow[]
-  /** The newest last. */
   readonly alerts: readonly FleetAlertRow[]
-  /** Why workers, alerts and shown states could not be read. */
   readonly trouble: string | undefined
 }
 
 export interface FleetAlertRow extends FleetAlert {
   readonly id: number
-  /** Server's clock, at receipt. */
+  /** Unix ms, server's clock, at the receipt. */
   readonly at: number
   readonly holder: string
   readonly schema: string
 }
 
-/** Writes only kill orders. */
+/** Reads all journals of a database. The only write is a kill order. */
 export class FleetReader {
   readonly #place: PostgresPlace
-  readonly #connection: Connection
+  readonly #connection: PostgresConnection
 
-  /** @param place the schema is ignored */
   constructor(place: PostgresPlace) {
     this.#place = { ...place, schema: '' }
     this.#connection = this.#createConnection()
   }
 
   /**
-   * Not called before a kill, which must go out at once and needs no new features.
+   * Not called before a kill, which must leave at once and needs no new features.
    * @throws Failure JOURNAL_SERVER_OLD
    */
   async assertVersion(): Promise<void> {
@@ -80,7 +75,6 @@ export class FleetReader {
     }
   }
 
-  /** @throws Failure JOURNAL_UNREACHABLE */
   async read(): Promise<Fleet> {
     try {
       const { now, daemons, ...shown } = await this.#readShown()
@@ -96,10 +90,7 @@ export class FleetReader {
     }
   }
 
-  /**
-   * Undefined if the account has no journal there.
-   * @throws Failure JOURNAL_UNREACHABLE
-   */
+  /** @throws Failure JOURNAL_UNREACHABLE */
   async readAccount(schema: string): Promise<FleetAccount | undefined> {
     try {
       const found = (await this.#findJournals()).filter((journal) => journal.schema === schema)
@@ -113,10 +104,10 @@ export class FleetReader {
   }
 
   /**
-   * Orders the kill of all accounts that are not noted yet, durably, before anything is read. The
-   * lease's current or next holder obeys before it trades.
+   * Orders the kill of all accounts that are not in `noted`, durably, before it reads anything. The
+   * present or next holder of each lease obeys before it trades.
    * @param noted outcomes, filled in as the server answers
-   * @returns the trouble that kept some orders back, which must then be repeated
+   * @returns the trouble that kept some orders back; they must be repeated
    * @throws Failure JOURNAL_UNREACHABLE
    */
   async orderKills(
@@ -140,7 +131,6 @@ export class FleetReader {
     }
   }
 
-  /** Repeating the call would give the same error. */
   isRefusal(error: unknown): boolean {
     return isRefusal(error)
   }
@@ -150,7 +140,7 @@ export class FleetReader {
   }
 
   /**
-   * After an id, or the last ones; the newest last.
+   * Returns alerts after an id, or the last ones; the newest is last.
    * @throws Failure JOURNAL_UNREACHABLE
    */
   async readAlerts(after: number | undefined, most: number): Promise<readonly FleetAlertRow[]> {
@@ -162,8 +152,8 @@ export class FleetReader {
     }
   }
 
-  #createConnection(): Connection {
-    return new Connection(this.#place, ANSWER_MS_MAX, SETTINGS)
+  #createConnection(): PostgresConnection {
+    return new PostgresConnection(this.#place, ANSWER_MS_MAX, SETTINGS)
   }
 
   async #findJournals() {
@@ -184,7 +174,6 @@ export class FleetReader {
   }
 
   async #selectAlerts(after: number | undefined, most: number): Promise<readonly FleetAlertRow[]> {
-    // The last ones are read from the end.
     return this.#selectIds(
       after === undefined
         ? lastAlerts(most)
@@ -192,7 +181,6 @@ export class FleetReader {
     )
   }
 
-  /** @param ids SQL that selects them */
   async #selectIds(ids: string): Promise<readonly FleetAlertRow[]> {
     const rows = await this.#connection.query(
       `SELECT id, extract(epoch FROM at) * 1000 AS at, holder, schema, urgency, event, title, lines
@@ -210,7 +198,7 @@ export class FleetReader {
     }))
   }
 
-  /** Not needed for trading, so trouble with it hides no account. */
+  /** Trading does not need these rows, so trouble with them hides no account. */
   async #readShown() {
     const daemons = new Map<string, FleetMemberRow>()
     const workers: FleetMemberRow[] = []
@@ -234,7 +222,7 @@ export class FleetReader {
         if (kind === 'daemon') daemons.set(String(schema), member)
         else workers.push(member)
       }
-      // Alerts of other accounts must not push urgent ones out.
+      // Urgent alerts are selected apart, so that other accounts' alerts do not push them out.
       const alerts = await this.#selectIds(
         `(${lastAlerts(ALERTS_SHOWN)}) UNION (${lastAlerts(ALERTS_SHOWN, URGENT_LATELY)})`,
       )
@@ -253,7 +241,7 @@ function lastAlerts(most: number, where = ''): string {
   return `${ALERT_IDS} ${where} ORDER BY id DESC LIMIT ${most}`
 }
 
-/** An earlier writer's state is ignored. */
+/** Ignores the state that an earlier writer showed. */
 function ownOf(
   { schema, holder }: Pick<FleetAccount, 'schema' | 'holder'>,
   daemons: ReadonlyMap<string, FleetMemberRow>,

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { exitOfFleet, formatFleet } from '../../../src/cli/fleet/fleet.ts'
 import { type OpenedJournal, untilDurable } from '../../../src/journal/journal.ts'
-import { Connection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
+import { PostgresConnection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
 import { readAccounts } from '../../../src/journal/fleet/fleet-accounts.ts'
-import { type Fleet, FleetReader } from '../../../src/journal/fleet/read-fleet.ts'
+import { type Fleet, FleetReader } from '../../../src/journal/fleet/fleet-reader.ts'
 import { FleetMember } from '../../../src/journal/postgres/fleet-member.ts'
 import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
 import { Machine, record } from '../postgres/scene.ts'
@@ -16,7 +16,7 @@ describe.skipIf(postgresMissing !== undefined)('the fleet, read from the server'
   let other: PostgresPlace
   let journal: OpenedJournal
   let reader: FleetReader
-  let sql: Connection
+  let sql: PostgresConnection
   const machines: Machine[] = []
 
   const open = async (name: string, at: PostgresPlace): Promise<OpenedJournal> => {
@@ -38,7 +38,7 @@ describe.skipIf(postgresMissing !== undefined)('the fleet, read from the server'
     const server = await postgresServer()
     place = server.newPlace()
     other = server.newPlace()
-    sql = new Connection(place)
+    sql = new PostgresConnection(place)
     reader = new FleetReader(place)
     journal = await open('machine a', place)
   })
@@ -130,7 +130,7 @@ describe.skipIf(postgresMissing !== undefined)('the fleet, read from the server'
 
   test('asks once for many accounts, and for each by itself only where one cannot be read', async () => {
     let asked = 0
-    const query: Connection['query'] = (text) => {
+    const query: PostgresConnection['query'] = (text) => {
       asked += 1
       return sql.query(text)
     }
@@ -160,7 +160,7 @@ describe.skipIf(postgresMissing !== undefined)('the fleet, read from the server'
 
   test('whoever holds a lock on one journal keeps no other from being read or killed', async () => {
     const second = await open('machine b', other)
-    const hostile = new Connection(place)
+    const hostile = new PostgresConnection(place)
     await hostile.query('BEGIN')
     await hostile.query(`LOCK TABLE "${place.schema}".lease IN ACCESS EXCLUSIVE MODE`)
     const fleet = await read()

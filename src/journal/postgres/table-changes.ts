@@ -1,20 +1,19 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import { JOURNAL_TABLES, type JournalTable, tableNamed } from './tables.ts'
+import { JOURNAL_TABLES, type JournalTable, tableNamed } from './server-schema.ts'
 
-/** Only the key, if it is dropped. */
+/** A dropped row has only its key. */
 export type TableRow = Readonly<Record<string, string | number | null>>
 
-/** A transaction's changes, in no particular order. */
-export type Changes = Readonly<
+export type TableChanges = Readonly<
   Record<string, { readonly put?: readonly TableRow[]; readonly drop?: readonly TableRow[] }>
 >
 
-/** The one character that PostgreSQL's text cannot hold. */
+/** The one character that a text of PostgreSQL cannot hold. */
 const NUL = '\0'
-/** Private use: before `0` it stands for NUL, before `1` for itself. */
+/** A character of the private use area: before `0` it stands for NUL, before `1` for itself. */
 const ESCAPE = '\uf8ff'
 
-export function toServerText(changes: Changes | readonly TableRow[]): string {
+export function toServerText(changes: TableChanges | readonly TableRow[]): string {
   const text = JSON.stringify(changes)
   if (!text.includes('\\u0000') && !text.includes(ESCAPE)) return text
   return JSON.stringify(changes, (_name, value: unknown) =>
@@ -35,15 +34,14 @@ const FLOAT = 2
 const TEXT = 3
 const NULL = 5
 
-/** SQLite's numbers of these operations. */
 const DELETED = 9
 const UPDATED = 23
 
 /**
- * From a SQLite session: new or changed rows whole, deleted ones as keys. @see
- * https://sqlite.org/session/c_changeset_apply.html and the head of sqlite3session.c
+ * Reads the changeset of a SQLite session: new and changed rows whole, deleted ones as keys.
+ * @see https://sqlite.org/session/c_changeset_apply.html and the head of sqlite3session.c
  */
-export function readChanges(database: DatabaseSync, changeset: Uint8Array): Changes {
+export function readChanges(database: DatabaseSync, changeset: Uint8Array): TableChanges {
   const changes: Record<string, { put: TableRow[]; drop: TableRow[] }> = {}
   const reader = new ChangesetReader(changeset)
   let table: JournalTable | undefined
@@ -75,7 +73,7 @@ function readRow(database: DatabaseSync, table: JournalTable, key: TableRow): Ta
  * Needs a transaction.
  * @param changes as the server gives them
  */
-export function applyChanges(database: DatabaseSync, changes: Changes): void {
+export function applyChanges(database: DatabaseSync, changes: TableChanges): void {
   for (const table of JOURNAL_TABLES) {
     const { put = [], drop = [] } = changes[table.name] ?? {}
     const remove = database.prepare(`DELETE FROM ${table.name} WHERE ${whereKey(table)}`)
@@ -84,7 +82,6 @@ export function applyChanges(database: DatabaseSync, changes: Changes): void {
   }
 }
 
-/** @param rows as the server gives them */
 export function putRows(
   database: DatabaseSync,
   table: JournalTable,
@@ -146,7 +143,7 @@ class ChangesetReader {
 
   readRow(table: JournalTable | undefined): { readonly operation: number; readonly key: TableRow } {
     const operation = this.#bytes[this.#at] ?? 0
-    // Says whether a trigger did it; there is none.
+    // The second byte says whether a trigger did it; there is none.
     this.#at += 2
     const values = this.#readValues()
     if (operation === UPDATED) this.#readValues()
@@ -188,7 +185,7 @@ class ChangesetReader {
     }
   }
 
-  /** Seven bits a byte, the highest first. */
+  /** Each byte has seven bits of the number, the highest first. */
   #readLength(): number {
     let length = 0
     for (;;) {

@@ -5,17 +5,23 @@ import {
   type UsedLoss,
 } from '../../domain/loss-limits.ts'
 import { ACCOUNT, type Scope } from '../../domain/trading-mode.ts'
-import { capitalOf, restrictionOf, holdingOf, pairOf, hasUnownedFills } from '../book/book.ts'
+import {
+  capitalOf,
+  restrictionOf,
+  holdingOf,
+  pairOf,
+  hasUnownedFills,
+  unclaimedHolding,
+} from '../book/book.ts'
 import type { LossSettings } from '../settings.ts'
 import { announce, type Core } from '../state/core.ts'
 import { writePeaks } from '../state/losses.ts'
 import { showAmount, toAmountText } from '../state/own-figure.ts'
-import type { ReleaseCommand } from '../state/trading-mode.ts'
-import { releaseScope, describeSides, isPart } from './flatten.ts'
+import { release, type ReleaseCommand, type ScopeRelease } from '../state/trading-mode.ts'
+import { describeLeftOpen, describeSides, isPart } from './flatten.ts'
 import { isReached, showFall } from './judge-losses.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import { type Holding, isFlat } from '../../domain/position.ts'
-import { unclaimedHolding } from '../book/allocation.ts'
 
 const OF_DRAWDOWN = ['drawdown', 'drawdownFlatten'] as const
 
@@ -41,7 +47,7 @@ export interface PeakRelease {
  * lower it in silence. Refused before the cool-down is over, where that step would fire at once,
  * and where a strategy would order what the account holds.
  */
-export function releaseDrawdown(core: Core, order: ReleaseCommand): void {
+export function releaseScope(core: Core, order: ReleaseCommand): void {
   const { scope, reason, by } = order
   const leftMs = coolDownLeftMs(core, scope, core.settings.losses)
   if (leftMs > 0) {
@@ -62,7 +68,24 @@ export function releaseDrawdown(core: Core, order: ReleaseCommand): void {
   }
   const peak = peakOfRelease(core, order)
   if (peak === 'kept') writePeaks(core)
-  releaseScope(core, { scope, reason, by, ...(peak && { peak }) })
+  endRestrictions(core, { scope, reason, by, ...(peak && { peak }) })
+}
+
+/** Also ends its flatten; what that leaves open is logged. */
+function endRestrictions(core: Core, order: ScopeRelease): void {
+  const { scope, by } = order
+  const isFlattened = restrictionOf(core.book, scope, 'flatten') !== undefined
+  release(core, order)
+  if (!isFlattened) return
+  const stillHeld = describeLeftOpen(core, scope)
+  if (Object.keys(stillHeld).length === 0) return
+  const isOfRunBefore = core.run.phase === 'starting'
+  announce(core, 'warn', 'flatten.dropped', {
+    scope,
+    by,
+    stillHeld,
+    ...(isOfRunBefore && { isOfRunBefore }),
+  })
 }
 
 function peakOfRelease(core: Core, { scope, newPeak }: ReleaseCommand): 'kept' | 'new' | undefined {

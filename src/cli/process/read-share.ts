@@ -1,0 +1,12 @@
+const PERCENT = /^(\d{1,3}(?:\.\d{1,4})?) ?%$/
+
+/**
+ * All without one. A number alone could be a size.
+ * @returns percent, or why it is none
+ */
+export function readShare(given: string): number | string {
+  if (given === '') return 100
+  const percent = Number(PERCENT.exec(given)?.[1])
+  if (percent > 0 && percent <= 100) return percent
+  return `${given} is no share: write it with %, such as 50 %, above 0 and at most 100; a size is not taken here`
+}
