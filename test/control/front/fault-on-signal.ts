@@ -2,6 +2,7 @@
 
 import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import type * as WorkerThreads from 'node:worker_threads'
 import { BroadcastChannel, isMainThread } from 'node:worker_threads'
 
 const channel = new BroadcastChannel('fault of the port')
@@ -10,7 +11,7 @@ if (isMainThread) {
   channel.unref()
   const threads = createRequire(import.meta.url)(
     'node:worker_threads',
-  ) as typeof import('node:worker_threads')
+  ) as typeof WorkerThreads
   const { Worker } = threads
   threads.Worker = class extends Worker {
     constructor(file: string | URL, options: ConstructorParameters<typeof Worker>[1]) {
