@@ -1,8 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { GUARD_HEADERS } from '../control/access/plain-answer.ts'
+import { answerError, GUARD_HEADERS } from '../control/access/plain-answer.ts'
 import { loadPage, type DashboardPage } from './page-files.ts'
 
 let loading: Promise<DashboardPage> | undefined
+
+/** Undefined if a file is missing; then the next request tries again. */
+async function loadOnce(): Promise<DashboardPage | undefined> {
+  try {
+    return await (loading ??= loadPage())
+  } catch {
+    loading = undefined
+    return undefined
+  }
+}
 
 /** These files hold nothing of the daemon, so they need no token. */
 export async function servePage(
@@ -10,9 +20,11 @@ export async function servePage(
   outgoing: ServerResponse,
   path: string,
 ): Promise<void> {
-  const { files, policy } = await (loading ??= loadPage())
-  const file = files.get(path)
-  if (file === undefined || outgoing.destroyed) return void outgoing.destroy()
+  const page = await loadOnce()
+  const file = page?.files.get(path)
+  if (page === undefined || file === undefined)
+    return answerError(outgoing, 'the files of the page cannot be read', { status: 500 })
+  if (outgoing.destroyed) return
   const { type, body, packed, etag } = file
   const shared = {
     ...GUARD_HEADERS,
@@ -20,7 +32,7 @@ export async function servePage(
     // Browsers revalidate each time; an unchanged file costs a 304.
     'Cache-Control': 'no-cache',
     Vary: 'Accept-Encoding',
-    ...(path === '/' && { 'Content-Security-Policy': policy }),
+    ...(path === '/' && { 'Content-Security-Policy': page.policy }),
   }
   if (headers['if-none-match'] === etag) {
     outgoing.writeHead(304, shared)

@@ -41,8 +41,8 @@ const UNREAD_BYTES_MAX = 65_536
 export interface HeadGateOptions {
   readonly entrance: Entrance
   readonly monotonic: () => number
-  /** At the port, where connections have places by what they have shown. */
-  readonly bounds: ConnectionBounds | undefined
+  /** Connections have places by what they have shown. */
+  readonly bounds: ConnectionBounds
   readonly passed: Pick<PassedRequests, 'answerInCommon' | 'pass' | 'passHealth'>
   /** Takes the requests of assistants; undefined: none are served. */
   readonly relay: RequestListener | undefined
@@ -50,11 +50,9 @@ export interface HeadGateOptions {
 }
 
 /**
- * Decides on the head of a request, before its body is read and anything of the application runs,
- * so that a flood costs the thread that trades little more than the heads. Each kind of token has a
- * rate of its own for what looks. Health checks and proofs are answered here, at any rate. Commands
- * come before everything that looks; their rate is counted when their body has said what they are.
- * At the socket, which only the daemon's user opens, requests merely take turns.
+ * Decides on the head of a request, before its body is read and anything is passed on. Each kind of
+ * token has a rate of its own for what looks. Proofs are answered here, at any rate. The rate of
+ * commands is counted when their body has said what they are.
  */
 export class HeadGate {
   readonly #options: HeadGateOptions
@@ -78,7 +76,7 @@ export class HeadGate {
     if (!this.#isAlone(incoming.socket, outgoing)) return
     const { headers, method = '' } = incoming
     const peer = peerOf(headers.authorization, entrance.tokens)
-    this.#options.bounds?.note(incoming.socket, peer)
+    this.#options.bounds.note(incoming.socket, peer)
     const refused = refuseHead(
       { method, path, header: (name) => textOf(headers[name]) },
       entrance,
