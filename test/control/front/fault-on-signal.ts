@@ -9,9 +9,7 @@ const channel = new BroadcastChannel('fault of the port')
 
 if (isMainThread) {
   channel.unref()
-  const threads = createRequire(import.meta.url)(
-    'node:worker_threads',
-  ) as typeof WorkerThreads
+  const threads = createRequire(import.meta.url)('node:worker_threads') as typeof WorkerThreads
   const { Worker } = threads
   threads.Worker = class extends Worker {
     constructor(file: string | URL, options: ConstructorParameters<typeof Worker>[1]) {
