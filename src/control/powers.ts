@@ -44,18 +44,18 @@ type KindOf<Wanted extends Power> = {
 export type RiskierOrder = Extract<ControlOrder, { readonly kind: KindOf<'riskier'> }>
 
 /** An order before it is checked. */
-export type AskedOrder = Readonly<Record<string, unknown>>
+export type UncheckedOrder = Readonly<Record<string, unknown>>
 
 export function isRiskier(order: ControlOrder): order is RiskierOrder
-export function isRiskier(order: AskedOrder): boolean
-export function isRiskier(order: AskedOrder): boolean {
+export function isRiskier(order: UncheckedOrder): boolean
+export function isRiskier(order: UncheckedOrder): boolean {
   if (order['kind'] === 'order' && order['reduceOnly'] === true) return false
   if (order['dryRun'] === true) return false
   return RISKIER.has(order['kind'])
 }
 
 /** As they are obeyed, of those that wait together. */
-export function urgencyOf({ kind, mode }: AskedOrder): 'kill' | 'halt' | 'command' {
+export function urgencyOf({ kind, mode }: UncheckedOrder): 'kill' | 'halt' | 'command' {
   if (kind === 'kill') return 'kill'
   return kind === 'flatten' || (kind === 'restrict' && mode === 'halted') ? 'halt' : 'command'
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
-import { SignalDoor } from '../../src/control/signals/signal-door.ts'
+import { SignalGuard } from '../../src/control/signals/signal-guard.ts'
 import { SignalGate } from '../../src/control/signals/signal-gate.ts'
 import { SignalServer } from '../../src/control/signals/signal-server.ts'
 import type { Signal } from '../../src/domain/signal.ts'
@@ -35,7 +35,7 @@ beforeEach(async () => {
   server = new SignalServer({
     host: '127.0.0.1',
     port: 0,
-    door: new SignalDoor({ keys: rules, monotonic: () => 0, onAnswered }),
+    guard: new SignalGuard({ keys: rules, monotonic: () => 0, onAnswered }),
     take: (signal) => gate.answer(signal),
     onBroken: () => undefined,
     onClosed: () => undefined,

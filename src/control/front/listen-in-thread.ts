@@ -1,4 +1,5 @@
 import { messageOf } from '../../lib/failure.ts'
+import { systemTimers } from '../../lib/timers.ts'
 import { hearPosted, runTask } from '../../lib/supervised-thread.ts'
 import type { BeatingTask, ListeningNews, ListeningTask, ToListening } from './listening-thread.ts'
 
@@ -16,13 +17,17 @@ export interface FrontFrame<News> {
   readonly onBroken: (reason: string) => void
 }
 
-/** What a {@link ListeningThread} runs. */
+/** Runs in a {@link ListeningThread}. */
 export function listenInThread<Task extends ListeningTask, News, Message>(
   create: (task: Task, frame: FrontFrame<News>) => FrontServer<Message>,
 ): Promise<void> {
   return runTask<BeatingTask<Task>, ListeningNews<News>>(async ({ task, beats }, report) => {
     const count = new Int32Array(beats)
-    setInterval(() => Atomics.add(count, 0, 1), BEAT_MS)
+    const beat = (): void => {
+      Atomics.add(count, 0, 1)
+      systemTimers.after(BEAT_MS, beat)
+    }
+    beat()
     const server = create(task, {
       post: (news) => report({ kind: 'news', news }),
       onBroken: (reason) => report({ kind: 'broken', reason }),

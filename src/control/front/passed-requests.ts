@@ -3,8 +3,14 @@ import { isRecord } from '../../lib/plain-data.ts'
 import { RateBucket } from '../../lib/rate-bucket.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { answerError } from '../access/plain-answer.ts'
-import { SharedAnswers } from '../access/shared-answers.ts'
-import { type AskedOrder, COMMANDS_PATH, isRiskier, PROPOSALS_PATH, urgencyOf } from '../powers.ts'
+import { SharedAnswers } from './shared-answers.ts'
+import {
+  type UncheckedOrder,
+  COMMANDS_PATH,
+  isRiskier,
+  PROPOSALS_PATH,
+  urgencyOf,
+} from '../powers.ts'
 import { collectBody } from './collect-body.ts'
 import type { PortNews, PassedAnswer, PassedRequest, ToPort } from './port-messages.ts'
 
@@ -18,7 +24,7 @@ const PROPOSED_BURST = 20
 const COMMANDED_PER_MINUTE = 600
 const COMMANDED_BURST = 60
 const RETRY_AFTER = { 'Retry-After': '1' }
-/** What the application reads. */
+/** The application reads no others. */
 const PASSED_ON = [
   'host',
   'origin',
@@ -53,7 +59,7 @@ export class PassedRequests {
   readonly #shared: SharedAnswers
   readonly #commandRate: RateBucket
   readonly #proposalRate: RateBucket
-  /** By target: those under way that answer whoever else asks the same. */
+  /** Those under way that answer whoever else asks the same, by target. */
   readonly #common = new Map<string, Waiting>()
   #looks = 0
   #lastId = 0
@@ -114,7 +120,7 @@ export class PassedRequests {
   }
 
   /** Others with the token must not keep a kill, a halt or a flatten out. */
-  #objectToRate(path: string, order: AskedOrder): string | undefined {
+  #objectToRate(path: string, order: UncheckedOrder): string | undefined {
     if (path === PROPOSALS_PATH || (path === COMMANDS_PATH && isRiskier(order)))
       return this.#proposalRate.take()
         ? undefined
@@ -210,7 +216,7 @@ function isCommon({ method, target }: Waiting): boolean {
 }
 
 /** Not judged yet: what is none has the urgency and the rate of any command. */
-function orderOf(path: string, body: string): AskedOrder {
+function orderOf(path: string, body: string): UncheckedOrder {
   if (path !== COMMANDS_PATH) return {}
   try {
     const asked = parseBoundedJson(body)

@@ -2,13 +2,13 @@ import type { Server } from 'node:http'
 import { Secret } from '../../lib/secret.ts'
 import { inNextTurn } from '../../lib/timers.ts'
 import { ConnectionBounds, CONNECTIONS_MAX, connectionsMaxOf } from '../access/connection-bounds.ts'
-import { HeadGate } from '../access/head-gate.ts'
-import { AgentRelay } from '../agent-relay.ts'
+import { HeadGate } from './head-gate.ts'
+import { AgentRelay } from './agent-relay.ts'
 import { createControlServer, hostsOf, listenAt } from './http-server.ts'
 import type { FrontServer } from './listen-in-thread.ts'
 import { PassedRequests } from './passed-requests.ts'
 import type { PortNews, PortTask, RefusedNews, ToPort } from './port-messages.ts'
-import { ToldTogether } from './told-together.ts'
+import { NewsBundle } from './news-bundle.ts'
 
 export interface PortFrontOptions extends PortTask {
   readonly monotonic: () => number
@@ -24,14 +24,14 @@ export class PortFront implements FrontServer<ToPort> {
   readonly #options: PortFrontOptions
   readonly #hosts: string[] = []
   readonly #passed: PassedRequests
-  readonly #refused: ToldTogether<RefusedNews>
+  readonly #refused: NewsBundle<RefusedNews>
   readonly #relay: AgentRelay | undefined
   readonly #server: Server
 
   constructor(options: PortFrontOptions) {
     const { tokens, agentSocket, post } = options
     this.#options = options
-    this.#refused = new ToldTogether<RefusedNews>(post)
+    this.#refused = new NewsBundle<RefusedNews>(post)
     const onRefused = (why: string): void => this.#refuse('request', why)
     this.#passed = new PassedRequests({
       monotonic: options.monotonic,

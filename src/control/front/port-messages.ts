@@ -40,7 +40,7 @@ export type PortNews =
 export type ToPort =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: PassedAnswer }
   | { readonly kind: 'chunk'; readonly id: number; readonly chunk: Uint8Array }
-  /** Of a stream; without an answer before it, of a request that failed. */
+  /** A stream has ended; without an answer before it, a request has failed. */
   | { readonly kind: 'end'; readonly id: number }
 
 export interface PassedAnswer {

@@ -1,6 +1,6 @@
 import { messageOf } from '../../lib/failure.ts'
 import { ListeningThread } from '../front/listening-thread.ts'
-import type { ProvedSignal, SignalAnswer } from './signal-door.ts'
+import type { ProvedSignal, SignalAnswer } from './signal-guard.ts'
 import type { SignalNews, SignalTask, ToSignals } from './signal-messages.ts'
 
 export interface ServedSignalsOptions {

@@ -1,7 +1,7 @@
 import { Secret } from '../../lib/secret.ts'
 import type { FrontServer } from '../front/listen-in-thread.ts'
-import { ToldTogether } from '../front/told-together.ts'
-import { type ProvedSignal, type SignalAnswer, SignalDoor } from './signal-door.ts'
+import { NewsBundle } from '../front/news-bundle.ts'
+import { type ProvedSignal, type SignalAnswer, SignalGuard } from './signal-guard.ts'
 import type { SignalNews, SignalTask, ToSignals } from './signal-messages.ts'
 import { SignalServer } from './signal-server.ts'
 
@@ -14,7 +14,7 @@ export interface SignalFrontOptions extends SignalTask {
 /** The port of signals. It passes on those whose senders have shown the secret. */
 export class SignalFront implements FrontServer<ToSignals> {
   readonly #options: SignalFrontOptions
-  readonly #told: ToldTogether<Exclude<SignalNews, { readonly kind: 'proved' }>>
+  readonly #refused: NewsBundle<Exclude<SignalNews, { readonly kind: 'proved' }>>
   readonly #server: SignalServer
   readonly #waiting = new Map<number, PromiseWithResolvers<SignalAnswer>>()
   #lastId = 0
@@ -22,20 +22,20 @@ export class SignalFront implements FrontServer<ToSignals> {
   constructor(options: SignalFrontOptions) {
     const { host, port, keys, monotonic, post, onBroken } = options
     this.#options = options
-    this.#told = new ToldTogether<Exclude<SignalNews, { readonly kind: 'proved' }>>(post)
-    const door = new SignalDoor({
+    this.#refused = new NewsBundle<Exclude<SignalNews, { readonly kind: 'proved' }>>(post)
+    const guard = new SignalGuard({
       keys: keys.map((key) => ({ ...key, secret: new Secret(key.secret) })),
       monotonic,
       onAnswered: (name, result, why) =>
-        this.#told.add(`${name} ${result}`, { kind: 'answered', name, result, why, count: 1 }),
+        this.#refused.add(`${name} ${result}`, { kind: 'answered', name, result, why, count: 1 }),
     })
     this.#server = new SignalServer({
       host,
       port,
-      door,
+      guard,
       take: (signal) => this.#take(signal),
       onBroken,
-      onClosed: (why) => this.#told.add('closed', { kind: 'closed', why, count: 1 }),
+      onClosed: (why) => this.#refused.add('closed', { kind: 'closed', why, count: 1 }),
     })
   }
 
@@ -52,14 +52,14 @@ export class SignalFront implements FrontServer<ToSignals> {
 
   async stop(): Promise<void> {
     await this.#server.stop()
-    this.#told.flush()
+    this.#refused.flush()
   }
 
   #take(signal: ProvedSignal): Promise<SignalAnswer> {
     const id = ++this.#lastId
     const waiting = Promise.withResolvers<SignalAnswer>()
     this.#waiting.set(id, waiting)
-    this.#told.flush()
+    this.#refused.flush()
     this.#options.post({ kind: 'proved', id, signal })
     return waiting.promise
   }

@@ -7,7 +7,7 @@ import {
 } from '../../domain/signal.ts'
 import { readSignalFields, type SignalFields } from '../../domain/signal-fields.ts'
 import { ownField } from './signal-body.ts'
-import type { OnAnswered, ProvedSignal, SignalAnswer, SignalKey } from './signal-door.ts'
+import type { OnAnswered, ProvedSignal, SignalAnswer, SignalKey } from './signal-guard.ts'
 
 /** One signal that is taken. */
 export interface SignalRule extends SignalKey {

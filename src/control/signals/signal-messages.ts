@@ -1,11 +1,11 @@
 import type { ListeningTask } from '../front/listening-thread.ts'
-import type { ProvedSignal, SignalAnswer, SignalKey, SignalResult } from './signal-door.ts'
+import type { ProvedSignal, SignalAnswer, SignalKey, SignalResult } from './signal-guard.ts'
 
 export interface SignalTask extends ListeningTask {
   readonly keys: readonly (Omit<SignalKey, 'secret'> & { readonly secret: string })[]
 }
 
-/** Refused by the door, without the thread that trades. */
+/** Refused by the guard, without the thread that trades. */
 export interface AnsweredNews {
   readonly kind: 'answered'
   readonly name: string | undefined

@@ -5,7 +5,7 @@ import {
   SIGNAL_CONNECTIONS_MAX,
 } from '../access/connection-bounds.ts'
 import { SIGNAL_BYTES_MAX } from './signal-body.ts'
-import type { Admission, ProvedSignal, SignalAnswer, SignalDoor } from './signal-door.ts'
+import type { Admission, ProvedSignal, SignalAnswer, SignalGuard } from './signal-guard.ts'
 import { listenAt } from '../front/http-server.ts'
 import { collectBody } from '../front/collect-body.ts'
 
@@ -27,7 +27,7 @@ export interface SignalServerOptions {
   readonly host: string
   /** 0 takes any free port. */
   readonly port: number
-  readonly door: Pick<SignalDoor, 'admit' | 'prove'>
+  readonly guard: Pick<SignalGuard, 'admit' | 'prove'>
   /** Rejected: the connection is closed without an answer. */
   readonly take: (signal: ProvedSignal) => Promise<SignalAnswer>
   readonly onBroken: (reason: string) => void
@@ -78,8 +78,8 @@ export class SignalServer {
     const name = PATH.exec(incoming.url ?? '')?.[1]
     if (name === undefined || incoming.method !== 'POST')
       return send(outgoing, { status: 404, body: { error: 'only POST /signals/NAME' } })
-    const { door } = this.#options
-    const admission = door.admit(name, secretOf(incoming))
+    const { guard } = this.#options
+    const admission = guard.admit(name, secretOf(incoming))
     if (admission.kind === 'closed') return send(outgoing, admission.answer)
     if (admission.isProved) bounds.note(incoming.socket, 'full')
     collectBody(incoming, SIGNAL_BYTES_MAX, (bytes) => this.#take(admission, bytes, outgoing))
@@ -90,8 +90,8 @@ export class SignalServer {
     bytes: Uint8Array | undefined,
     outgoing: ServerResponse,
   ): void {
-    const { door, take } = this.#options
-    const proved = door.prove(admission, bytes)
+    const { guard, take } = this.#options
+    const proved = guard.prove(admission, bytes)
     if (proved.kind === 'closed') return send(outgoing, proved.answer)
     void take(proved.signal).then(
       (answer) => send(outgoing, answer),

@@ -6,7 +6,7 @@ import {
   type SignalRule,
 } from '../../control/signals/signal-gate.ts'
 import { ServedSignals } from '../../control/signals/served-signals.ts'
-import type { SignalResult } from '../../control/signals/signal-door.ts'
+import type { SignalResult } from '../../control/signals/signal-guard.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Secret } from '../../lib/secret.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type SignalAnswer, SignalDoor } from '../../../src/control/signals/signal-door.ts'
+import { type SignalAnswer, SignalGuard } from '../../../src/control/signals/signal-guard.ts'
 import {
   SignalGate,
   type SignalOutcome,
@@ -34,11 +34,11 @@ class GateBench {
   outcome: SignalOutcome = 'taken'
   readonly taken: Signal[] = []
   readonly answered: (readonly [string | undefined, string, string])[] = []
-  readonly door: SignalDoor
+  readonly guard: SignalGuard
   readonly #gate: SignalGate
 
   constructor(...rules: readonly SignalRule[]) {
-    this.door = new SignalDoor({
+    this.guard = new SignalGuard({
       keys: rules,
       monotonic: () => this.now,
       onAnswered: (...fact) => this.answered.push(fact),
@@ -66,9 +66,9 @@ class GateBench {
     bytes: Uint8Array,
     { name, shown }: { readonly name: string; readonly shown?: string },
   ): Promise<SignalAnswer> {
-    const admission = this.door.admit(name, shown)
+    const admission = this.guard.admit(name, shown)
     if (admission.kind === 'closed') return admission.answer
-    const proved = this.door.prove(admission, bytes)
+    const proved = this.guard.prove(admission, bytes)
     return proved.kind === 'closed' ? proved.answer : this.#gate.answer(proved.signal)
   }
 }
@@ -153,23 +153,23 @@ test('bytes that are no text are refused', async () => {
 
 test('more than the rate is refused before a body is read, and only for this signal', async () => {
   const bench = new GateBench(TV, HEAD)
-  for (let index = 0; index < 6; index++) expect(bench.door.admit('tv', SECRET).kind).toBe('open')
-  expect(bench.door.admit('tv', SECRET)).toMatchObject({
+  for (let index = 0; index < 6; index++) expect(bench.guard.admit('tv', SECRET).kind).toBe('open')
+  expect(bench.guard.admit('tv', SECRET)).toMatchObject({
     kind: 'closed',
     answer: { status: 429, retryAfter: 10 },
   })
-  expect(bench.door.admit('head', 'x'.repeat(20)).kind).toBe('open')
+  expect(bench.guard.admit('head', 'x'.repeat(20)).kind).toBe('open')
   bench.now += 10_000
-  expect(bench.door.admit('tv', SECRET).kind).toBe('open')
-  expect(bench.door.admit('tv', SECRET).kind).toBe('closed')
+  expect(bench.guard.admit('tv', SECRET).kind).toBe('open')
+  expect(bench.guard.admit('tv', SECRET).kind).toBe('closed')
 })
 
 test('a flood without the secret is refused by the head, and takes nothing from who shows it there', () => {
   const bench = new GateBench(TV, HEAD)
-  const kinds = Array.from({ length: 1000 }, () => bench.door.admit('tv', 'guess').kind)
+  const kinds = Array.from({ length: 1000 }, () => bench.guard.admit('tv', 'guess').kind)
   // 60 of every sender, and the rate of the signal that has its secret in the body.
   expect(kinds.filter((kind) => kind === 'open')).toHaveLength(66)
-  expect(bench.door.admit('tv', SECRET).kind).toBe('open')
+  expect(bench.guard.admit('tv', SECRET).kind).toBe('open')
 })
 
 test('a time ahead of our clock says how far ahead it may be', async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { SignalDoor } from '../../../src/control/signals/signal-door.ts'
+import { SignalGuard } from '../../../src/control/signals/signal-guard.ts'
 import { SignalGate } from '../../../src/control/signals/signal-gate.ts'
 import { SignalServer } from '../../../src/control/signals/signal-server.ts'
 import type { Signal } from '../../../src/domain/signal.ts'
@@ -28,7 +28,7 @@ beforeEach(async () => {
       fields: { action: { type: 'text', lengthMax: 9, optional: false } },
     },
   ] as const
-  const door = new SignalDoor({ keys: rules, monotonic: () => 0, onAnswered: () => undefined })
+  const guard = new SignalGuard({ keys: rules, monotonic: () => 0, onAnswered: () => undefined })
   const gate = new SignalGate({
     rules,
     now: () => 0,
@@ -41,11 +41,11 @@ beforeEach(async () => {
   server = new SignalServer({
     host: '127.0.0.1',
     port: 0,
-    door: {
-      admit: (name, shown) => door.admit(name, shown),
+    guard: {
+      admit: (name, shown) => guard.admit(name, shown),
       prove: (admission, bytes) => {
         read += 1
-        return door.prove(admission, bytes)
+        return guard.prove(admission, bytes)
       },
     },
     take: (signal) => gate.answer(signal),

@@ -1,4 +1,4 @@
-import type { PassedAnswer } from '../front/port-messages.ts'
+import type { PassedAnswer } from './port-messages.ts'
 
 /** As old as what a page's stream shows. */
 const FRESH_MS = 250

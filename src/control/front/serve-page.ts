@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { answerError, GUARD_HEADERS } from '../control/access/plain-answer.ts'
-import { loadPage, type DashboardPage } from './page-files.ts'
+import { answerError, GUARD_HEADERS } from '../access/plain-answer.ts'
+import { loadPage, type DashboardPage } from '../../dashboard/page-files.ts'
 
 let loading: Promise<DashboardPage> | undefined
 

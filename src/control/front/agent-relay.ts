@@ -1,10 +1,10 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
-import { shortPath } from '../lib/net/socket-path.ts'
-import { isRecord } from '../lib/plain-data.ts'
-import { parseBoundedJson } from '../lib/text/bounded-json.ts'
-import { answerError, GUARD_HEADERS } from './access/plain-answer.ts'
-import { collectBody } from './front/collect-body.ts'
-import { AGENT_PATH } from './powers.ts'
+import { shortPath } from '../../lib/net/socket-path.ts'
+import { isRecord } from '../../lib/plain-data.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
+import { answerError, GUARD_HEADERS } from '../access/plain-answer.ts'
+import { collectBody } from './collect-body.ts'
+import { AGENT_PATH } from '../powers.ts'
 
 /** As in the control server: an import would also load Node's own fetch. */
 const { request } = process.getBuiltinModule('node:http')

@@ -1,15 +1,15 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { PAGE_PATHS } from '../../dashboard/page-files.ts'
-import { servePage } from '../../dashboard/serve-page.ts'
+import { servePage } from './serve-page.ts'
 import { RateBucket } from '../../lib/rate-bucket.ts'
 import { AGENT_PATH, COMMANDS_PATH } from '../powers.ts'
-import type { ConnectionBounds } from './connection-bounds.ts'
-import { type Entrance, refuseHead } from './guard.ts'
-import { type Peer, peerOf } from './peer.ts'
-import { answerError, answerJson } from './plain-answer.ts'
-import { NONCE, PROOF_PATH, proveTokens } from './server-proof.ts'
-import type { PassedRequests } from '../front/passed-requests.ts'
+import type { ConnectionBounds } from '../access/connection-bounds.ts'
+import { type Entrance, refuseHead } from '../access/guard.ts'
+import { type Peer, peerOf } from '../access/peer.ts'
+import { answerError, answerJson } from '../access/plain-answer.ts'
+import { NONCE, PROOF_PATH, proveTokens } from '../access/server-proof.ts'
+import type { PassedRequests } from './passed-requests.ts'
 
 /** Others could be read as another path by the application than here. */
 const PLAIN_PATH = /^\/(?:[\w-]+(?:\.[\w-]+)*(?:\/[\w-]+(?:\.[\w-]+)*)*)?$/

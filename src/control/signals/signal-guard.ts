@@ -4,7 +4,7 @@ import { RateBucket } from '../../lib/rate-bucket.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { ownField, parseSignalBody } from './signal-body.ts'
 
-/** What opens the door for one signal. */
+/** Shown by the sender of one signal. */
 export interface SignalKey {
   readonly name: string
   readonly secret: Secret
@@ -20,7 +20,7 @@ export type SignalResult = 'taken' | 'repeated' | 'refused' | 'limited' | 'notNo
  */
 export type OnAnswered = (name: string | undefined, result: SignalResult, why: string) => void
 
-export interface SignalDoorOptions {
+export interface SignalGuardOptions {
   readonly keys: readonly SignalKey[]
   readonly monotonic: () => number
   readonly onAnswered: OnAnswered
@@ -61,7 +61,7 @@ const NO_OBJECT = 'the body is no JSON object of one level, with each name once'
  * a header share one rate; their body is always read, so that neither answer nor work tells an
  * unknown name, a wrong secret and a missing one apart.
  */
-export class SignalDoor {
+export class SignalGuard {
   readonly #onAnswered: OnAnswered
   readonly #keys: ReadonlyMap<string, SignalKey>
   readonly #rates: ReadonlyMap<string, RateBucket>
@@ -69,7 +69,7 @@ export class SignalDoor {
   /** Compared where there is no such signal. */
   readonly #noSecret = randomHex(32)
 
-  constructor({ keys, monotonic, onAnswered }: SignalDoorOptions) {
+  constructor({ keys, monotonic, onAnswered }: SignalGuardOptions) {
     this.#onAnswered = onAnswered
     this.#keys = new Map(keys.map((key) => [key.name, key]))
     this.#rates = new Map(
