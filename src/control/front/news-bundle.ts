@@ -2,12 +2,12 @@ import { systemTimers } from '../../lib/timers.ts'
 
 const FLUSH_EVERY_MS = 250
 
-interface Counted {
+interface CountedNews {
   readonly count: number
 }
 
 /** One message for each kind, a few times a second, for what a flood makes by the thousand. */
-export class NewsBundle<News extends Counted> {
+export class NewsBundle<News extends CountedNews> {
   readonly #post: (news: News) => void
   readonly #waiting = new Map<string, News>()
   #isPlanned = false
