@@ -131,7 +131,11 @@ class OpenRequest {
   }
 
   wait(isSlow: boolean): void {
-    if (isSlow) this.#drained = Promise.withResolvers()
-    else this.#drained?.resolve()
+    // Several chunks may find it slow, and the stream waits for the first of them.
+    if (isSlow) this.#drained ??= Promise.withResolvers()
+    else {
+      this.#drained?.resolve()
+      this.#drained = undefined
+    }
   }
 }
