@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type MetricName, renderMetrics, type Sample } from '../../control/metrics-text.ts'
-import type { SignalResult } from '../../control/signals/signal-gate.ts'
+import type { SignalResult } from '../../control/signals/signal-guard.ts'
 import type { AccountView, StatusView } from '../../control/views.ts'
 import { DENIAL_CODES, type DenialCode } from '../../domain/denial.ts'
 import type { FeedId } from '../../domain/feed.ts'
