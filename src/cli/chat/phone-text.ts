@@ -1,7 +1,7 @@
 import { cleanLine } from '../../lib/text/clean-text.ts'
 import type { z } from 'zod'
 import type { storySchema } from '../../control/detail-views.ts'
-import type { AccountView, OrderView, PositionView, StatusView } from '../../control/views.ts'
+import type { AccountStatusView, OrderView, PositionView, StatusView } from '../../control/views.ts'
 import { describeJournalPlace, type JournalPlace } from '../../domain/journal-place.ts'
 import { money, toPlainWords } from '../process/table.ts'
 
@@ -125,7 +125,7 @@ export function describeStories(stories: readonly z.infer<typeof storySchema>[])
   )
 }
 
-function shown(amount: AccountView['equity'], coin: string): string {
+function shown(amount: AccountStatusView['equity'], coin: string): string {
   return amount === null ? 'not known' : `${money(amount, coin)} ${coin}`
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { toInstruments } from '../../assembly/settings/engine-settings.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
-import { CANDLE_INTERVALS_MS, type CandleView } from '../../control/detail-views.ts'
+import { CANDLE_INTERVALS_MS, type CandleDetail } from '../../control/detail-views.ts'
 import type { ClosedTrade } from '../../domain/closed-trade.ts'
 import { describeJournalPlace, type JournalPlace } from '../../domain/journal-place.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
@@ -256,7 +256,7 @@ function describeFewer(course: number): string {
 async function readCandles(
   options: CourseOptions,
   symbol: string,
-): Promise<readonly (readonly CandleView[])[]> {
+): Promise<readonly (readonly CandleDetail[])[]> {
   const socket = findSocket(loadOperated(options))
   if (socket === undefined) return []
   return withClient(socket, (client) =>
@@ -265,7 +265,7 @@ async function readCandles(
         const path = `/v1/candles?symbol=${encodeURIComponent(symbol)}&intervalMs=${intervalMs}`
         const reply = await client.read(path)
         return reply.kind === 'answered' && reply.status === 200
-          ? (reply.body as readonly CandleView[])
+          ? (reply.body as readonly CandleDetail[])
           : []
       }),
     ),

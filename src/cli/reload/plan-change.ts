@@ -11,7 +11,7 @@ import {
 import { type ConfigOptions, type DaemonConfig, toConfigRequest } from '../../config/load-config.ts'
 import { EXIT_CONFIG, formatProblem, formatProblems } from '../../config/yaml/problem.ts'
 import type { ReloadView } from '../../control/detail-views.ts'
-import type { AccountView, OrderView, PositionView } from '../../control/views.ts'
+import type { AccountStatusView, OrderView, PositionView } from '../../control/views.ts'
 import { toCoinText } from '../../domain/coin-amount.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
 import { DRAWDOWN_STEPS } from '../../domain/loss-limits.ts'
@@ -247,7 +247,7 @@ function countBy(orders: readonly OrderView[]): string {
 
 interface UsedBudget {
   readonly account: Pick<
-    AccountView,
+    AccountStatusView,
     'coin' | 'losses' | 'positions' | 'peak' | 'drawdown' | 'equity'
   >
   readonly orders: readonly OrderView[]
