@@ -75,7 +75,10 @@ function measure(line: CoreLine): Measured {
 }
 
 function runRound(checkout: string, line: CoreLine): CoreRound {
-  const args = [join(checkout, 'bench/core-round.ts'), JSON.stringify(line)]
+  // The shipped strategies import `intentd/strategy`.
+  const contract = join(checkout, 'src/strategy/install-contract.ts')
+  const round = join(checkout, 'bench/core-round.ts')
+  const args = ['--import', contract, round, JSON.stringify(line)]
   return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as CoreRound
 }
 

@@ -3,10 +3,11 @@
 // in turn, an order a tick. `npm run bench:ways-in [seconds a round]`, default 15. The floor beside it, a bare script that nobody asks
 // anything, says what the flood costs the machine itself. Leaves nothing behind.
 
-import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { percentileOf } from './figures.ts'
 import { systemClock } from '../src/lib/clock.ts'
@@ -23,6 +24,21 @@ const ENV = {
 }
 
 const fileOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
+
+const PROCESSORS = availableParallelism()
+/** As from another machine, the flood takes none of the processors of the daemon and its exchange. */
+const [TRADING, FLOODING] = [`0-${PROCESSORS - 2}`, `${PROCESSORS - 1}`]
+
+/** False without util-linux, or on one processor: all share them then, and the floor shows it. */
+function pin(pid: number, processors: string): boolean {
+  if (PROCESSORS < 2) return false
+  try {
+    execFileSync('taskset', ['-a', '-c', '-p', processors, `${pid}`], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
 
 async function findPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
@@ -58,6 +74,7 @@ interface BesideDaemon {
 async function startBeside(directory: string, baseUrl: string): Promise<BesideDaemon> {
   const task: FloodTask = { port, signalPort, botPort, directory, ...ENV }
   const flood = fork(fileOf('ways-in-flood.ts'), [JSON.stringify(task)])
+  pin(flood.pid ?? 0, FLOODING)
   const [begun] = await Promise.race([once(flood, 'message'), once(flood, 'exit')])
   if (begun !== 'begun') throw new Error('the flood did not begin')
   const programs = [['mcp', '--http'], ['chat']].map((words) => {
@@ -73,6 +90,7 @@ async function startBeside(directory: string, baseUrl: string): Promise<BesideDa
       stdio: ['ignore', 'pipe', 'pipe'],
     })
   })
+  for (const { pid = 0 } of programs) pin(pid, FLOODING)
   // Each says so once it serves: the one to standard error, the other in its log.
   await Promise.all(
     programs.map(({ stdout, stderr }) =>
@@ -120,6 +138,7 @@ async function begin(
   }
 }
 
+const isApart = pin(process.pid, TRADING)
 const seconds = Number(process.argv[2] ?? SECONDS_DEFAULT)
 const rounds = await measureTicks(ROUNDS, seconds, { set, env: ENV, begin, params: PARAMS })
 const pick = (side: 'daemon' | 'floor', isFlooded: boolean): readonly number[] =>
@@ -144,6 +163,9 @@ for (const share of [0.5, 0.9, 0.99]) {
   ]
   console.log([`p${share * 100}`, ...cells].map((cell) => cell.padStart(14)).join(''))
 }
+console.log(
+  isApart ? 'processors of their own for daemon and flood' : 'one set of processors for all',
+)
 console.log(`n ${pick('daemon', false).length} and ${pick('daemon', true).length}`)
 console.log(
   `CPU of the thread that trades, ms a second, by round: ${cpu.map((one) => one.toFixed(0)).join(' ')}`,

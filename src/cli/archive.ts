@@ -35,7 +35,7 @@ export function addArchiveCommand(program: Command, { setExit }: VerbFrame): voi
 function parseBefore(text: string): number {
   const at = Date.parse(text)
   const [, day = ''] = /^(\d{4}-\d{2}-\d{2})($|T.*(Z|[+-]\d{2}:?\d{2})$)/.exec(text) ?? []
-  // A parser may take the 31st of February.
+  // `Date.parse` takes the 31st of February.
   const isDay = !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day)
   const isDate = isDay && !Number.isNaN(at)
   if (!isDate)

@@ -23,7 +23,9 @@ import {
   listIdleLimits,
   listPositionValues,
 } from './process/position-values.ts'
-import { describeUniverses } from './process/universe-limits.ts'
+import { keptUniverseOf } from '../assembly/state/state-place.ts'
+import { LEAVING_TIMES } from '../domain/universe.ts'
+import { listUniverseFiles } from '../recording/universe/universe-file.ts'
 import { addMarketOptions, listCheckWords } from './process/market-options.ts'
 import { withPlayed, type MarketOptions } from '../assembly/instruments/played-request.ts'
 import { listMadeUp, listPriceless, filesOf } from '../assembly/simulator/simulated-exchange.ts'
@@ -130,7 +132,6 @@ async function check(options: CheckOptions): Promise<number> {
   return 0
 }
 
-/** Those that are disabled are checked too, and trade nothing. */
 function countStrategies(accounts: readonly LoadedConfig[]): string {
   const all = accounts.flatMap(({ config }) => config.strategies)
   const [on, off] = [all.filter(({ enabled }) => enabled), all.filter(({ enabled }) => !enabled)]
@@ -197,4 +198,40 @@ function describePolicies({ strategies }: DaemonConfig): string {
   return [...groups]
     .map(([policy, members]) => `${POLICIES[policy]} (${members.map(({ id }) => id).join(', ')})`)
     .join('; ')
+}
+
+function describeUniverses(config: DaemonConfig): readonly string[] {
+  const choosing = config.strategies.filter(({ enabled, universe }) => enabled && universe)
+  if (choosing.length === 0) return []
+  return [...choosing.flatMap((strategy) => describeRule(config, strategy)), describeKept(config)]
+}
+
+function describeRule(
+  { account, risk }: DaemonConfig,
+  { id, universe, risk: own, capital }: DaemonConfig['strategies'][number],
+): readonly string[] {
+  if (!universe) return []
+  const { every, top } = universe
+  const each = Number(own.positionNotionalMax)
+  const all = each * top.count
+  const gross = Number(risk.grossNotionalMax)
+  const room =
+    gross < all
+      ? `; risk.grossNotionalMax ${risk.grossNotionalMax} lets ${Math.floor(gross / each)} of them be full`
+      : ''
+  const part = capital === undefined ? '' : `, with a capital of ${capital}`
+  const leaving = top.count * LEAVING_TIMES
+  return [
+    `universe of ${id}: up to ${top.count} instruments, chosen anew each ${every} (${leaving} while members leave), each up to ${own.positionNotionalMax}, in all ${all} ${account.marginCoin}${part}${room}`,
+  ]
+}
+
+function describeKept({ state, recordUniverse }: DaemonConfig): string {
+  const days = listUniverseFiles(keptUniverseOf(state.directory)).map(({ day }) => day)
+  const [first] = days
+  if (first !== undefined)
+    return `tickers of all instruments are kept from ${first} to ${days.at(-1)}: backtest --universe ${keptUniverseOf(state.directory)}`
+  return recordUniverse.enabled
+    ? 'tickers of all instruments will be kept for backtests (recordUniverse); none are yet'
+    : 'no tickers of all instruments are kept: a backtest chooses among the instruments of the main file (recordUniverse.enabled keeps them)'
 }

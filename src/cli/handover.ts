@@ -24,7 +24,7 @@ import { durationOption, addConfigOptions } from './process/options.ts'
 import type { VerbFrame } from './process/verb-frame.ts'
 import { writeOut } from '../lib/write-out.ts'
 
-/** A longer stop reports itself. */
+/** A stop that takes longer is in the log of the daemon that stops. */
 const WITHIN_MS = 120_000
 const LOOK_MS = 250
 
@@ -91,7 +91,7 @@ async function handOver(options: HandoverOptions): Promise<number> {
       const tookMs = systemClock.monotonic() - begunAt
       if (now.token > token && now.isHeld) {
         if (now.holder !== before.holder) return say(0, takenOver(now.holder, tookMs))
-        // A reload gave the daemon a new lease, with which it has not seen the request.
+        // A reload gave the daemon a new lease: ask again, because it has not seen the request.
         token = now.token
         await handover.ask(token)
       }

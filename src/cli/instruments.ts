@@ -90,7 +90,7 @@ function listRows(
   ]
 }
 
-/** @param account absent: it does not name the instrument */
+/** @param account undefined if the account does not name the instrument */
 function toRow(
   account: LoadedConfig | undefined,
   symbol: string,

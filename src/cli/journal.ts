@@ -22,7 +22,6 @@ import { addConfigOptions, listOption, parseSpeed, repeatOptions } from './proce
 import type { VerbFrame } from './process/verb-frame.ts'
 import { writeAside, writeOut } from '../lib/write-out.ts'
 
-/** A large journal takes minutes. */
 const PROGRESS_MS = 2000
 
 interface CopyCommandOptions extends ConfigOptions, MarketOptions, Pick<StateToCopy, 'to'> {}
@@ -210,7 +209,7 @@ export function describeNext(
   const kept = options.set.filter((one) => to === 'postgres' || !one.startsWith('journal.'))
   const start = readRunStart(config)
   const isListed = start !== undefined && start.mainFile !== config.file
-  // Such an account runs with the file that lists it, whose `--set` does not apply to it.
+  // A listed account runs with the main file, whose `--set` does not apply to it.
   const again = isListed
     ? repeatOptions({ config: start.mainFile, set: start.set })
     : repeatOptions({ ...options, set: kept })

@@ -6,7 +6,6 @@ import { Failure } from '../lib/failure.ts'
 import { EXITS, exitOf } from './process/exit-codes.ts'
 import { middlemanKind, refuseMiddleman } from './process/middleman.ts'
 import { adviseAgain } from './process/options.ts'
-import { adviseForWord } from './process/other-words.ts'
 import type { AddVerb, VerbFrame } from './process/verb-frame.ts'
 import { writeAside } from '../lib/write-out.ts'
 
@@ -65,14 +64,17 @@ export const VERBS: readonly Verbs[] = [
   { names: ['kill'], load: async () => (await import('./kill/kill.ts')).addKillCommand },
   {
     names: ['pause', 'resume', 'mode', 'restrict'],
-    load: async () => (await import('./control/mode.ts')).addModeCommands,
+    load: async () => (await import('./control/scope-commands.ts')).addModeCommands,
   },
   {
     names: ['confirm'],
     load: async () => (await import('./control/confirm.ts')).addConfirmCommand,
   },
   { names: ['pair'], load: async () => (await import('./control/pair.ts')).addPairCommand },
-  { names: ['flatten'], load: async () => (await import('./flatten.ts')).addFlattenCommand },
+  {
+    names: ['flatten'],
+    load: async () => (await import('./control/scope-commands.ts')).addFlattenCommand,
+  },
   {
     names: ['order'],
     load: async () => (await import('./control/by-hand.ts')).addOrderCommand,
@@ -93,8 +95,14 @@ export const VERBS: readonly Verbs[] = [
     names: ['withdrawal'],
     load: async () => (await import('./control/deposit.ts')).addWithdrawalCommand,
   },
-  { names: ['adopt'], load: async () => (await import('./adopt.ts')).addAdoptCommand },
-  { names: ['release'], load: async () => (await import('./release.ts')).addReleaseCommand },
+  {
+    names: ['adopt'],
+    load: async () => (await import('./control/scope-commands.ts')).addAdoptCommand,
+  },
+  {
+    names: ['release'],
+    load: async () => (await import('./control/scope-commands.ts')).addReleaseCommand,
+  },
   {
     names: ['dashboard'],
     load: async () => (await import('./control/dashboard.ts')).addDashboardCommand,
@@ -141,7 +149,7 @@ export const VERBS: readonly Verbs[] = [
   { names: ['replay'], load: async () => (await import('./replay/replay.ts')).addReplayCommand },
 ]
 
-/** 0 done, 64 not understood, else from `process/exit-codes.ts`. */
+/** @returns the exit code (`process/exit-codes.ts`) */
 export async function main(argv: readonly string[]): Promise<number> {
   const refusal = refuseMiddleman(argv, middlemanKind())
   if (refusal !== undefined) {
@@ -192,6 +200,25 @@ function explain(error: unknown, argv: readonly string[]): number {
   }
   writeAside(`${textOf(error, argv)}\n`)
   return exitOf(error)
+}
+
+const OTHER_WORDS: Readonly<Record<string, string>> = {
+  balance:
+    '`intentd status` shows equity, `intentd profit` what was made; the API has no call for balances',
+  config: '`intentd check` reads the configuration, `intentd plan` shows what a change would do',
+  'dry-run': '`intentd run` trades on paper, unless its configuration says otherwise',
+  exit: '`intentd flatten SCOPE --reason "..."` closes what strategies hold',
+  forceexit: '`intentd flatten SCOPE --reason "..."` closes what strategies hold',
+  logs: 'the log is its standard output: `journalctl -u intentd`, `pm2 logs intentd`, or the terminal; `intentd events --follow` shows what happens',
+  performance: '`intentd profit` and `intentd trades`',
+  start: '`intentd run`',
+  stop: 'a daemon stops by Ctrl-C, `systemctl stop intentd`, `pm2 stop intentd` or SIGTERM; `intentd pause STRATEGY` and `intentd kill` stop trading while it runs',
+  stopentry: '`intentd mode SCOPE reducing` lets only orders that reduce pass',
+  trade: '`intentd run`',
+}
+
+function adviseForWord(word = ''): string | undefined {
+  return Object.hasOwn(OTHER_WORDS, word) ? OTHER_WORDS[word] : undefined
 }
 
 function textOf(error: unknown, argv: readonly string[]): string {

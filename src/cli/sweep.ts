@@ -29,7 +29,7 @@ export function addSweepCommand(program: Command, { version, setExit }: VerbFram
     .option(QUEUE_FLAGS, 'let workers compute the trials, by a queue on this PostgreSQL server')
   sweep.action(
     async (config: string | undefined, { params, ...options }: Partial<SweepOptions>) => {
-      // commander would require the option of a worker too.
+      // A required option of commander would be required of a worker too.
       if (params === undefined)
         sweep.error("error: required option '--params <file>' not specified")
       assertAddress(sweep, options.queue)
@@ -43,7 +43,7 @@ export function addSweepCommand(program: Command, { version, setExit }: VerbFram
     .option(QUEUE_FLAGS, 'the PostgreSQL server with the queue')
     .addOption(jobsOption('--threads <n>'))
     .action(async ({ threads }: { readonly threads: number }, command: Command) => {
-      // The sweep has an option of that name, which commander takes in any position.
+      // Commander gives this option to the parent command, wherever it stands.
       const { queue } = command.optsWithGlobals<{ readonly queue?: string }>()
       if (queue === undefined) command.error("error: required option '--queue <url>' not specified")
       assertAddress(command, queue)

@@ -3,7 +3,6 @@ import { type Context, Hono, type Next } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import { z } from 'zod'
-import { mountDashboard } from '../dashboard/mount-dashboard.ts'
 import { Failure, messageOf } from '../lib/failure.ts'
 import { describeSocket } from './access/verified-caller.ts'
 import type { AnsweredRequests, Unanswered } from './answered-requests.ts'
@@ -16,7 +15,7 @@ import {
   type ProposalView,
   sessionRequestSchema,
 } from './commands.ts'
-import { COMMANDS_PATH, isRiskier, SESSION_PATH } from './powers.ts'
+import { COMMANDS_PATH, isRiskier, PROPOSALS_PATH, SESSION_PATH, urgencyOf } from './powers.ts'
 import type { Controlled } from './controlled.ts'
 import { EVERY_MS, followEvents, parseEventId } from './follow-events.ts'
 import { followLive } from './follow-live.ts'
@@ -24,22 +23,13 @@ import { type Entrance, guard, mayLook } from './access/guard.ts'
 import { LiveSections } from './live-sections.ts'
 import { buildOpenApi, renderDocs } from './openapi.ts'
 import { type Peer, peerOf } from './access/peer.ts'
-import { RateBucket } from '../lib/rate-bucket.ts'
-import type { SharedAnswers } from './access/shared-answers.ts'
-import type { QueuedKind, TurnQueue } from './access/turn-queue.ts'
+import type { TurnQueue } from './access/turn-queue.ts'
 import type { Refusals } from './refusals.ts'
 import { READ_ROUTES } from './routes.ts'
-import { PROOF_PATH, proofQuerySchema, proveTokens } from './access/server-proof.ts'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST']
 const BODY_BYTES_MAX = 65_536
-/** The thread that trades plans each. Those at the machine are not counted. */
-const PROPOSED_PER_MINUTE = 60
-const PROPOSED_BURST = 20
-/** At the port; each is written durably. A kill is not counted. */
-const COMMANDED_PER_MINUTE = 600
-const COMMANDED_BURST = 60
 /** Each follower holds a socket and wakes with every event. */
 const FOLLOWERS_MAX = 32
 
@@ -52,22 +42,15 @@ export interface ControlAppOptions {
   readonly answered: AnsweredRequests
   readonly proposals: Proposals
   readonly entrance: Entrance
-  /** Answers at the port come from here while they are fresh. */
-  readonly shared: SharedAnswers
-  /** Those of the entrance, so a kill is obeyed before other commands. */
+  /** Those of all entrances, so a kill is obeyed before other commands. */
   readonly turns: TurnQueue
   readonly address: () => string | undefined
   readonly refusals: Refusals
   readonly onBroken: (reason: string) => void
 }
 
-interface CommandFrame extends ControlAppOptions {
-  readonly commandRate: RateBucket
-  readonly proposalRate: RateBucket
-}
-
 export function buildControlApp(options: ControlAppOptions): Hono {
-  const { daemon, version, entrance, refusals, shared, onBroken } = options
+  const { daemon, version, entrance, refusals, onBroken } = options
   const app = new Hono()
   app.use(guard({ entrance, onRefused: (why) => refusals.add('request', why) }))
   app.use(async (context, next) => {
@@ -82,30 +65,26 @@ export function buildControlApp(options: ControlAppOptions): Hono {
       'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
     }),
   )
-  app.get('/openapi.json', (context) => context.json(buildOpenApi(version)))
-  app.get('/docs', (context) => context.html(renderDocs(version)))
+  const description = once(() => JSON.stringify(buildOpenApi(version)))
+  const docs = once(() => renderDocs(version))
+  app.get('/openapi.json', (context) =>
+    context.body(description(), 200, { 'Content-Type': 'application/json' }),
+  )
+  app.get('/docs', (context) => context.html(docs()))
   for (const route of READ_ROUTES) {
     app.get(route.path, async (context) => {
       const asked = route.query.safeParse(context.req.query())
       if (!asked.success) return context.json({ error: wordsOf(asked.error) }, 400)
-      const { commands } = shared
       const found = await route.read(daemon, asked.data)
       if (found === undefined) return context.json({ error: 'there is no such thing' }, 404)
-      const text = JSON.stringify(found)
-      shared.keep(targetOf(context), text, commands)
-      return context.body(text, 200, { 'Content-Type': 'application/json' })
+      return context.json(found)
     })
   }
-  mountDashboard(app)
   addSession(app, entrance)
-  addProof(app, entrance)
   addFollowing(app, options)
   app.post('/v1/addresses', (context) => context.json({ url: options.address() ?? null }))
-  const proposalRate = new RateBucket(PROPOSED_PER_MINUTE, options.monotonic, PROPOSED_BURST)
-  const commandRate = new RateBucket(COMMANDED_PER_MINUTE, options.monotonic, COMMANDED_BURST)
-  const frame = { ...options, proposalRate, commandRate }
-  addCommands(app, frame)
-  addProposals(app, frame)
+  addCommands(app, options)
+  addProposals(app, options)
   app.notFound((context) => context.json({ error: 'there is no such path; /docs lists them' }, 404))
   app.onError((error, context) => {
     if (error instanceof HTTPException) return error.getResponse()
@@ -116,6 +95,12 @@ export function buildControlApp(options: ControlAppOptions): Hono {
     return context.json({ error: 'the daemon failed to answer; its log says why' }, 500)
   })
   return app
+}
+
+/** Whoever asks again and again without a token must not have it made again. */
+function once(make: () => string): () => string {
+  let made: string | undefined
+  return () => (made ??= make())
 }
 
 /**
@@ -141,11 +126,6 @@ async function boundBody(context: Context, next: Next): Promise<Response | void>
   return next()
 }
 
-/** Path and query, as they were asked for. */
-function targetOf({ req }: Context): string {
-  return req.url.slice(req.url.indexOf('/', req.url.indexOf('//') + 2))
-}
-
 /** Without the token the reasons are omitted. */
 function answerReadiness(context: Context, daemon: Controlled, entrance: Entrance): Response {
   const { isReady, checks } = daemon.readiness()
@@ -167,16 +147,6 @@ function addSession(app: Hono, { codes, tokens }: Entrance): void {
     if (tokens === undefined || codes?.redeem(asked.data.code) !== true)
       return context.json({ error: 'this code was used, or its minute is over' }, 403)
     return context.json({ token: tokens.full.reveal() })
-  })
-}
-
-/** The socket needs no proof: the file system admitted the caller. */
-function addProof(app: Hono, { tokens }: Entrance): void {
-  if (tokens === undefined) return
-  app.get(PROOF_PATH, (context) => {
-    const asked = proofQuerySchema.safeParse(context.req.query())
-    if (!asked.success) return context.json({ error: wordsOf(asked.error) }, 400)
-    return context.json(proveTokens(tokens, asked.data.nonce))
   })
 }
 
@@ -222,46 +192,25 @@ function callerAt({ via }: Entrance): string {
 }
 
 /** At the socket the caller is the daemon's user, so what adds risk needs no second proof. */
-function addCommands(app: Hono, options: CommandFrame): void {
-  const { daemon, entrance, answered, shared, turns } = options
+function addCommands(app: Hono, options: ControlAppOptions): void {
+  const { daemon, entrance, answered, turns } = options
   app.post(COMMANDS_PATH, async (context) => {
     const request = await readRequest(context, options)
     if (request instanceof Response) return request
     if (entrance.via === 'port' && isRiskier(request.order))
       return propose(context, request, options)
-    const tooMany = refuseRate(context, request, options)
-    if (tooMany !== undefined) return tooMany
-    await new Promise<void>((resolve) => void turns.add(urgencyOf(request), resolve))
-    shared.forget()
+    if (entrance.via === 'socket')
+      await new Promise<void>((resolve) => void turns.add(urgencyOf(request.order), resolve))
     const answer = answered.once(request, () => daemon.command(request, callerAt(entrance)))
     return answerOnce(context, answer)
   })
 }
 
-function urgencyOf({ order }: ControlRequest): QueuedKind {
-  if (order.kind === 'kill') return 'kill'
-  const halts = order.kind === 'flatten' || (order.kind === 'restrict' && order.mode === 'halted')
-  return halts ? 'halt' : 'command'
-}
-
-function refuseRate(
-  context: Context,
-  request: ControlRequest,
-  { entrance, commandRate, refusals }: CommandFrame,
-): Response | undefined {
-  // Others with the token must not keep a kill, a halt or a flatten out.
-  const isRated = entrance.via === 'port' && urgencyOf(request) === 'command'
-  if (!isRated || commandRate.take()) return undefined
-  const error = `more than ${COMMANDED_PER_MINUTE} commands a minute`
-  refusals.add('request', error)
-  return context.json({ error }, 429, { 'Retry-After': '1' })
-}
-
 /** A chat and an assistant propose at the socket, through the command line. */
-function addProposals(app: Hono, options: CommandFrame): void {
-  const { daemon, readOnly, entrance, answered, shared, proposals } = options
-  app.get('/v1/proposals', (context) => context.json(proposals.list()))
-  app.post('/v1/proposals', async (context) => {
+function addProposals(app: Hono, options: ControlAppOptions): void {
+  const { daemon, readOnly, entrance, answered, proposals } = options
+  app.get(PROPOSALS_PATH, (context) => context.json(proposals.list()))
+  app.post(PROPOSALS_PATH, async (context) => {
     const request = await readRequest(context, options)
     return request instanceof Response ? request : propose(context, request, options)
   })
@@ -274,7 +223,6 @@ function addProposals(app: Hono, options: CommandFrame): void {
       asked.data,
       { verified: callerAt(entrance) },
       (request, verified, approval) => {
-        shared.forget()
         answer = answered.once(request, () => daemon.command(request, verified, approval))
       },
     )
@@ -287,15 +235,10 @@ function addProposals(app: Hono, options: CommandFrame): void {
 async function propose(
   context: Context,
   request: ControlRequest,
-  { daemon, entrance, proposals, answered, proposalRate, refusals }: CommandFrame,
+  { daemon, entrance, proposals, answered }: ControlAppOptions,
 ): Promise<Response> {
   const known = answered.recall(request)
   if (known !== 'unknown') return answerOnce(context, known)
-  if (entrance.via === 'port' && !proposalRate.take()) {
-    const error = `more than ${PROPOSED_PER_MINUTE} proposals a minute`
-    refusals.add('request', error)
-    return context.json({ error }, 429, { 'Retry-After': '1' })
-  }
   const verified = callerAt(entrance)
   const proposed = await proposals.propose(request, { entrance: entrance.via, verified })
   if (proposed.kind === 'refused') return answerRefusal(context, proposed)

@@ -1,13 +1,13 @@
 import type { ControlAnswer, ControlRequest } from './commands.ts'
 import type {
   BacktestView,
-  CandleView,
+  CandleDetail,
   ClosedTradesQuery,
   ClosedTradesView,
   CurvesView,
   DenialsView,
   FleetView,
-  InstrumentView,
+  InstrumentDetail,
   JournalQuery,
   JournalRowView,
   KeptCurveView,
@@ -61,7 +61,7 @@ export interface Controlled {
   fills(limit: number, symbol?: string): readonly FillView[]
   trades(query: ClosedTradesQuery): Promise<ClosedTradesView>
   /** Oldest first; undefined for an untraded instrument or another interval. */
-  candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined
+  candles(symbol: string, intervalMs: number): readonly CandleDetail[] | undefined
   curves(): CurvesView
   /** @param since Unix ms; default: all that is kept */
   keptCurve(since?: number): Promise<KeptCurveView>
@@ -70,7 +70,7 @@ export interface Controlled {
   /** One for each strategy that has one. */
   universes(): readonly UniverseView[]
   /** Undefined if not traded. */
-  instrument(symbol: string): InstrumentView | undefined
+  instrument(symbol: string): InstrumentDetail | undefined
   denials(): DenialsView
   /** @param subject a clientOid or an intent key */
   explain(subject: string): Promise<readonly StoryView[]>

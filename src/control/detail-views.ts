@@ -143,11 +143,11 @@ export const backtestSchema = z.strictObject({
   ),
 })
 
-export type CandleView = z.infer<typeof candleSchema>
+export type CandleDetail = z.infer<typeof candleSchema>
 export type KeptPlotView = z.infer<typeof keptPlotSchema>
 export type KeptCurveView = z.infer<typeof keptCurveSchema>
 export type CurvesView = z.infer<typeof curvesSchema>
-export type InstrumentView = z.infer<typeof instrumentSchema>
+export type InstrumentDetail = z.infer<typeof instrumentSchema>
 export type DenialsView = z.infer<typeof denialsSchema>
 export type StoryView = z.infer<typeof storySchema>
 export type JournalRowView = z.infer<typeof journalRowSchema>

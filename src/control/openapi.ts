@@ -9,8 +9,19 @@ import {
   sessionSchema,
 } from './commands.ts'
 import { READ_ROUTES } from './routes.ts'
-import { PROOF_PATH, proofQuerySchema, proofSchema } from './access/server-proof.ts'
+import { NONCE, PROOF_PATH } from './access/server-proof.ts'
 import { eventSchema, statusSchema } from './views.ts'
+
+const proofQuerySchema = z.object({
+  nonce: z.string().regex(NONCE).meta({ description: 'random, in hexadecimal digits' }),
+})
+
+const proofSchema = z.strictObject({
+  proofs: z.array(z.string()).meta({
+    description:
+      'HMAC-SHA256 of `intentd proof NONCE`, in hexadecimal digits, with each token as key: one of them is that of yours, or another program answers.',
+  }),
+})
 
 interface Operation {
   readonly method: 'get' | 'post'

@@ -33,24 +33,40 @@ const ORDER_POWERS = {
   reload: 'riskier',
 } as const satisfies Readonly<Record<ControlOrder['kind'], Power>>
 
+const RISKIER: ReadonlySet<unknown> = new Set(
+  Object.entries(ORDER_POWERS).flatMap(([kind, power]) => (power === 'riskier' ? [kind] : [])),
+)
+
 type KindOf<Wanted extends Power> = {
   [Kind in ControlOrder['kind']]: (typeof ORDER_POWERS)[Kind] extends Wanted ? Kind : never
 }[ControlOrder['kind']]
 
 export type RiskierOrder = Extract<ControlOrder, { readonly kind: KindOf<'riskier'> }>
 
-export function isRiskier(order: ControlOrder): order is RiskierOrder {
-  if (order.kind === 'order' && order.reduceOnly === true) return false
-  if ('dryRun' in order && order.dryRun === true) return false
-  return ORDER_POWERS[order.kind] === 'riskier'
+/** An order before it is checked. */
+export type UncheckedOrder = Readonly<Record<string, unknown>>
+
+export function isRiskier(order: ControlOrder): order is RiskierOrder
+export function isRiskier(order: UncheckedOrder): boolean
+export function isRiskier(order: UncheckedOrder): boolean {
+  if (order['kind'] === 'order' && order['reduceOnly'] === true) return false
+  if (order['dryRun'] === true) return false
+  return RISKIER.has(order['kind'])
+}
+
+/** As they are obeyed, of those that wait together. */
+export function urgencyOf({ kind, mode }: UncheckedOrder): 'kill' | 'halt' | 'command' {
+  if (kind === 'kill') return 'kill'
+  return kind === 'flatten' || (kind === 'restrict' && mode === 'halted') ? 'halt' : 'command'
 }
 
 export const COMMANDS_PATH = '/v1/commands'
+export const PROPOSALS_PATH = '/v1/proposals'
 
 /** The token that a posted path takes at the port; `full` also for paths that are not listed. */
 export const POST_TOKENS: Readonly<Record<string, 'full' | 'agent' | 'open'>> = {
   [COMMANDS_PATH]: 'full',
-  '/v1/proposals': 'full',
+  [PROPOSALS_PATH]: 'full',
   // Beside the token it needs a one-time code.
   '/v1/confirmations': 'full',
   // It hands out the right to command.

@@ -5,15 +5,15 @@ export type RefusedKind = 'request' | 'connection' | 'follower'
 
 export class Refusals {
   readonly #counts: Record<RefusedKind, number> = { request: 0, connection: 0, follower: 0 }
-  readonly #onRefused: (why: string) => void
+  readonly #onRefused: (why: string, count: number) => void
 
-  constructor(onRefused: (why: string) => void) {
+  constructor(onRefused: (why: string, count: number) => void) {
     this.#onRefused = onRefused
   }
 
-  add(kind: RefusedKind, why: string): void {
-    this.#counts[kind] += 1
-    this.#onRefused(why)
+  add(kind: RefusedKind, why: string, count = 1): void {
+    this.#counts[kind] += count
+    this.#onRefused(why, count)
   }
 
   render(): string {

@@ -508,6 +508,6 @@ export type PositionView = z.infer<typeof positionSchema>
 export type OrderView = z.infer<typeof orderSchema>
 export type FillView = z.infer<typeof fillSchema>
 export type ProfitView = z.infer<typeof profitSchema>
-export type AccountView = z.infer<typeof accountSchema>
+export type AccountStatusView = z.infer<typeof accountSchema>
 export type StatusView = z.infer<typeof statusSchema>
 export type EventView = z.infer<typeof eventSchema>

@@ -7,7 +7,7 @@ const ENDPOINTS = {
   copySettings: 'copyConfigSettingSymbols',
 } as const satisfies Record<AccountCallIntent['kind'], string>
 
-/** The exits of a position have an endpoint of their own, beyond the document. */
+/** Exits of a position have an endpoint of their own, which the document leaves out. */
 export const EXIT_ENDPOINT = 'modifyTpslOrder'
 
 export type AccountCallEndpoint =
@@ -18,14 +18,14 @@ export function isAccountCall(intent: Intent): intent is AccountCallIntent {
   return Object.hasOwn(ENDPOINTS, intent.kind)
 }
 
-/** It waits behind no other call. */
+/** A call that takes orders away waits behind no other. */
 export function takesAway(endpoint: AccountCallEndpoint): boolean {
   return endpoint === ENDPOINTS.cancelMargin
 }
 
 export interface AccountCall {
   readonly strategyId: string
-  /** A key always means the same call. */
+  /** Means the same call for ever. */
   readonly key: string
   readonly symbol: string
   readonly endpoint: AccountCallEndpoint

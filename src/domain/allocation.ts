@@ -2,7 +2,7 @@ import type { Fill } from './fill.ts'
 import type { OwnTrades } from './own-trades.ts'
 import type { Holding, HoldingChange } from './position.ts'
 
-/** Owns lots that no order of ours explains. */
+/** The owner of lots that no order of ours explains. */
 export const NOBODY = ''
 
 export type Move =
@@ -42,9 +42,9 @@ export interface PricedFill {
 export interface UnsettledAllocation {
   readonly account: Holding
   readonly holdings: readonly (readonly [key: string, Holding])[]
-  /** Up to then. Absent in books of earlier versions. */
+  /** Absent in books of earlier versions. */
   readonly trades?: readonly (readonly [key: string, OwnTrades])[]
-  /** From `first` up to, without, `next`. */
+  /** The number of the first move since then; `next` is the one after the last. */
   readonly first: number
   readonly next: number
 }

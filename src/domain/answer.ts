@@ -7,7 +7,7 @@ export type Answer<Data> = AcceptedAnswer<Data> | RefusedAnswer | UnknownAnswer
 interface AnswerStamps {
   /** Exchange clock, from the envelope. */
   readonly requestTime?: number
-  /** The last byte arrived, or the wait was given up. */
+  /** When the last byte arrived, or the wait was given up. */
   readonly receivedAt: number
 }
 
@@ -22,7 +22,7 @@ export interface AcceptedAnswer<Data> extends AnswerStamps {
  */
 export type RefusalClass = 'definite' | 'retry' | 'notSent' | 'invalid' | 'exists'
 
-/** The answer to each call that a dry run withholds. */
+/** The code of calls that a dry run withholds. */
 export const DRY_RUN_CODE = 'DRY_RUN'
 
 export interface RefusedAnswer extends AnswerStamps {
@@ -49,7 +49,7 @@ export interface UnknownAnswer extends AnswerStamps {
   readonly status: number | undefined
 }
 
-/** Whether the exchange has the call behind a proxy's page is unknown. */
+/** A proxy may have answered, so it is unknown whether the exchange has the call. */
 export function isForbidden(answer: Answer<unknown>): answer is UnknownAnswer {
   return answer.kind === 'unknown' && (answer.status === 401 || answer.status === 403)
 }
@@ -58,7 +58,7 @@ export function refusesKeys(answer: Answer<unknown>): answer is RefusedAnswer {
   return answer.kind === 'refused' && answer.topic === 'auth' && answer.class === 'definite'
 }
 
-/** A person has to correct something first. */
+/** The call is refused until a person has corrected something. */
 export function isRefusedForGood(answer: Answer<unknown>): boolean {
   return isForbidden(answer) || (answer.kind === 'refused' && answer.class === 'definite')
 }
@@ -87,13 +87,13 @@ export function isUnanswered(answer: Answer<unknown>): answer is RefusedAnswer |
 export interface ClockRefusals {
   /** Calls that create orders do not count. */
   readonly inRow: number
-  /** Undefined: no time was stated. */
+  /** The exchange's clock less ours; undefined if the refusal stated no time. */
   readonly aheadMs: number | undefined
 }
 
 export const NO_CLOCK_REFUSALS: ClockRefusals = { inRow: 0, aheadMs: undefined }
 
-/** Then every second call is signed with this machine's own time. */
+/** From so many refusals on, every second call is signed with this machine's own time. */
 const OURS_FROM = 3
 
 export function isClockRefused(answer: Answer<unknown>): boolean {

@@ -1,4 +1,4 @@
-/** Exchange clock, quote coin, number of tickers. */
+/** `openAt` is of the exchange's clock, prices are in quote coin, `ticks` counts tickers. */
 export type CandleRow = readonly [
   openAt: number,
   open: number,
@@ -19,14 +19,14 @@ export interface CandleColumns {
 
 const CANDLE_COLUMNS = ['openAt', 'open', 'high', 'low', 'close', 'ticks'] as const
 
-/** Closed candles without gaps. */
+/** Closed candles without gaps, in a ring. */
 export interface CandleSeries {
   readonly intervalMs: number
   readonly columns: CandleColumns
   /** Only {@link appendCandle} changes these fields. */
   first: number
   length: number
-  /** Without tickers, since the series was last empty. */
+  /** The number of candles without tickers since the series was last empty. */
   filled: number
 }
 
@@ -77,11 +77,17 @@ export function capacityOf({ columns }: CandleSeries): number {
 }
 
 export function newestOpenAt(series: CandleSeries): number {
-  return series.length === 0 ? Number.NEGATIVE_INFINITY : read(series, 'openAt', series.length - 1)
+  return series.length === 0
+    ? Number.NEGATIVE_INFINITY
+    : readCandle(series, 'openAt', series.length - 1)
 }
 
-/** 0 is the oldest; NaN where there is none. */
-export function read(series: CandleSeries, column: keyof CandleColumns, index: number): number {
+/** @param index 0 is the oldest @returns NaN where there is no candle */
+export function readCandle(
+  series: CandleSeries,
+  column: keyof CandleColumns,
+  index: number,
+): number {
   const { columns, first, length } = series
   if (index < 0 || index >= length) return Number.NaN
   return columns[column][(first + index) % columns[column].length] ?? Number.NaN
@@ -89,7 +95,7 @@ export function read(series: CandleSeries, column: keyof CandleColumns, index: n
 
 export function toRows(series: CandleSeries, from = 0): readonly CandleRow[] {
   return Array.from({ length: series.length - from }, (_, index) =>
-    CANDLE_COLUMNS.map((column) => read(series, column, from + index)),
+    CANDLE_COLUMNS.map((column) => readCandle(series, column, from + index)),
   ) as unknown as readonly CandleRow[]
 }
 
@@ -107,7 +113,7 @@ export function appendCandle(series: CandleSeries, row: CandleRow): void {
     if (ticks === 0) return
   }
   if (series.length > 0) {
-    const close = read(series, 'close', series.length - 1)
+    const close = readCandle(series, 'close', series.length - 1)
     for (let missing = newest + intervalMs; missing < openAt; missing += intervalMs) {
       push(series, [missing, close, close, close, close, 0])
     }
@@ -140,7 +146,7 @@ export interface OpenCandle {
   lastAt: number
 }
 
-/** In place, because this happens at each snapshot. */
+/** Changes the candle in place, because this happens at each snapshot. */
 export function addTick(candle: OpenCandle, price: number, at: number): void {
   if (price > candle.high) candle.high = price
   if (price < candle.low) candle.low = price

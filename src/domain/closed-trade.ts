@@ -34,12 +34,12 @@ export interface ClosedTrade {
   readonly openedAt: number
   readonly closedAt: number
   readonly size: string
-  /** Quote coin, means of all fills; null: not known. */
+  /** The mean of all fills, quote coin; null: not known. */
   readonly entryPrice: string | null
   readonly exitPrice: string | null
   readonly gross: string
   readonly fees: string
-  /** `fees` include their worth, if known. */
+  /** Keyed by coin; `fees` include their worth if it is known. */
   readonly otherFees: Readonly<Record<string, string>>
   readonly funding: string
   /** gross - fees + funding */
@@ -49,7 +49,7 @@ export interface ClosedTrade {
   readonly share: number | null
   readonly fills: number
   readonly reason: ExitReason
-  /** The strategy's texts on the orders of first and last fill; empty: none. */
+  /** The tag of the order of the first fill, and of the last; empty: none. */
   readonly entryTag: string
   readonly exitTag: string
   readonly uncounted: string
@@ -69,7 +69,7 @@ export interface TradeSums extends TradeFigures {
   readonly reason: ExitReason
 }
 
-/** An empty tag: under none. */
+/** Trades without a tag are under the empty one. */
 export interface TagSums extends TradeFigures {
   readonly tag: string
 }

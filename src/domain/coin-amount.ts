@@ -1,7 +1,7 @@
-/** Worth about one unit of money; includes the exchange's demo coins. */
+/** Coins worth about one unit of money, the exchange's demo coins included. */
 const MONEY = /^S?USD[A-Z]?$|^(?:EUR|GBP|AUD|CHF|CAD|BRL|DAI|FDUSD|TUSD)$/
 
-/** As on the wire: a hundredth of a bitcoin is a lot of money. */
+/** As on the wire, because a hundredth of a bitcoin is a lot of money. */
 const COIN_DIGITS = 8
 const MONEY_DIGITS = 2
 
@@ -14,7 +14,7 @@ export function showCoin(amount: number, coin: string): string {
   return groupThousands(toCoinText(amount, coin))
 }
 
-/** Programs read log lines: `1234.50`. */
+/** For programs that read log lines: `1234.50`. */
 export function toCoinText(amount: number, coin: string): string {
   const text = amount.toFixed(coinDigits(coin))
   return Number(text) === 0 ? text.replace('-', '') : text

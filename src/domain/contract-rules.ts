@@ -9,7 +9,6 @@ export interface ContractRules {
   readonly quoteCoin?: string
   readonly fundingHours?: number
   readonly leverageMax?: number
-  /** Absent: not said. */
   readonly status?: string
   readonly launchedAt?: number
   readonly offAt?: number
@@ -18,7 +17,6 @@ export interface ContractRules {
 export const TRADABLE_STATUS = 'normal'
 
 export interface ContractsReading {
-  /** Unix ms. */
   readonly readAt: number
   readonly source: string
   readonly productType: string

@@ -54,7 +54,7 @@ export interface Objection {
   readonly detail: string
 }
 
-/** Most denials are only counted, so their text is built late. */
+/** Most denials are only counted, so their text is built when it is needed. */
 export type Undescribed<Any extends Objection> = Omit<Any, 'detail'> & {
   readonly detail: () => string
 }

@@ -4,21 +4,21 @@
  */
 export interface Deposit {
   readonly id: string
-  /** As the person says; Unix ms. */
+  /** Unix ms, as the person says. */
   readonly movedAt: number
   /** Unix ms, our clock. */
   readonly enteredAt: number
-  /** Decimal; negative: withdrawn. */
+  /** Decimal; negative for a withdrawal. */
   readonly amount: string
   readonly coin: string
-  /** The capital changes by as much. */
+  /** The capital changes by the amount. */
   readonly isCapital: boolean
   readonly note: string
   readonly by: string
-  /** A command given again enters nothing. */
+  /** A second command with this key enters nothing. */
   readonly key: string
   readonly corrects?: string
 }
 
-/** The sum of forgotten ones stays part of the capital. */
+/** Older ones are forgotten; their sum stays part of the capital. */
 export const DEPOSITS_MAX = 2000

@@ -1,9 +1,7 @@
 import type { StrategyId } from './ids.ts'
 import type { HoldSide } from './position.ts'
 
-/**
- * The protective level that was met first names the exit; then come time, table, partial exits.
- */
+/** If several are due, the protective level that was met first names the exit. */
 export const EXIT_KINDS = {
   stop: 'the stop-loss',
   trailing: 'the trailing stop',
@@ -15,7 +13,7 @@ export const EXIT_KINDS = {
 
 export type ExitKind = keyof typeof EXIT_KINDS
 
-/** A share in millionths, or so many millionths of the ATR at entry. */
+/** A share of the price, or a multiple of the ATR at entry, in millionths. */
 export type ExitDistance =
   | { readonly kind: 'share'; readonly millionths: number }
   | { readonly kind: 'atr'; readonly millionths: number }
@@ -25,16 +23,16 @@ export type ExitDistance =
  */
 export interface ExitRules {
   readonly stop?: ExitDistance
-  /** Opening orders give the exchange a stop-loss at this share. */
+  /** Opening orders carry a stop-loss at this share, which the exchange keeps. */
   readonly stopAtExchange?: number
-  /** From the best price, once that has brought `after`. */
+  /** Follows the best price, once that has brought `after`. */
   readonly trailing?: { readonly after: number; readonly distance: ExitDistance }
   /** The stop moves to entry plus `offset`, once the best price has brought `after`. */
   readonly breakEven?: { readonly after: number; readonly offset: number }
-  /** The last row begun counts: a profit of `least` closes. Sorted by time, from 0. */
+  /** The last row whose time has come counts: a profit of `least` closes. Sorted by time, from 0. */
   readonly profitTable?: readonly { readonly fromMs: number; readonly least: number }[]
   readonly timeLimitMs?: number
-  /** Each once in a trade: at a profit of `at`, this share of the largest size closes. Sorted. */
+  /** Once in a trade each: at a profit of `at`, this share of the largest size closes. Sorted. */
   readonly takeProfits?: readonly { readonly at: number; readonly close: number }[]
   readonly coolDownMs?: number
   readonly protections?: ExitProtections
@@ -42,7 +40,7 @@ export interface ExitRules {
   readonly atr?: { readonly intervalMs: number; readonly period: number }
 }
 
-/** They end by themselves. */
+/** Pauses of entries, which end by themselves. */
 export interface ExitProtections {
   /** After so many trades that a stop ended at a loss. */
   readonly stops?: { readonly count: number; readonly withinMs: number; readonly pauseMs: number }
@@ -55,7 +53,7 @@ export interface ExitProtections {
   }
 }
 
-/** Due until nothing above `keptLots` can be closed. */
+/** An exit is due until nothing above `keptLots` can be closed. */
 export interface DueExit {
   readonly kind: ExitKind
   readonly keptLots: number
@@ -63,22 +61,21 @@ export interface DueExit {
   readonly since: number
 }
 
-/** From flat to flat, as its exits see it. */
+/** A trade from flat to flat. Null: not known yet, or not needed. */
 export interface ExitTrade {
-  /** Exchange clock, of the opening fill; of an older position, when first seen. */
+  /** Exchange clock, of the opening fill; for an older position, when it was first seen. */
   readonly openedAt: number
-  /** Average, not necessarily whole; null: own fills do not explain what is held. */
+  /** An average, which need not be whole; null: own fills do not explain what is held. */
   readonly entryTicks: number | null
   readonly lotsMax: number
-  /** Shown by two answers in a row; null: none yet, or not needed. */
+  /** The best price that two answers in a row have shown. */
   readonly bestTicks: number | null
-  /** Null: not known yet, or not needed. */
   readonly atrTicks: number | null
   readonly taken: number
-  /** A target counts up to these after a partial exit; null: no bound. */
+  /** After a partial exit, a target counts up to these lots. */
   readonly capLots: number | null
   readonly due: DueExit | null
-  /** The last exit that was due for all of it. */
+  /** The last exit that was due for the whole position. */
   readonly leftBy: ExitKind | null
   /** Realised less fees before it, margin coin. */
   readonly netBefore: number
@@ -88,8 +85,9 @@ export interface EndedTrade {
   /** Exchange clock. */
   readonly at: number
   readonly isStop: boolean
-  /** Realised less fees, and the largest size at the average entry; margin coin. */
+  /** Realised less fees, margin coin. */
   readonly net: number
+  /** The largest size at the average entry price, margin coin. */
   readonly worth: number
 }
 
@@ -110,34 +108,31 @@ export interface EntryPause {
 export interface ExitState {
   readonly long: ExitTrade | null
   readonly short: ExitTrade | null
-  /** An exited target counts again when the strategy wants something else. */
+  /** A target on this side counts again once the strategy wants something else. */
   readonly lock: HoldSide | null
   readonly pause: EntryPause | null
-  /** The oldest first, as many as protections look at. */
+  /** As many as protections look at, the oldest first. */
   readonly ended: readonly EndedTrade[]
-  /**
-   * Margin coin: realised less fees when less was held than can be closed. Absent: nothing, as in
-   * older journals.
-   */
+  /** Realised less fees of trades that ended with less than can be closed; margin coin. */
   readonly rests?: Readonly<Partial<Record<HoldSide, number>>>
 }
 
-/** The last two believed prices: what both have passed is passed. */
+/** The last two believed prices; a level is passed once both have passed it. */
 export interface BelievedTicks {
   readonly low: number
   readonly high: number
 }
 
-/** Not in the book. Only `exits.ts` changes it. */
+/** Lost at a restart. Only `engine/state/exits.ts` changes it. */
 export interface ExitWatch {
   /** Keyed by strategy and symbol. */
   readonly states: ReadonlyMap<string, WatchedExits>
   readonly prices: ReadonlyMap<string, WatchedPrice>
 }
 
-/** Our clock, 0: never. Only `exits.ts` changes it. */
+/** Instants are of our clock, 0: never. Only `engine/state/exits.ts` changes it. */
 export interface KeptExitsWatch {
-  /** Other exits or positions must be listed anew. */
+  /** Names the exits and positions that the list was read for. */
   readonly listedFor: string
   readonly listedAt: number
   readonly askedAt: number
@@ -145,7 +140,7 @@ export interface KeptExitsWatch {
   readonly missingSince: number | undefined
   readonly move: StopMove | undefined
   readonly moveNotBefore: number
-  /** It has not worked since this was logged. */
+  /** This was logged, and has not worked since. */
   readonly failing: 'list' | 'missing' | 'move' | undefined
 }
 
@@ -165,10 +160,10 @@ interface WatchedExits {
 interface WatchedPrice {
   /** Exchange clock, of the tickers' answer. */
   readonly answeredAt: number
-  /** Undefined: not believed. */
+  /** Undefined: the price was not believed. */
   readonly last: BelievedTicks | undefined
   readonly before: BelievedTicks | undefined
-  /** Our clock: since when prices of the answers contradict each other. */
+  /** Since when prices of the answers contradict each other; our clock. */
   readonly contradictedSince: number | undefined
 }
 

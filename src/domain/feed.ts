@@ -1,14 +1,13 @@
-/** Our own names; frozen. */
+/** Frozen. */
 export interface FeedReading {
   readonly data: unknown
   readonly readAt: number
-  /** A signal's; absent for what was read. */
+  /** Here and below: only signals have it. */
   readonly id?: string
   /** Unix ms, our clock. */
   readonly untilAt?: number
-  /** As the sender of a signal says, Unix ms. */
+  /** Unix ms, as the sender says. */
   readonly sentAt?: number
 }
 
-/** Strategies share it. */
 export type FeedId = string

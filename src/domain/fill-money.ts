@@ -4,7 +4,7 @@ import type { CoinFee, Fill } from './fill.ts'
 /** Margin coin, as far as known (MON2). An absent field is zero. */
 export interface Money {
   readonly profit: Decimal
-  /** With fees in other coins as far as their worth is known; negative when received. */
+  /** With fees in other coins as far as their worth is known; negative if received. */
   readonly fees: Decimal
   readonly fills: number
   readonly otherFees?: Readonly<Record<string, OtherFees>>
@@ -17,9 +17,9 @@ const COUNTS = ['feesMissing', 'profitsMissing', 'profitsOurs'] as const
 
 export interface OtherFees {
   readonly paid: string
-  /** The part without a price is not counted. */
+  /** The part without a price. */
   readonly uncounted: string
-  /** Margin coin: the counted part, included in the fees. */
+  /** The counted part, margin coin; the fees include it. */
   readonly worth: string
 }
 
@@ -30,7 +30,7 @@ export interface Uncounted {
   readonly profitsOurs: number
 }
 
-/** An empty text is not known. */
+/** An empty text means that the amount is not known. */
 export type FillMoney = Pick<Fill, 'fee' | 'profit' | 'otherFees' | 'isProfitOurs'>
 
 export const NO_MONEY: Money = { profit: ZERO, fees: ZERO, fills: 0 }
@@ -135,7 +135,6 @@ export function toFeesText(otherFees: readonly CoinFee[] = []): string {
     .join(';')
 }
 
-/** An empty text is not known. */
 export function toFillMoney(
   row: Readonly<Record<'fee' | 'profit' | 'otherFees', string>>,
 ): FillMoney {

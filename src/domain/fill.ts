@@ -1,7 +1,7 @@
 import type { ClientOid, OrderId, StrategyId, TradeId } from './ids.ts'
 
 /**
- * All but `trade` are the system's. Document: Futures fill, `tradeSide`.
+ * All kinds but `trade` are acts of the exchange's system. Document: Futures fill, `tradeSide`.
  *
  * - `trade`: an order met another, ours or not
  * - `liquidation`: all of the position (`burst_`)
@@ -11,7 +11,7 @@ import type { ClientOid, OrderId, StrategyId, TradeId } from './ids.ts'
  * - `autoDeleveraging`: against another account's liquidation (`dte_sys_adl_`)
  * - `takeProfit`, `stopLoss`: an exit of ours at the exchange, recognised by its price ({@link
  *   Fill.exit})
- * - `system`: under an unknown word ({@link Fill.systemWord})
+ * - `system`: an act under an unknown word ({@link Fill.systemWord})
  */
 export const FILL_KINDS = [
   'trade',
@@ -34,11 +34,10 @@ export function isLiquidation({ fillKind }: Pick<Fill, 'fillKind'>): boolean {
 export interface CoinFee {
   readonly coin: string
   readonly amount: string
-  /** Margin coin when the fill became known. Absent: the fee is not counted. */
+  /** In the margin coin, when the fill became known. Absent: the fee is not counted. */
   readonly price?: string
 }
 
-/** Document: Futures fill. */
 export interface Fill {
   readonly tradeId: TradeId
   readonly orderId: OrderId
@@ -47,7 +46,7 @@ export interface Fill {
   readonly tradeSide: 'open' | 'close'
   readonly ticks: number
   readonly lots: number
-  /** Absent: written by an earlier version. */
+  /** Absent in fills of earlier versions. */
   readonly fillKind?: FillKind
   readonly exit?: {
     readonly clientOid: ClientOid
@@ -57,7 +56,6 @@ export interface Fill {
   readonly systemWord?: string
   /** Margin coin; positive when paid. Absent: not known (MON2). */
   readonly fee?: string
-  /** Not part of `fee`. */
   readonly otherFees?: readonly CoinFee[]
   readonly profit?: string
   /** Computed from our fills' prices, because the exchange stated none. */
@@ -77,10 +75,10 @@ export function fillKey({
   return `${tradeId}|${orderId}`
 }
 
-/** The exchange's apps and website are never an order of the daemon. */
+/** Orders of the daemon have none of these sources. */
 const OTHER_SOURCES: ReadonlySet<string> = new Set(['WEB', 'ANDROID', 'IOS', 'APP', 'SYS'])
 
-/** Other sources prove nothing: the order may be ours. */
+/** False proves nothing: the order may be ours, or of another program. */
 export function isOfOthers({ source }: Pick<Fill, 'source'>): boolean {
   return OTHER_SOURCES.has(source)
 }
@@ -93,15 +91,15 @@ export interface UnreadableFill {
   readonly problem: string
 }
 
-/** Oldest first, from `sinceAt`. */
 export interface FillsReading {
+  /** The oldest first. */
   readonly fills: readonly Fill[]
-  /** Their instruments' reading is incomplete (MKT4). */
+  /** For their instruments the reading is incomplete (MKT4). */
   readonly unreadable?: readonly UnreadableFill[]
-  /** Exchange clock: the start of the range. */
+  /** The start of the range; exchange clock. */
   readonly sinceAt: number
-  /** The first page's: later fills may be missing. */
+  /** When the first page was asked for: later fills may be missing. */
   readonly requestedAt: number
-  /** Exchange clock: `requestTime` of the first page. */
+  /** `requestTime` of the first page; exchange clock. */
   readonly exchangeTime: number
 }

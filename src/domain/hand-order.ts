@@ -1,7 +1,7 @@
 import { toStrategyId } from './ids.ts'
 import type { Force } from './intent.ts'
 
-/** Owns trades by hand, for which a person decides. */
+/** The owner of trades by hand. */
 export const MANUAL = toStrategyId('manual')
 
 /** Decimals are text, in the base and the quote coin. */
@@ -18,6 +18,6 @@ export interface HandOrder {
   readonly stopLoss?: string | undefined
   /** A second order with this key is not placed. */
   readonly key: string
-  /** The journal knows it, although the book forgot it. */
+  /** The journal knows the key, although the book forgot it. */
   readonly isKeyUsed?: true
 }

@@ -2,7 +2,7 @@ declare const brand: unique symbol
 
 type Brand<Value, Name extends string> = Value & { readonly [brand]: Name }
 
-/** 1 to 32 of `[0-9a-z-]`. The wire's client order id. */
+/** The wire's client order id: 1 to 32 of `[0-9a-z-]`. */
 export type ClientOid = Brand<string, 'ClientOid'>
 
 export type OrderId = Brand<string, 'OrderId'>

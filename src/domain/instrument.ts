@@ -2,7 +2,7 @@ import { type Decimal, decimal, decimalOfInteger } from '../lib/decimal.ts'
 import { createGrid, type Grid, nearestStep, stepBelow, stepsMax } from '../lib/grid.ts'
 import type { ContractRules } from './contract-rules.ts'
 
-/** Others could be taken for a scope (`*`, `strategy:ID`), or for two names where names are joined. */
+/** Another text could be taken for a scope (`*`, `strategy:ID`), or for two names joined by a bar. */
 export const SYMBOL_PATTERN = /^[A-Z0-9]{2,30}(?:_[A-Z0-9]{1,12})?$/
 
 export type ProductType =
@@ -17,7 +17,6 @@ export type MarginMode = 'isolated' | 'crossed'
 
 export type PositionMode = 'one_way_mode' | 'hedge_mode'
 
-/** Both are whole numbers. */
 export interface Instrument {
   readonly symbol: string
   readonly productType: ProductType
@@ -34,12 +33,12 @@ export interface Instrument {
   readonly fundingMinutes?: readonly number[]
 }
 
-/** A gain in quote coin is divided by the price at which it is made. */
+/** The margin coin is the base coin: a gain in quote coin is divided by its price. */
 export function isInverse({ productType }: Pick<Instrument, 'productType'>): boolean {
   return productType === 'COIN-FUTURES' || productType === 'SCOIN-FUTURES'
 }
 
-/** The 1000 orders that an account may have open, and positions. */
+/** An account may have 1000 open orders, and its positions. */
 const SIZES_SUMMED_MAX = 2048
 
 type TradingRules = Pick<ContractRules, 'tickSize' | 'lotSize' | 'minSize' | 'minNotional'> & {
@@ -72,7 +71,7 @@ const DAY_MINUTES = 1440
 const HOUR_MINUTES = 60
 const DAY_HOURS = 24
 
-/** These divide a day. */
+/** Funding intervals divide a day. */
 export function isFundingInterval(hours: number): boolean {
   return Number.isInteger(hours) && hours > 0 && DAY_HOURS % hours === 0
 }
@@ -84,7 +83,7 @@ export function everyHours(hours: number): readonly number[] {
 
 export type InstrumentSteps = Pick<Instrument, 'tick' | 'lot'>
 
-/** Prices above it are not exact. */
+/** Higher prices are not exact. */
 export function ticksMax({ tick }: Instrument): number {
   return stepsMax(tick)
 }

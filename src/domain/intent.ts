@@ -2,15 +2,15 @@ import type { ExitKind } from './exits.ts'
 import type { OrderAction } from './order-action.ts'
 
 /**
- * A wish says what it means, so that the wire's traps cannot be written: no side and trade side to
- * mix up, no prices off the grid, no cancel of other strategies' orders. Ticks and lots.
+ * An intent cannot express the wire's traps: no side and trade side to mix up, no prices off the
+ * grid, no cancel of other strategies' orders. Prices are ticks, sizes are lots.
  */
 export type Intent = PlaceIntent | QuoteIntent | TargetIntent | CancelAllIntent | AccountCallIntent
 
-/** Each is made once for its key, and repeated until answered. */
+/** A call is made once for its key, and repeated until it is answered. */
 export type AccountCallIntent = ModifyTriggerIntent | CancelMarginIntent | CopySettingsIntent
 
-/** Only shown, with its order, fills and closed trade; such as `breakout`. */
+/** A word such as `breakout`, shown with the order, its fills and its closed trade. */
 export type Tag = string
 
 export const TAG_LENGTH_MAX = 40
@@ -20,15 +20,12 @@ export type Force = 'gtc' | 'ioc' | 'fok' | 'post_only'
 export interface PlaceIntent {
   readonly kind: 'place'
   readonly symbol: string
-  /**
-   * Names this decision deterministically, such as `bar:1700000000:entry`. A repeated key is the
-   * same order, so it is dropped.
-   */
+  /** Names the decision, such as `bar:1700000000:entry`. A repeated key is dropped as the same order. */
   readonly key: string
   readonly action: OrderAction
   readonly lots: number
   readonly ticks?: number
-  /** Default `gtc` for a limit order; a market order has none. */
+  /** Default: `gtc`. A market order has none. */
   readonly force?: Force
   readonly takeProfitTicks?: number
   readonly stopLossTicks?: number
@@ -45,8 +42,8 @@ export interface QuoteLevel {
 }
 
 /**
- * "These, and only these, orders shall rest on this instrument", until the next quote. In hedge
- * mode a buy closes the strategy's short before it opens a long.
+ * Until the next quote, these orders and no others rest on the instrument. In hedge mode a buy
+ * closes the strategy's short before it opens a long.
  */
 export interface QuoteIntent {
   readonly kind: 'quote'
@@ -54,10 +51,7 @@ export interface QuoteIntent {
   readonly levels: readonly QuoteLevel[]
 }
 
-/**
- * "I want this position", until the next target: positive long, negative short, the strategy's own
- * alone.
- */
+/** Until the next target, the strategy wants this position of its own; negative lots are a short. */
 export interface TargetIntent {
   readonly kind: 'target'
   readonly symbol: string
@@ -66,7 +60,7 @@ export interface TargetIntent {
   readonly tag?: Tag
 }
 
-/** Waiting quotes and places are withdrawn; a target stays. */
+/** Withdraws quotes and places; a target stays. */
 export interface CancelAllIntent {
   readonly kind: 'cancelAll'
   readonly symbol: string
@@ -83,7 +77,7 @@ export interface ModifyTriggerIntent {
   readonly stopLossTicks?: number | null
 }
 
-/** Isolated margin: orders by either id, or all. */
+/** Cancels orders on isolated margin, by either id, or all. */
 export interface CancelMarginIntent {
   readonly kind: 'cancelMargin'
   readonly symbol: string
@@ -91,7 +85,7 @@ export interface CancelMarginIntent {
   readonly orders?: readonly { readonly orderId?: string; readonly clientOid?: string }[]
 }
 
-/** Ratios at which copies close: 1 to 400; `null` cancels one. */
+/** The ratios at which copies close are 1 to 400; `null` cancels one. */
 export interface CopySettingsIntent {
   readonly kind: 'copySettings'
   readonly symbol: string
@@ -101,7 +95,7 @@ export interface CopySettingsIntent {
   readonly stopLossRatio?: number | null
 }
 
-/** It decides when the order is stale and what replaces it. */
+/** The purpose decides when an order is stale, and what replaces it. */
 export type OrderPurpose = 'place' | 'quote' | 'target' | 'flatten'
 
 export interface OrderIntent {

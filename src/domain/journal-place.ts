@@ -1,9 +1,9 @@
 /**
- * Up to where a journal was read for a figure: of two answers it tells the newer one, and in which
- * run and at which record to look. What came while it was read may be counted already.
+ * A figure was counted from the journal up to here, so of two answers the newer one can be told. It
+ * may count records that came while the journal was read.
  */
 export interface JournalPlace {
-  /** Starts of the daemon are counted, over all of them. */
+  /** The number of starts of the daemon. */
   readonly run: number
   /** The newest record. */
   readonly sequence: number

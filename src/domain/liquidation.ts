@@ -12,7 +12,7 @@ export interface MaintenanceTier {
 }
 
 export interface MaintenanceRules {
-  /** The last tier's end is the largest position allowed; beyond it the last rate counts. */
+  /** The end of the last tier is the largest position allowed; beyond it the last rate counts. */
   readonly tiers: readonly MaintenanceTier[]
   readonly takerFeeRate: number
 }
@@ -24,17 +24,17 @@ export interface MaintenanceRules {
 export const DISTANCE_TRUSTS = ['agreed', 'disputed', 'alone', 'ours', 'stated', 'none'] as const
 export type DistanceTrust = (typeof DISTANCE_TRUSTS)[number]
 
-/** Afterwards only our figure counts: an alerted person can have found out which is right. */
+/** A longer dispute is judged by our figure: by then an alerted person can have looked. */
 export const LIQUIDATION_DISPUTE_MS = 600_000
 
 /** Only `engine/state/liquidations.ts` changes it. */
 export interface LiquidationState {
-  /** The last agreement of reading and book on the positions. */
+  /** Keyed by symbol, measured when reading and book last agreed on the positions. */
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
   readonly warned: ReadonlySet<string>
   /** Keyed by symbol and step. */
   readonly awaited: ReadonlyMap<string, WitnessTimes>
-  /** For these symbols and sides it was logged that only our own figure counts. */
+  /** Symbols and sides for which it was logged that only our own figure counts. */
   readonly alone: ReadonlySet<string>
   /** Keyed by symbol. */
   readonly nearest: ReadonlyMap<string, NearestDistance>
@@ -47,28 +47,25 @@ export interface NearestDistance {
   readonly at: number
 }
 
-/** From the mark price. NaN: not known. */
+/** NaN: not known. */
 export interface LiquidationDistance {
   readonly symbol: string
   readonly holdSide: HoldSide
-  /** The exchange's, or ours where its is impossible; `stated` is measured from it. */
+  /** The exchange's, or ours if that is impossible. `stated` is measured from it. */
   readonly markPrice: number
-  /** The last price, held inside bid and ask; `ours` is measured from it. */
+  /** The last price, held inside bid and ask. `ours` is measured from it. */
   readonly ownPrice: number
   readonly ourPrice: number
   readonly statedPrice: number
   /** Shares of the price; Infinity without a liquidation price. */
   readonly ours: number
   readonly stated: number
-  /** `alone` counts only ours. */
+  /** The smaller of both, unless ours counts alone. */
   readonly nearest: number
-  /** In typical hourly moves; NaN with fewer than three hours. */
+  /** `nearest` in typical hourly moves. */
   readonly moves: number
   readonly trust: DistanceTrust
-  /**
-   * Maintenance margin and closing fee over the collateral (at 1: liquidation), ours and the
-   * exchange's.
-   */
+  /** Maintenance margin and closing fee over the collateral, by our count; at 1: liquidation. */
   readonly ratio: number
   readonly statedRatio: number
   /** Never `alone`: a ratio restricts nothing. */
@@ -79,6 +76,6 @@ export interface HourlyCloses {
   readonly hour: number
   /** The oldest first; NaN where none was read. */
   readonly closes: readonly number[]
-  /** Median of the hourly moves, shares; NaN with fewer than three. */
+  /** The median of the hourly moves, a share; NaN with fewer than three. */
   readonly typical: number
 }

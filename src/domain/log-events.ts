@@ -94,7 +94,7 @@ export const LOG_EVENTS = {
   'control.listening':
     'Where you can look at a running daemon and command it: the socket, and the port if one is configured.',
   'control.notListening':
-    'The control interface cannot listen at its socket or port, and the daemon runs without it; free the port, or set another one in control.port and reload. It is tried again every two seconds, and `control.listening` says that it listens; until then `status` shows it.',
+    'The control interface cannot listen at its socket or port, or the thread of the port has ended, and the daemon runs without it. If another program has the port, free it, or set another one in control.port and reload. It is tried again every two seconds, and `control.listening` says that it listens; until then `status` shows it.',
   'control.notConfirmed':
     'A confirmation of a proposal was refused: a wrong or used code, a plan that has changed, or a proposal that is over; nothing was done.',
   'control.proposed':
@@ -403,7 +403,7 @@ export const LOG_EVENTS = {
   'signals.listening':
     'Signals are taken at this address, and by `reach` it is seen from this machine alone or from others too.',
   'signals.notListening':
-    'Signals cannot be taken, because the port is not to be had; the daemon trades without them. Free the port, or set another one in signals.port and reload. It is tried again every two seconds.',
+    'Signals cannot be taken, because the port is not to be had or its thread has ended; the daemon trades without them. If another program has the port, free it, or set another one in signals.port and reload. It is tried again every two seconds.',
   'simulator.faultInjected': 'The simulator caused a fault on purpose.',
   'simulator.handlerFailed': 'The simulator failed on a request; report the defect.',
   'prices.back': 'The exchange whose prices are followed shows them again.',

@@ -1,10 +1,10 @@
 import type { Holding, HoldSide } from './position.ts'
 import type { Scope } from './trading-mode.ts'
 
-/** An absent limit does not apply. Margin coin, above zero. */
+/** Margin coin, above zero. An absent limit does not apply. */
 export interface LossLimits {
   readonly daily?: number
-  /** Below the peak: for the account a share of its peak equity, else an amount. */
+  /** The fall below the peak: for the account a share of its peak equity, else an amount. */
   readonly drawdown?: { readonly [step in DrawdownStep]?: number }
   readonly streak?: number
 }
@@ -12,14 +12,14 @@ export interface LossLimits {
 export const DRAWDOWN_STEPS = ['warn', 'reducing', 'flatten'] as const
 export type DrawdownStep = (typeof DRAWDOWN_STEPS)[number]
 
-/** Net profit is realised less fees, with funding and unrealised. */
+/** Where losses of a scope count from, in net profit: realised less fees, funding, and unrealised. */
 export interface Watermark {
   readonly scope: Scope
   readonly dayFrom: number
-  /** Null: no judgement yet. */
+  /** Here and for `peak`, null means that no figure was believed yet. */
   readonly dayNet: number | null
   readonly peak: number | null
-  /** The last step's, kept over a release of an earlier step while above `peak`. */
+  /** The peak of the last drawdown step, which a release of an earlier step keeps. */
   readonly lastPeak?: number
 }
 
@@ -30,13 +30,13 @@ export interface UsedLoss {
   readonly dayLoss: number
   readonly drawdown: number
   readonly drawdownShare?: number
-  /** For the account a share, else an amount. */
+  /** As for {@link LossLimits.drawdown}. */
   readonly lastDrawdown: number
   readonly peak: number
   readonly lastPeak: number
 }
 
-/** NaN while not known. */
+/** NaN: not known. */
 export interface Fall {
   readonly dayLoss: number
   readonly drawdown: number
@@ -45,28 +45,26 @@ export interface Fall {
 
 export interface Equity {
   readonly equity: number
-  /** From a release, or with an unlimited drawdown from the run's beginning. */
+  /** Since a release; without a limit, since the run began. */
   readonly peak: number
   readonly drawdown: number
 }
 
-/** Margin coin. */
+/** The last statement of the exchange about a position, margin coin. */
 export interface PositionStatement extends Holding {
   readonly unrealised: number
   readonly markPrice: number
-  /**
-   * Keyed by side: price (quote coin), bound margin, and maintenance margin over its collateral;
-   * NaN if not stated.
-   */
+  /** Here and below, NaN means that the exchange did not state it. Quote coin. */
   readonly liquidation: Readonly<Record<HoldSide, number>>
   readonly margin: Readonly<Record<HoldSide, number>>
+  /** Maintenance margin over the collateral. */
   readonly marginRatio: Readonly<Record<HoldSide, number>>
   readonly requestedAt: number
 }
 
 /**
- * `flat`: no price matters · `agreed`: our figure and the exchange's agree · `disputed`: they do
- * not · `alone`: for so long that only ours counts.
+ * `flat`: nothing is held, so no price matters · `agreed`: our figure and the exchange's agree ·
+ * `disputed`: they do not · `alone`: they have not for so long that only ours counts.
  */
 export type Trust = 'flat' | 'agreed' | 'disputed' | 'alone'
 
@@ -84,7 +82,7 @@ export interface WitnessedNet extends WitnessTimes {
 /**
  * Net profit of an instrument, or of a strategy on one, margin coin. NaN: not known. A limit is
  * reached only if even `believed` is beyond it, a flatten waits for `confirmed`, and a peak rises
- * to `low` at most (MON1).
+ * to `low` at most (MON1). `base` and `earlier` are the readings before.
  */
 export interface Worth {
   readonly trust: Trust
@@ -92,15 +90,11 @@ export interface Worth {
   readonly theirs: number
   readonly believed: number
   readonly least: number
-  /**
-   * The better and the worse of two readings from different answers; the worse only while the
-   * figures agree.
-   */
+  /** The better of two readings from different answers. */
   readonly confirmed: number
+  /** The worse of the two, if our figure and the exchange's agree. */
   readonly low: number
-  /**
-   * The median of three own readings, so that no single one decides where a day or a peak begins.
-   */
+  /** The median of three readings, so that no single one decides where a day or a peak begins. */
   readonly basis: number
   readonly base: WitnessedNet
   readonly earlier: number
@@ -109,36 +103,31 @@ export interface Worth {
 /** Only `engine/state/losses.ts` changes it. */
 export interface LossState {
   readonly statements: ReadonlyMap<string, PositionStatement>
-  /** Keyed by symbol and side; awaits confirmation. */
+  /** Keyed by symbol and side: counters of funding that another reading has to confirm. */
   readonly statedCounters: ReadonlyMap<
     string,
     { readonly counter: string; readonly requestedAt: number }
   >
-  /**
-   * Keyed by symbol and side: average entry of lots that no fill explains, awaiting confirmation.
-   */
+  /** Keyed by symbol and side: average prices that another reading has to confirm. */
   readonly statedEntries: ReadonlyMap<
     string,
     { readonly ticks: number; readonly requestedAt: number }
   >
   /** Keyed by symbol, and by strategy and symbol. */
   readonly worths: ReadonlyMap<string, Worth>
-  /** Keyed by scope. The book lags by a small rise at most. */
+  /** Keyed by scope. The book may lack a small rise. */
   readonly peaks: ReadonlyMap<string, number>
   readonly used: ReadonlyMap<string, UsedLoss>
   readonly warned: ReadonlySet<string>
   readonly awaited: ReadonlySet<string>
-  /** Keyed by symbol: a dispute or a flatten needed it. */
+  /** Keyed by symbol: when a reading of the position was asked for beside its turn. */
   readonly askedAt: ReadonlyMap<string, number>
 }
 
 export interface FigureSettings {
   readonly toleranceRatio: number
   readonly toleranceMin: number
-  /**
-   * Then only our figure is judged, at prices within `indexBandRatio` of the index and inside their
-   * own bid and ask.
-   */
+  /** A longer dispute is judged by our figure alone, at prices within `indexBandRatio` of the index. */
   readonly disputeMsMax: number
   readonly indexBandRatio: number
 }
@@ -158,7 +147,7 @@ export const DISPUTED_FIGURES = ['unrealised', 'fills', 'liquidation'] as const
 export type DisputedFigure = (typeof DISPUTED_FIGURES)[number]
 
 /**
- * Two witnesses of one figure differ, or one is silent (MON1).
+ * Two witnesses of one figure differ, or one says nothing (MON1).
  *
  *     (agreed) ──a comparison finds a difference──► open ──a later one finds none──► (agreed)
  *
@@ -175,9 +164,9 @@ export interface Dispute {
   /** Time without comparisons does not count. */
   readonly countedFrom: number
   readonly comparisons: number
-  /** The last reading by which the figures agreed, until another confirms that. */
+  /** The time of a reading by which the figures agree, until another one confirms that. */
   readonly agreedBy: number | undefined
-  /** If one was only missing, a single reading that agrees ends it. */
+  /** If a witness was only missing, a single reading that agrees ends the dispute. */
   readonly hasDiffered: boolean
   readonly isLogged: boolean
 }
@@ -185,6 +174,6 @@ export interface Dispute {
 /** Changed only by `disputes.ts`. */
 export interface DisputeState {
   readonly open: ReadonlyMap<string, Dispute>
-  /** The worse figure has reached a limit. */
+  /** Scopes that may only reduce, because the worse figure has reached a limit. */
   readonly reduced: ReadonlyMap<Scope, { readonly reason: string; readonly since: number }>
 }

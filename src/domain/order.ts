@@ -24,7 +24,7 @@ export interface OrderTerms {
   readonly strategyId: StrategyId
   readonly symbol: string
   readonly purpose: OrderPurpose
-  /** The intent key, and the order's ordinal for it, from 0. */
+  /** The key of the intent; `generation` numbers its orders, from 0. */
   readonly key: string
   readonly generation: number
   readonly action: OrderAction
@@ -45,10 +45,10 @@ export interface Order {
   readonly filledLots: number
   /** Requests that may have carried it. */
   readonly attempts: number
-  /** Exchange clock: signatures of the first and last such request. */
+  /** When the first and the last such request were signed; exchange clock. */
   readonly firstSentAt: number
   readonly lastSentAt: number
-  /** Its copy may still be on its way; 0: none. */
+  /** A request that was signed then may still arrive; 0: none. */
   readonly unansweredAt: number
   readonly acceptedAt: number
   readonly endedAt: number

@@ -5,7 +5,7 @@ export interface OwnFill {
   readonly tradeSide: 'open' | 'close'
   readonly ticks: number
   readonly lots: number
-  /** Margin coin; paid is positive. Other coins are included as far as their worth is known. */
+  /** Margin coin, positive if paid, with other coins as far as their worth is known. */
   readonly fee?: string
   readonly profit?: string
   readonly isMaker: boolean
@@ -18,9 +18,9 @@ export interface Entry {
   readonly shortTicks: number
 }
 
-/** Lots that no fill explains are missing until their price is stated. */
+/** Without lots that no fill explains, until the exchange has stated their price. */
 export interface AccountEntry extends Entry {
-  /** Confirmed by two readings. */
+  /** Lots whose price only the exchange knows; two readings have stated it. */
   readonly statedLongLots: number
   readonly statedShortLots: number
 }
@@ -31,17 +31,14 @@ export function closesSide(lotsBefore: number, lotsAfter: number): boolean {
 
 export interface OwnTrades {
   readonly entry: Entry
-  /**
-   * At its own average prices, with all fees; the exchange's figure includes other strategies.
-   * Absent in earlier books.
-   */
+  /** Counted at the strategy's own average prices. Absent in books of earlier versions. */
   readonly profit?: string
   readonly fees?: string
-  /** Exchange clock: the UTC day of the last fill. */
+  /** The UTC day of the last fill; exchange clock. */
   readonly dayAt: number
   readonly dayProfit: string
   readonly dayFees: string
-  /** Since last flat. Absent in books of earlier versions. */
+  /** Since the strategy was last flat. Absent in books of earlier versions. */
   readonly tradeNet?: string
   readonly lostInRow?: number
   readonly fills: readonly OwnFill[]
@@ -49,10 +46,10 @@ export interface OwnTrades {
 
 export const OWN_FILLS_MAX = 50
 
-/** Margin coin, when last read. */
+/** As last read, margin coin. */
 export interface PositionMark {
   readonly markPrice: number
-  /** Our own: entry against the last price inside bid and ask. NaN: not known. */
+  /** Our own count; NaN: not known. */
   readonly unrealised: number
   readonly margin: number
   readonly readAt: number

@@ -1,4 +1,4 @@
-/** No order depends on it. */
+/** A value that a strategy wants to be shown. */
 export interface PlotPoint {
   readonly symbol: string
   readonly name: string
@@ -8,7 +8,7 @@ export interface PlotPoint {
 export const PLOT_NAMES_MAX = 8
 const PLOT_NAME_LENGTH_MAX = 24
 
-/** A legend shows it. */
+/** The name is fit for a legend. */
 export function isPlotName(name: unknown): name is string {
   return (
     typeof name === 'string' &&

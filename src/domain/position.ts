@@ -5,7 +5,7 @@ export type HoldSide = 'long' | 'short'
 
 export const HOLD_SIDES = ['long', 'short'] as const satisfies readonly HoldSide[]
 
-/** Lots, neither negative. In one-way mode one is always zero. */
+/** Neither is negative, and in one-way mode one is zero. */
 export interface Holding {
   readonly longLots: number
   readonly shortLots: number
@@ -28,10 +28,7 @@ export interface HoldingChange {
   readonly lots: number
 }
 
-/**
- * In hedge mode `side` is the position's: a close of a long is `buy` + `close`. Document: Direction
- * rules in hedge mode.
- */
+/** In hedge mode `side` is that of the position (document: Direction rules in hedge mode). */
 export function applyToHolding(
   mode: PositionMode,
   holding: Holding,
@@ -62,14 +59,13 @@ export interface PositionRow {
   readonly holdSide: HoldSide
   readonly lots: number
   readonly openPriceAvg: number
-  /** A decimal text, in a backtest the number; empty if not stated (MON2). */
+  /** A decimal text, in a backtest a number; empty if it was not stated (MON2). */
   readonly unrealisedProfit: string | number
-  /** Since the position opened; empty before the first payment, and if not stated. */
+  /** Since the position opened; empty before the first payment, or if it was not stated. */
   readonly fundingFee: string
   readonly markPrice: number
-  /** NaN if not stated; always in a backtest. */
+  /** Here and below, NaN, undefined or an absent field was not stated. */
   readonly liquidationPrice: number
-  /** Here and below: NaN, undefined or absent if not stated. */
   readonly margin?: number
   readonly marginRatio?: number
   readonly maintenanceRate?: number
@@ -81,22 +77,20 @@ export interface PositionRow {
 export interface PositionReading {
   readonly symbol: string
   readonly rows: readonly PositionRow[]
-  /** Neither a position nor its absence was stated: confirms a flat book, disproves nothing. */
+  /** The answer states neither a position nor its absence: it can only confirm a flat book. */
   readonly isSilent: boolean
   readonly requestedAt: number
-  /** Exchange clock: the moment that the answer describes (`requestTime`). */
+  /** The moment that the answer describes (`requestTime`); exchange clock. */
   readonly exchangeTime: number
 }
 
-/**
- * They stay until the next position begins, so that the fill that closed this one can be matched.
- */
+/** Kept until the next position begins, so that the fill that closed this one can be matched. */
 export interface KeptExits {
   readonly clientOid: ClientOid
   readonly strategyId: StrategyId
   readonly takeProfitTicks?: number
   readonly stopLossTicks?: number
-  /** Absent: not read since it was set. */
+  /** Absent: the list was not read since the exits were set. */
   readonly listed?: readonly ListedExit[]
 }
 
@@ -104,10 +98,10 @@ export interface ListedExit {
   readonly kind: 'takeProfit' | 'stopLoss'
   readonly orderId: string
   readonly ticks: number
-  /** A move repeats these. Absent: the whole position. */
+  /** Here and below: a move repeats these fields. Absent: the whole position. */
   readonly size?: string
   readonly triggerType?: 'mark_price'
-  /** Absent: at the market. */
+  /** Absent: the exit trades at the market. */
   readonly executePrice?: string
 }
 

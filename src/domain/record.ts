@@ -67,10 +67,10 @@ export interface InstrumentGrids {
   readonly isInverse?: true
 }
 
-/** Durable before anything else. */
+/** The first record of a run. */
 export interface BootRecord extends DatedRecord {
   readonly kind: 'boot'
-  /** Exchange clock: a first run reads fills from here. */
+  /** A first run reads fills from here; exchange clock. */
   readonly exchangeAt: number
   readonly epoch: number
   readonly version: string
@@ -78,17 +78,17 @@ export interface BootRecord extends DatedRecord {
   readonly positionMode: PositionMode
   readonly configHash: string
   readonly strategies: readonly StrategyId[]
-  /** The book is converted if they changed. Absent in earlier records. */
+  /** Keyed by symbol: the book is converted where they changed. Absent in earlier records. */
   readonly grids?: Readonly<Record<string, InstrumentGrids>>
-  /** The exchange has changed these rules. */
+  /** Keyed by symbol: rules of members that the exchange has changed. */
   readonly rules?: Readonly<Record<string, ContractRules>>
 }
 
-/** Without new wishes, the state is recorded at intervals. */
+/** New wishes of a strategy; without any, only its state, at intervals. */
 export interface DecisionRecord extends DatedRecord {
   readonly kind: 'decision'
   readonly strategyId: StrategyId
-  /** JSON; absent if unchanged. */
+  /** As JSON; absent if it has not changed. */
   readonly stateText?: string
   readonly quotes?: readonly LadderChange[]
   readonly targets?: readonly Omit<TargetIntent, 'kind'>[]
@@ -104,10 +104,7 @@ export interface DecisionRecord extends DatedRecord {
   }
 }
 
-/**
- * In full, or as a difference. `rungs`, in the new order, are new levels or earlier indexes. An
- * empty ladder is withdrawn.
- */
+/** The ladder in full, or as `rungs`: new levels, and indexes of earlier ones, in the new order. */
 export type LadderChange =
   | { readonly symbol: string; readonly levels: readonly QuoteLevel[] }
   | { readonly symbol: string; readonly rungs: readonly (QuoteLevel | number)[] }
@@ -119,7 +116,7 @@ export interface DenialRecord extends DatedRecord {
   readonly code: DenialCode
   readonly detail: string
   readonly key?: string
-  /** Equal denials at once, and since the last such record. */
+  /** The number of equal denials at once, and of those since the last such record. */
   readonly orders: number
   readonly unlogged: number
 }
@@ -131,10 +128,10 @@ export interface SendRecord extends DatedRecord {
   readonly symbol: string
   readonly orders: readonly OrderTerms[]
   readonly again: readonly ClientOid[]
-  /** Exchange clock as we know it, of the signature. */
+  /** When the batch was signed, by the exchange's clock as we know it. */
   readonly requestAt: number
   readonly body: string
-  /** When the call was granted, and how long the instrument had waited, ms. */
+  /** Taken when the call was granted; `waitedMs` is the wait of the instrument. */
   readonly seen: {
     readonly snapshot: number
     readonly market: SeenMarket
@@ -142,10 +139,7 @@ export interface SendRecord extends DatedRecord {
   }
 }
 
-/**
- * `notSent`: no byte has left. `clockRefused`: its timestamp was refused, and a new record sends it
- * again.
- */
+/** `clockRefused`: the time of the request was refused, and a new record sends the order again. */
 export type ItemOutcomeKind =
   | 'accepted'
   | 'exists'
@@ -158,9 +152,9 @@ export interface ItemOutcome {
   readonly clientOid: ClientOid
   readonly outcome: ItemOutcomeKind
   readonly orderId?: OrderId
-  /** A 429 answered it, so no copy of an unknown item is on its way. */
+  /** The answer was a 429, so no copy of an unknown item is on its way. */
   readonly isAnswered?: boolean
-  /** The order already existed; the item was alone in its request. */
+  /** The order existed already; the item was alone in its request. */
   readonly isDuplicate?: boolean
   readonly code?: string
   readonly message?: string
@@ -181,20 +175,20 @@ export interface OutcomeRecord extends DatedRecord {
   readonly answer?: AnswerFacts
 }
 
-/** Not seen before, oldest first. */
+/** New fills, the oldest first. */
 export interface FillsRecord extends DatedRecord {
   readonly kind: 'fills'
   readonly fills: readonly Fill[]
-  /** Exchange clock: when the fills were read, if one has a later, so wrong, date. */
+  /** When the fills were read, if one is dated later, which is wrong; exchange clock. */
   readonly throughAt?: number
-  /** They may belong to an order whose orderId is not known yet. */
+  /** Their fills may be of an order whose orderId is not known yet. */
   readonly waiting?: readonly OrderId[]
 }
 
-/** Durable before its first byte: afterwards no resting order is certain. */
+/** Durable before the cancel-all's first byte: no resting order is certain from then on. */
 export interface CancelRecord extends DatedRecord {
   readonly kind: 'cancel'
-  /** If only the product type is named, all of ours. */
+  /** All instruments, if the cancel-all names only the product type. */
   readonly symbols: readonly string[]
   readonly requestAt: number
   readonly cause: string
@@ -215,18 +209,15 @@ export interface SettleRecord extends DatedRecord {
 
 export interface SettledOrder {
   readonly clientOid: ClientOid
-  /**
-   * `queued`: to be sent again unchanged · `released`: an operator has looked at a quarantined one.
-   */
+  /** `released`: an operator has looked at a quarantined order. */
   readonly state: 'done' | 'absent' | 'quarantined' | 'queued' | 'released'
-  /** Fills may have revealed it. */
   readonly orderId?: OrderId
   readonly reason: string
-  /** It is the next generation of the key (ORD8). */
+  /** Places the order again, as the next generation of its key (ORD8). */
   readonly replacement?: OrderIntent
 }
 
-/** `unknown` if an earlier copy may exist. */
+/** An order becomes `unknown` if an earlier copy may exist. */
 export interface ExpireRecord extends DatedRecord {
   readonly kind: 'expire'
   readonly orders: readonly {
@@ -237,7 +228,7 @@ export interface ExpireRecord extends DatedRecord {
   readonly reason: string
 }
 
-/** The exchange's position differed from the fills. */
+/** The exchange's position differed from the fills, and is believed. */
 export interface AdoptRecord extends DatedRecord {
   readonly kind: 'adopt'
   readonly symbol: string
@@ -251,17 +242,14 @@ export interface AssignedRecord extends DatedRecord {
   readonly symbol: string
   readonly strategyId: string
   readonly holding: Holding
-  /** The account's average, not necessarily whole; absent if unknown. */
+  /** The account's average price, which need not be whole; absent if unknown. */
   readonly longTicks?: number
   readonly shortTicks?: number
   readonly reason: string
   readonly by: string
 }
 
-/**
- * The journal lacks the fills of some lots, so the exchange's average counts, confirmed by two
- * readings.
- */
+/** The average price that two readings stated for lots without fills in the journal. */
 export interface EntryRecord extends DatedRecord {
   readonly kind: 'entry'
   readonly symbol: string
@@ -277,6 +265,7 @@ export interface FundingRecord extends DatedRecord {
   readonly holdSide: HoldSide
   /** Margin coin; empty once the position is gone. */
   readonly counter: string
+  /** Margin coin. */
   readonly change: string
 }
 
@@ -296,32 +285,29 @@ export interface RestrictedRecord extends Restriction {
   readonly kind: 'restricted'
 }
 
-/** Without a code, everything on the scope except a kill ends. */
+/** Without a code, every restriction of the scope except a kill ends. */
 export interface ReleasedRecord extends DatedRecord {
   readonly kind: 'released'
   readonly scope: Scope
   readonly code?: ModeReason
   readonly reason: string
   readonly by: string
-  /**
-   * `kept`: the last drawdown step keeps its peak, others take a new one. Absent, as in older
-   * journals: all of a held drawdown.
-   */
+  /** `kept`: only the last drawdown step keeps its peak. Absent in older journals, which kept none. */
   readonly peak?: 'kept' | 'new'
 }
 
 export interface PruneRecord extends DatedRecord {
   readonly kind: 'prune'
   readonly ordersBefore: number
-  /** The oldest are forgotten first. Absent: no maximum. */
+  /** So many orders are forgotten at most, the oldest first. */
   readonly ordersMax?: number
-  /** Exchange clock: earlier trades are never read again. */
+  /** Earlier trades are never read again; exchange clock. */
   readonly tradesBefore: number
-  /** Exchange clock: every fill up to here is known. */
+  /** Every fill up to here is known; exchange clock. */
   readonly fillsThroughAt: number
-  /** No fill after `fillsThroughAt` is known: an earlier time was in the future. */
+  /** The time before was in the future, so `fillsThroughAt` is set back. */
   readonly isBroughtBack?: true
-  /** Keys of ended calls used before this are forgotten. */
+  /** Keys of ended calls that were used before are forgotten. */
   readonly keysBefore: number
 }
 
@@ -345,7 +331,7 @@ export interface CallEndedRecord extends DatedRecord {
   readonly reason: string
 }
 
-/** Any order may have been sent, filled or cancelled in the lost records. */
+/** Lost records may have sent, filled or cancelled any order. */
 export interface RepairedRecord extends DatedRecord {
   readonly kind: 'repaired'
   readonly strategies: readonly string[]
@@ -380,7 +366,7 @@ export interface ExitsRecord extends DatedRecord {
   readonly kind: 'exits'
   readonly strategyId: StrategyId
   readonly symbol: string
-  /** Null: no longer configured. */
+  /** Null: not configured any more. */
   readonly state: ExitState | null
 }
 
@@ -394,47 +380,46 @@ export interface ExitsListedRecord extends DatedRecord {
 export interface UniverseRecord extends DatedRecord {
   readonly kind: 'universe'
   readonly strategyId: StrategyId
-  /** Exchange clock, of the evaluated tickers. */
+  /** The time of the evaluated tickers; exchange clock. */
   readonly marketAt: number
   readonly rule: string
-  /** Their rules count as long as they are members. */
+  /** These rules count as long as the instrument is a member. */
   readonly joined: readonly {
     readonly symbol: string
     readonly rules: ContractRules
     readonly grids: InstrumentGrids
   }[]
   readonly left: readonly { readonly symbol: string; readonly policy: LeavingPolicy }[]
-  /** Null: nothing lists the symbol. */
+  /** Null: the symbol is not listed any more. */
   readonly verdicts: Readonly<Record<string, UniverseVerdict | null>>
   readonly seen: readonly string[]
   readonly forgotten: readonly string[]
 }
 
-/** Nothing of its strategy is open on it. */
+/** An instrument has left its strategy, which has nothing open on it. */
 export interface DepartedRecord extends DatedRecord {
   readonly kind: 'departed'
   readonly strategyId: StrategyId
   readonly symbol: string
-  /** Lots that its strategy still holds. */
+  /** Lots that the strategy still holds. */
   readonly holding: Holding
-  /** The strategy trades it in any case. */
+  /** The configuration names the instrument by now. */
   readonly isFixed?: true
 }
 
-/** Durable before its sender is answered: a restart shows it until it expires. */
+/** Durable before the sender is answered: a restart shows the signal until it expires. */
 export interface SignalRecord extends DatedRecord {
   readonly kind: 'signal'
   readonly feed: FeedId
   readonly id: string
   readonly value: SignalValue
   readonly untilAt: number
-  /** As its sender says, Unix ms: a later one is not replaced by an earlier one. */
+  /** As the sender says: an earlier signal does not replace a later one. */
   readonly sentAt?: number
-  /** Earlier ids are forgotten; Unix ms, our clock. */
+  /** Ids of before are forgotten. */
   readonly idsBefore: number
 }
 
-/** `at` is when it was entered. */
 export interface DepositRecord extends DatedRecord {
   readonly kind: 'deposit'
   readonly deposit: Deposit
@@ -446,11 +431,11 @@ export interface ReloadRecord extends DatedRecord {
   /** In words, as the plan showed them, and the digest of the files. */
   readonly changes: readonly string[]
   readonly reason: string
-  /** With the way, and the proposal and its code where one was confirmed. */
+  /** Names the proposal and its code too, if one was confirmed. */
   readonly by: string
 }
 
-/** Names one order, one call on the account, or one command by hand, for ever. */
+/** A key names one order, one call on the account, or one command by hand, for ever. */
 export interface StrategyKey {
   readonly purpose: 'place' | 'call' | 'command'
   readonly strategyId: string
@@ -473,7 +458,7 @@ export function keysUsedBy(record: JournalRecord): readonly UsedKey[] {
     .map(({ strategyId, key }) => ({ purpose: 'place', strategyId, key, at }))
 }
 
-/** A close and a cancel are commands of `manual`, whatever they concern. */
+/** A close and a cancel belong to `manual`, whatever they concern. */
 function usedBy({ key, at }: { readonly key?: string; readonly at: number }): readonly UsedKey[] {
   return key === undefined ? [] : [{ purpose: 'command', strategyId: MANUAL, key, at }]
 }

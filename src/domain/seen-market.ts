@@ -1,4 +1,4 @@
-/** Quote coin. */
+/** The market that a record was decided on; quote coin. */
 export interface SeenMarket {
   readonly bid: number
   readonly ask: number

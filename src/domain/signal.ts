@@ -1,15 +1,15 @@
 import type { FeedId } from './feed.ts'
 
-/** Its texts are data that others have written. */
+/** Texts are data that others have written. */
 export type SignalValue = Readonly<Record<string, string | number | boolean>>
 
 /** Strategies read it as a feed. */
 export interface Signal {
   readonly feed: FeedId
-  /** The sender's, or a digest of the contents. */
+  /** The sender's id, or a digest of the contents. */
   readonly id: string
   readonly value: SignalValue
-  /** As its sender says, Unix ms; absent: the order of arrival counts. */
+  /** Unix ms, as the sender says. Absent: the order of arrival counts. */
   readonly sentAt?: number
 }
 
@@ -23,7 +23,7 @@ export const SENDER_AHEAD_MS_MAX = 60_000
 
 const SIGNAL_FEED = 'signal:'
 
-/** No request of a read endpoint begins so. */
+/** No feed of a read endpoint begins so. */
 export function feedOfSignal(name: string): FeedId {
   return `${SIGNAL_FEED}${name}`
 }

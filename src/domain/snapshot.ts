@@ -10,49 +10,44 @@ import type { Holding, HoldSide, ListedExit } from './position.ts'
 import type { MarketAggregates, TickerTable } from './ticker-table.ts'
 
 /** `market.modifyTrigger` takes its id. */
-export interface ShownExit extends ListedExit {
+export interface MomentExit extends ListedExit {
   readonly holdSide: HoldSide
 }
 
 export interface InstrumentMoment {
   readonly instrument: Instrument
   readonly holding: Holding
-  /** 0: never confirmed. */
   readonly accountHolding: Holding
+  /** When a reading last confirmed the position; 0: never. */
   readonly positionReadAt: number
   readonly orders: readonly Order[]
-  /** From its own fills; absent before the first. */
+  /** From the strategy's own fills; absent before the first. */
   readonly trades?: OwnTrades | undefined
   readonly money?: Money | undefined
-  /** Absent: none is listed. */
-  readonly exchangeExits?: readonly ShownExit[]
+  readonly exchangeExits?: readonly MomentExit[]
   readonly isLeaving?: true
 }
 
-/** They are parts of the engine's state, never to be changed. */
+/** Parts of the engine's state, which must not be changed. */
 export interface AccountMoment {
-  /** The initial one, margin coin. */
+  /** The initial capital with deposits, margin coin. */
   readonly capital: Decimal | undefined
   /** Undefined while a part is not known. */
   readonly equity: number | undefined
-  /** Margin coin; NaN: unknown; absent: all of the equity. */
+  /** The strategy's, margin coin; NaN: unknown. Absent: all of the equity. */
   readonly ownCapital?: number | undefined
   /** Keyed by strategy and symbol. */
   readonly money: ReadonlyMap<string, Money>
   readonly funding: ReadonlyMap<string, Decimal>
-  /** Absent if not read in this run. */
+  /** Keyed by symbol, from readings of this run. */
   readonly marks: ReadonlyMap<string, PositionMark>
   readonly holdings: ReadonlyMap<string, Holding>
-  /** Absent if nothing is held or measured. */
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
-  /** After midnight UTC. */
+  /** Minutes after midnight UTC. */
   readonly fundingMinutes: readonly number[]
 }
 
-/**
- * Each part has its own time: `tickers.readAt` and each row's `ts`, `positionReadAt`,
- * `fillsReadAt`.
- */
+/** Each part has its own time: `tickers.readAt`, each row's `ts`, `positionReadAt`, `fillsReadAt`. */
 export interface Snapshot {
   readonly sequence: number
   readonly takenAt: number
@@ -62,7 +57,7 @@ export interface Snapshot {
   /** Fills are known up to here; 0: never read. */
   readonly fillsReadAt: number
   readonly instruments: readonly InstrumentMoment[]
-  /** Absent if never read. */
+  /** Keyed by the strategy's own names. */
   readonly feeds: ReadonlyMap<string, FeedReading>
   /** Keyed by symbol and interval (`candleKey`). */
   readonly candles: ReadonlyMap<string, CandleSeries>

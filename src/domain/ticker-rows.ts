@@ -1,13 +1,13 @@
 import { type MarketAggregates, TICKER_COLUMNS, TickerTable } from './ticker-table.ts'
 
-/** Unlike a ticker table, it is not overwritten. */
+/** A copy of rows, which is not overwritten as a ticker table is. */
 export interface TickerRows {
   readonly readAt: number
   readonly requestTime: number
   /** A later version may have other columns. */
   readonly columns: readonly string[]
   readonly rows: ReadonlyMap<string, readonly number[]>
-  /** Counted from more rows than are kept here. */
+  /** Counted from all rows, also those that are not kept here. */
   readonly market?: MarketAggregates
 }
 

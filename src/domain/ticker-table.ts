@@ -1,7 +1,6 @@
-/** A missing value is NaN. */
-
 /**
- * In the order of the document (Futures ticker). Prices in quote coin, sizes and volumes in coins.
+ * In the order of the document (Futures ticker). Prices are in quote coin, sizes and volumes in
+ * coins; a missing value is NaN.
  */
 export const TICKER_COLUMNS = [
   'lastPr',
@@ -72,11 +71,11 @@ export class TickerTable {
   readonly columns: Readonly<Record<TickerColumn, Float64Array>>
   readonly #rows = new Map<string, number>()
   #symbols: string[] = []
-  /** For another daemon's answer it is the request. 0 before the first. */
+  /** Unix ms, our clock; 0 before the first answer. */
   readAt = 0
-  /** At receipt of the request; else our `readAt`. */
+  /** When the exchange received the request, or `readAt` if the answer does not say it. */
   requestTime = 0
-  /** Their values are NaN; each has a reason. */
+  /** Keyed by symbol: why the row could not be read; its values are NaN. */
   unreadable: ReadonlyMap<string, string> = new Map()
   /** Undefined where the rows are not the whole market's. */
   market: MarketAggregates | undefined
@@ -141,10 +140,7 @@ export class TickerBuffers {
     return this.#current
   }
 
-  /**
-   * A reader must leave its own answer in it, or nothing; an older answer keeps rows in their
-   * places.
-   */
+  /** A reader fills it with its own answer, or leaves it as it is. */
   spare(): TickerTable {
     const [one, other] = this.#tables
     return one === this.#current ? other : one

@@ -12,9 +12,8 @@ import type { StrategyId } from './ids.ts'
  * | `halted` | cancel-alls, and the closing orders of an explicit flatten |
  * | `killed` | cancel-alls |
  *
- * Account, strategy and instrument have one each; the strictest counts. Open orders that may add
- * risk are cancelled, unless the restriction is volatile
- * (`engine/state/trading-mode.ts`).
+ * Account, strategy and instrument have one each, and the strictest counts. Open orders that may add
+ * risk are cancelled, unless the restriction is volatile.
  */
 export const TRADING_MODES = ['active', 'reducing', 'halted', 'killed'] as const
 
@@ -23,8 +22,8 @@ export type TradingMode = (typeof TRADING_MODES)[number]
 export type RestrictedMode = Exclude<TradingMode, 'active'>
 
 /**
- * The last five follow a measurement, others last until a release. Also volatile: the flatten of a
- * stop, `unreadable` until it has lasted, `olderState` until proved.
+ * The last five are volatile: they follow a measurement. Others last until a release, except the
+ * flatten of a stop, `unreadable` until it has lasted, and `olderState` until it is proved.
  */
 export const MODE_REASONS = {
   operator: { mode: 'halted', ends: 'an operator releases it' },
@@ -120,7 +119,7 @@ export const MODE_REASONS = {
 
 export type ModeReason = keyof typeof MODE_REASONS
 
-/** A person decides on trades by hand, so nothing would buy back. */
+/** Nothing would buy back what is closed of trades by hand, so such a close ends by itself. */
 export function endsOf({ code, scope }: Pick<Restriction, 'code' | 'scope'>): string {
   if (code === 'close' && scope === strategyScope(MANUAL))
     return 'everything that was to be closed is closed, or an operator releases it'
@@ -143,7 +142,6 @@ export function listScopes(
   return [ACCOUNT, ...symbols, ...[...strategyIds].map(strategyScope)]
 }
 
-/** An operator's may be `reducing` or `halted`. */
 export interface Restriction {
   readonly scope: Scope
   readonly mode: RestrictedMode
@@ -151,11 +149,11 @@ export interface Restriction {
   readonly reason: string
   readonly by: string
   readonly at: number
-  /** Others with its code are recorded. */
+  /** It holds as long as its cause, though others with this code are recorded. */
   readonly isVolatile?: true
-  /** In a partial close, what is kept. Absent: none, or done. */
+  /** Lots that a partial close leaves. */
   readonly keeps?: readonly KeptLots[]
-  /** The same close must not be carried out twice. */
+  /** Names a close, so that it is not carried out twice. */
   readonly key?: string
 }
 
@@ -176,7 +174,7 @@ export function toTradingState(restrictions: readonly Restriction[]): TradingSta
   return { mode: sorted[0]?.mode ?? 'active', restrictions: sorted }
 }
 
-/** An unsynchronised clock is the strictest halt, because orders depend on it. */
+/** An unsynchronised clock is the strictest halt, because it keeps closing orders back too. */
 function strictnessOf({ mode, code }: Restriction): number {
   return TRADING_MODES.indexOf(mode) + (code === 'clockUnsynchronised' ? 0.5 : 0)
 }
@@ -186,10 +184,7 @@ export interface LeavingOrder {
   readonly reduces: () => boolean
 }
 
-/**
- * Keeps the order from leaving (RSK2); undefined lets it go. Only this function knows the meaning
- * of each mode.
- */
+/** The restriction that keeps the order from leaving (RSK2). Only this function knows the modes. */
 export function heldBackBy(
   { restrictions }: TradingState,
   { isFlatten, reduces }: LeavingOrder,

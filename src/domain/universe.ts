@@ -9,8 +9,8 @@ export const UNIVERSE_MEASURES = ['volume', 'change', 'volatility', 'spread'] as
 export type UniverseMeasure = (typeof UNIVERSE_MEASURES)[number]
 
 /**
- * `close`: what is held is closed · `keep`: the strategy may reduce it, until it is flat ·
- * `handBack`: orders are cancelled, and what is held stays, for nobody.
+ * `close`: the position is closed · `keep`: the strategy may reduce it until it is flat ·
+ * `handBack`: orders are cancelled, and the position stays without an owner.
  */
 export const LEAVING_POLICIES = ['close', 'keep', 'handBack'] as const
 
@@ -21,13 +21,13 @@ export interface ValueRange {
   readonly max?: number | undefined
 }
 
-/** While members leave, so many times the count may be members together. */
+/** While members leave, up to so many times the count may be members. */
 export const LEAVING_TIMES = 2
 
 /** Names are symbols, or patterns with `*` for any text. */
 export interface UniverseRule {
   readonly everyMs: number
-  /** Quote coin. Absent: any. */
+  /** The quote coin. */
   readonly quote?: string | undefined
   readonly volumeMin?: number | undefined
   readonly spreadMax?: number | undefined
@@ -41,9 +41,9 @@ export interface UniverseRule {
     readonly by: UniverseMeasure
     readonly order: 'highest' | 'lowest'
   }
-  /** A member stays at least so long, unless excluded or no longer listed. */
+  /** A member stays at least so long, unless it is excluded or not listed any more. */
   readonly stickyMs: number
-  /** Members that are excluded or no longer listed always leave. Absent: any number. */
+  /** Members that are excluded or not listed any more leave all the same. */
   readonly changesPerDay?: number | undefined
   readonly leaving: LeavingPolicy
 }
@@ -92,7 +92,7 @@ export interface UniverseVerdict {
   /** A measure, an age in ms, a rank, an instant, or a count. */
   readonly value?: number
   readonly limit?: number
-  /** The exchange states no listing. */
+  /** The exchange states no listing time, so the age counts from when it was first seen. */
   readonly isSeenOnly?: true
   readonly text?: string
   readonly objection?: UniverseReason
@@ -101,20 +101,18 @@ export interface UniverseVerdict {
 export interface UniverseMember {
   /** Unix ms, exchange clock. */
   readonly since: number
-  /** Absent: it is not leaving. */
   readonly leavingSince?: number
   readonly rules: ContractRules
 }
 
-/** As the book keeps it: plain JSON. */
+/** The book keeps it as JSON. Instants are Unix ms of the exchange's clock. */
 export interface KeptUniverse {
-  /** Unix ms, exchange clock. */
   readonly evaluatedAt: number
   readonly rule: string
   readonly members: Readonly<Record<string, UniverseMember>>
   readonly departures: readonly number[]
   readonly firstSeen: Readonly<Record<string, number>>
-  /** When a verdict came up first, Unix ms, exchange clock. */
+  /** `at`: when the verdict came up first. */
   readonly verdicts: Readonly<Record<string, UniverseVerdict & { readonly at: number }>>
 }
 
@@ -125,21 +123,21 @@ export interface UniverseLeaving {
   readonly verdict: UniverseVerdict
 }
 
-/** Most of the exchange's list was missing. */
+/** An evaluation is refused while most of the exchange's list is missing. */
 export interface UniverseRefusal {
-  /** Exchange clock: the first and the last one in a row. */
+  /** The first and the last refusal in a row; exchange clock. */
   readonly since: number
   readonly at: number
   readonly known: number
   readonly missing: number
 }
 
-/** Unix ms, exchange clock. */
+/** Instants are Unix ms of the exchange's clock. */
 export interface UniverseMemory {
   readonly evaluatedAt: number
   readonly members: ReadonlyMap<string, UniverseMember>
   readonly departures: readonly number[]
-  /** The exchange states no listing of these. */
+  /** Instruments of which the exchange states no listing time. */
   readonly firstSeen: ReadonlyMap<string, number>
   readonly unconfirmed: ReadonlySet<string>
 }
@@ -152,7 +150,7 @@ export const NO_UNIVERSE: UniverseMemory = {
   unconfirmed: new Set(),
 }
 
-/** Lists are sorted by symbol. */
+/** All lists are sorted by symbol. */
 export interface UniverseChoice {
   readonly joined: readonly string[]
   readonly left: readonly string[]
@@ -161,10 +159,7 @@ export interface UniverseChoice {
   readonly forgotten: readonly string[]
 }
 
-/**
- * Times of evaluations are multiples of the interval; what is unconfirmed is judged again in the
- * next minute.
- */
+/** Evaluations are due at multiples of the interval; unconfirmed verdicts in the next minute. */
 export function isUniverseDue(
   { everyMs }: Pick<UniverseRule, 'everyMs'>,
   {
@@ -177,7 +172,7 @@ export function isUniverseDue(
   return Math.floor(at / stepMs) > Math.floor(evaluatedAt / stepMs)
 }
 
-/** Replays have only the first answer of each minute (`recordUniverse`). */
+/** A replay has only the first answer of each minute (`recordUniverse`). */
 function judgedAgainMs({ everyMs }: Pick<UniverseRule, 'everyMs'>): number {
   return Math.min(everyMs, 60_000)
 }

@@ -27,7 +27,7 @@ export interface UnseenFunding {
 export interface FundingWatch {
   /** Exchange clock. */
   readonly nextAt: number
-  /** The last two answers before it; NaN: unknown. */
+  /** Rates of the last two answers before the payment; NaN: unknown. */
   readonly rates: readonly [number, number]
   readonly markPrice: number
   readonly answeredAt: number
@@ -42,13 +42,13 @@ export function fundingInstantAfter(minutes: readonly number[], at: number): num
   return minutes[0] === undefined ? Number.POSITIVE_INFINITY : day + DAY_MS + minutes[0] * MINUTE_MS
 }
 
-/** Exchange clock. */
+/** `filledAt` is of the exchange's clock. */
 export interface DatedChange {
   readonly change: HoldingChange
   readonly filledAt: number
 }
 
-/** @param before held before all changes, which are in their order */
+/** @param before what was held before all changes, which are in their order */
 export function holdingSince(
   mode: PositionMode,
   before: Holding,
@@ -76,13 +76,13 @@ export interface HeldAtPayment {
   /** Quote coin. */
   readonly price: number
   readonly isInverse: boolean
-  /** Positive: longs pay. */
+  /** If positive, longs pay. */
   readonly rates: readonly [number, number]
 }
 
 /**
- * Margin coin; zero where the side receives, or a rate is not known. Only what both rates
- * agree on counts, so one wrong answer is no loss (MON1).
+ * Margin coin; zero if the side receives, or a rate is not known. The smaller of both rates counts,
+ * so one wrong answer is no loss (MON1).
  */
 export function estimatePayment(held: HeldAtPayment): number {
   const { holdSide, size, price, isInverse, rates } = held

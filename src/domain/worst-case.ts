@@ -3,10 +3,10 @@ import type { WitnessTimes } from './loss-limits.ts'
 import type { HoldSide } from './position.ts'
 import type { ModeReason } from './trading-mode.ts'
 
-/** `risk.survives`: shares of the price, by symbol. */
+/** `risk.survives`. Moves are shares of the price, keyed by symbol. */
 export interface SurvivalSettings {
   readonly moves: ReadonlyMap<string, number>
-  /** Each instrument moves against us at once. */
+  /** Moves of all instruments against us at once. */
   readonly jointMoves: ReadonlyMap<string, number>
   /** Resting orders fill at the current price, and lose the whole move. */
   readonly isGap: boolean
@@ -25,7 +25,7 @@ export type Scenario =
 
 export interface WorstCase {
   readonly scenario: Scenario
-  /** Loss with fees, next funding, and the margin needed after the move. */
+  /** The loss with fees, the next funding, and the margin that is needed after the move. */
   readonly need: number
   readonly equity: number
   readonly used: number
@@ -35,11 +35,11 @@ export const WORST_CASE_WARN = 0.8
 
 /** Only `engine/state/worst-case.ts` changes it. */
 export interface WorstCaseState {
-  /** Counted by the worse figures; undefined: unknown or not needed. */
+  /** Measured by the worse figures; undefined: unknown or not needed. */
   readonly last: WorstCase | undefined
   readonly equity: number | undefined
   readonly isWarned: boolean
-  /** Other answers have to confirm it. */
+  /** Other answers have to confirm that the budget is exceeded. */
   readonly awaited: WitnessTimes | undefined
 }
 
@@ -47,7 +47,7 @@ export interface WorstCaseState {
 export interface Reduction {
   readonly code: ModeReason
   readonly holdSide: HoldSide
-  /** Absent: everything stays. */
+  /** Lots that stay; strategies that are absent keep all. */
   readonly keeps: ReadonlyMap<StrategyId, number>
   readonly adopts: boolean
   readonly reason: string

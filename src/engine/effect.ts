@@ -12,7 +12,7 @@ export interface OutgoingBatch {
   readonly symbol: string
   readonly clientOids: readonly ClientOid[]
   readonly body: string
-  /** Unix ms, our clock; checked right before the first byte. */
+  /** Unix ms, our clock; judged right before the first byte. */
   readonly validUntilAt: number
 }
 
@@ -25,9 +25,9 @@ export interface OutgoingCall {
 }
 
 /** `reduce` goes before `add` when calls are scarce (LIM2). */
-export type Priority = 'reduce' | 'add'
+export type GrantPriority = 'reduce' | 'add'
 
-/** A line for the log. */
+/** A line of the log. */
 export interface Announcement {
   readonly kind: 'announce'
   readonly level: 'debug' | 'info' | 'warn' | 'error'
@@ -35,17 +35,21 @@ export interface Announcement {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** Performed in order; nothing is sent before the records in front are durable. */
+/** Effects are performed in order; nothing is sent before the records in front are durable. */
 export type Effect =
   | { readonly kind: 'decide'; readonly strategyId: StrategyId; readonly snapshot: Snapshot }
-  | { readonly kind: 'askGrant'; readonly endpoint: GrantedEndpoint; readonly priority: Priority }
+  | {
+      readonly kind: 'askGrant'
+      readonly endpoint: GrantedEndpoint
+      readonly priority: GrantPriority
+    }
   /** The grant just given is not needed. */
   | { readonly kind: 'returnGrant'; readonly endpoint: GrantedEndpoint }
   | {
       readonly kind: 'record'
       readonly record: JournalRecord
       readonly durable: boolean
-      /** For the tables of fills and funding payments. */
+      /** Rows for the tables of fills and funding payments. */
       readonly bookings?: readonly Booking[]
     }
   | { readonly kind: 'sendBatch'; readonly batch: Recorded<OutgoingBatch> }
@@ -54,10 +58,10 @@ export type Effect =
       readonly kind: 'sendCancelAll'
       readonly cancelId: number
       readonly body: string
-      /** Lead of the signing clock over ours. Absent: the exchange's clock, as known. */
+      /** The request is signed with our clock and this lead. Absent: with the exchange's clock. */
       readonly clockAheadMs?: number
     }
-  /** Unix ms, exchange clock. */
+  /** `sinceAt`: Unix ms, exchange clock. */
   | { readonly kind: 'readFills'; readonly sinceAt: number }
   /** An urgent reading goes before those in turn. */
   | { readonly kind: 'readPosition'; readonly symbol: string; readonly isUrgent?: true }
@@ -66,8 +70,8 @@ export type Effect =
   | Announcement
   /** `released` also removes the kill file. */
   | { readonly kind: 'killState'; readonly state: 'seen' | 'clean' | 'released' }
-  /** In a stop nothing is on the wire any more; the last readings follow. */
+  /** In a stop: nothing is on the wire any more, and the last readings follow. */
   | { readonly kind: 'quiesced' }
-  /** The state is an older copy: the run ends, and no other may begin on it. */
+  /** The state is an older copy, so the run ends, and no other may begin on it. */
   | { readonly kind: 'stateOlder'; readonly proof: string }
   | { readonly kind: 'stopped'; readonly clean: boolean }

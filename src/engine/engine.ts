@@ -107,82 +107,75 @@ import { takeSnapshot, takeSignal } from './strategies/take-snapshot.ts'
 export interface Engine {
   /** @param now Unix ms, our clock @returns the effects, in order */
   step(event: EngineEvent, now: number): readonly Effect[]
-  /** For reading only. */
   readonly book: Book
-  /** Instruments of universes come and go. */
+  /** Instruments of universes come and go with the book. */
   readonly settings: EngineSettings
-  /** Why the rule of a strategy is not evaluated, in words. */
   whyNotEvaluated(strategyId: StrategyId): string | undefined
-  /** Why a leaving member is still there, in words. */
   whyNotGone(strategyId: StrategyId, symbol: string): string | undefined
   readonly phase: RunPhase
-  /** This run has not proved, and so does not trade them. */
+  /** Instruments that this run has not proved, and so does not trade. */
   readonly unproved: readonly string[]
-  /** The retreat note of the last run is of no use any more. */
+  /** The note that the last run left as it retreated is of no use any more. */
   readonly isRetreatSettled: boolean
-  /** No stop and no kill; orders may still be held back. */
+  /** No stop and no kill goes on; orders may still be held back. */
   readonly isTrading: boolean
-  /** The passing of time may give the core something to do, apart from rare work. */
+  /** The passing of time may give the core more to do than its rare work. */
   readonly isWaiting: boolean
-  /** Series of closed candles that strategies wait for, a sentence each. */
+  /** Sentences, one for each series of closed candles that strategies wait for. */
   readonly missingCandles: readonly string[]
-  /** Undefined without a kill. */
   readonly kill: KillProgress | undefined
-  /** A kill and a stop under way, with what they wait for. */
+  /** A kill and a stop that are under way, with what they wait for. */
   readonly endings: readonly RunEnding[]
-  /** Recorded restrictions, and those that hold only now. */
+  /** With those that are not recorded, but hold now. */
   readonly restrictions: readonly Restriction[]
-  /**
-   * Unix ms, our clock, 0: never. When last asked for; a position's stands still while fills do not
-   * explain it.
-   */
+  /** When fills were last asked for; Unix ms, our clock, 0: never. */
   readonly fillsReadAt: number
+  /** As for fills. The time stands still while fills do not explain the position. */
   positionReadAt(symbol: string): number
-  /** Too old to add risk on. @param now Unix ms, our clock */
+  /** Readings too old to add risk on. @param now Unix ms, our clock */
   staleReadings(now: number): readonly StaleReading[]
-  /** Keyed by kind, the longest first. @param now Unix ms, our clock */
+  /** Each with its kind of call, the longest silence first. @param now Unix ms, our clock */
   silentCalls(now: number): readonly (readonly [string, SilentCalls])[]
-  /** Undefined where it is not traded. */
   instrument(symbol: string): InstrumentState | undefined
-  /** Asked right before its first byte. @param now Unix ms, our clock */
+  /** Why the batch must not leave, asked before its first byte. @param now Unix ms, our clock */
   objectTo(batch: Pick<OutgoingBatch, 'symbol' | 'clientOids'>, now: number): string | undefined
-  /** The same for a call on the account. */
+  /** The same question for a call on the account. */
   isCallHeldBack(callId: number): boolean
-  /** Why a strategy cannot take over what no strategy holds. */
+  /** Why the strategy cannot take over what no strategy holds. */
   objectToAdoption(command: AdoptCommand): string | undefined
-  /** Says what a trade by hand would do, or which check denies it; changes nothing. */
+  /** Says what a trade by hand would do, or which check denies it; nothing is changed. */
   planByHand(command: HandCommand): HandPlan
-  /** If other moves had to be survived; undefined: unknown. */
+  /** The worst case if other moves had to be survived; undefined: unknown. */
   worstCaseUnder(survives: SurvivalSettings): WorstCase | undefined
-  /** Undefined: no drawdown is released, or the effect is not known. */
+  /** Undefined if no drawdown would be released, or the effect is not known. */
   planPeakRelease(command: ReleaseCommand): PeakRelease | undefined
-  /** Lots that strategies would order although the account holds them refuse the release. */
+  /** Lots that strategies would order again although the account holds them. */
   findOrderedAgain(command: ReleaseCommand): Readonly<Record<string, string>> | undefined
-  /** Keyed by scope, where losses are limited and known. */
+  /** Keyed by scope. */
   readonly losses: ReadonlyMap<string, UsedLoss>
-  /** With its peak; undefined while a part is not known. */
+  /** Undefined while a part is not known. */
   readonly equity: Equity | undefined
   /** Keyed by symbol, as last measured. */
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
-  /** Keyed by symbol, in this run. */
+  /** Keyed by symbol: the nearest of this run. */
   readonly nearestDistances: ReadonlyMap<string, NearestDistance>
-  /** As last compared; undefined: unknown or none set. */
+  /** As last measured; undefined: unknown, or no move has to be survived. */
   readonly worstCase: WorstCase | undefined
   /** Undefined without a `capital`. */
   readonly capitalUse: (id: StrategyId) => CapitalUse | undefined
-  /** Our own figure as last compared; NaN while unknown. */
+  /** The account's, by our own figure as last compared, margin coin; NaN while unknown. */
   unrealisedOn(symbol: string): number
-  /** At the last prices, margin coin; undefined where unknown. */
+  /** A strategy's, at the last prices, margin coin; undefined while unknown. */
   unrealisedOf(strategyId: string): number | undefined
   readonly disputes: ReadonlyMap<string, Dispute>
   readonly denied: ReadonlyMap<Denial['code'], number>
-  /** Refusals that go on, in words. */
+  /** Refusals that go on. */
   readonly refusals: readonly LoggedRefusal[]
-  /** The core as text; only between two steps. */
+  /** The core as text, taken between two steps. */
   write(): string
 }
 
-/** Synchronous: the same events at the same times give the same effects to the byte (DET1). */
+/** The same events at the same times give the same effects to the byte (DET1). */
 export function createEngine(settings: EngineSettings, book: Book): Engine {
   return resumeEngine(createCore(settings, book))
 }
@@ -257,9 +250,6 @@ export function resumeEngine(core: Core): Engine {
   }
 }
 
-/**
- * Apply the event, judge what it changed, plan the dirty instruments, advance what is under way.
- */
 function handleStep(core: Core, event: EngineEvent, now: number): readonly Effect[] {
   const touched = applyEvent(core, event, now)
   judgeChanges(core, event)
@@ -268,10 +258,10 @@ function handleStep(core: Core, event: EngineEvent, now: number): readonly Effec
   return core.effects
 }
 
-/** Events come several times a second: after such a silence the process stood still. */
+/** Events come several times a second, so after such a silence the process stood still. */
 const SLEPT_MS = 5000
 
-/** @returns the instruments that the event may concern; undefined: all */
+/** @returns instruments that the event may concern; undefined: all */
 function applyEvent(core: Core, event: EngineEvent, now: number): readonly string[] | undefined {
   if (core.now !== 0 && now - core.now >= SLEPT_MS) postponeDeadlines(core, now - core.now)
   // A decision changes only what it records, and a due poll nothing yet: no new moment.
@@ -284,7 +274,6 @@ function applyEvent(core: Core, event: EngineEvent, now: number): readonly strin
   return roster ? touched?.filter((symbol) => core.instruments.has(symbol)) : touched
 }
 
-/** Deadlines move by the time in which the process stood still. */
 function postponeDeadlines(core: Core, sleptMs: number): void {
   for (const instrument of core.instruments.values())
     postponeResolutionDeadline(instrument, sleptMs)
@@ -292,7 +281,6 @@ function postponeDeadlines(core: Core, sleptMs: number): void {
   postponeKillDeadlines(core, sleptMs)
 }
 
-/** Witnesses of money; prices count where a comparison waits for them. */
 const BEAR_ON_MONEY: ReadonlySet<EngineEvent['kind']> = new Set([
   'positionRead',
   'fillsRead',
@@ -300,10 +288,7 @@ const BEAR_ON_MONEY: ReadonlySet<EngineEvent['kind']> = new Set([
   'commanded',
 ])
 
-/**
- * Judges worth, pace, and whose orders, names and fills are whose. What cannot have changed is not
- * called.
- */
+/** Judges money, exits, pace, and to whom names and fills belong, where these may have changed. */
 function judgeChanges(core: Core, event: EngineEvent): void {
   const { disputes, losses, settings, names } = core
   const isPriceAwaited =
@@ -322,7 +307,6 @@ function judgeChanges(core: Core, event: EngineEvent): void {
     adoptForFlatten(core)
 }
 
-/** Only instruments whose two figures were just compared. */
 function judgeMoney(core: Core, event: EngineEvent): void {
   const compared = judgeDisputes(core, event)
   judgeLosses(core, event, compared)
@@ -338,14 +322,13 @@ function doFillsWait({ book, readings }: Core): boolean {
 function planDirty(core: Core, event: EngineEvent, touched: readonly string[] | undefined): void {
   if (core.changes.looks.size > 0 || !isTrading(core))
     lookAtInstruments(core, event.kind === 'snapshotTaken' ? waitingForPrices(core) : touched)
-  // Again: a resolution that has just ended may have found the order, and nothing leaves before the
-  // list of what rests.
+  // A resolution that has just ended may have found the order of waiting fills. If they are adopted
+  // instead, nothing leaves before what rests is listed.
   if (doFillsWait(core)) settleWaitingFills(core)
   if (core.unlisted.symbols.size > 0) listResting(core)
   if (core.book.calls.size > 0) makeAccountCalls(core)
 }
 
-/** Procedures that are not under way are not called. */
 function advanceProcedures(core: Core, event: EngineEvent): void {
   const { silence } = core
   if (!core.run.start.isOver) advanceStart(core)
@@ -435,13 +418,13 @@ function handleEvent(core: Core, event: EngineEvent): void {
   }
 }
 
-/** Neither silence nor a refusal of this reading goes on. */
+/** An answered reading ends its silence, and its refusals. */
 function noteRead(core: Core, event: EngineEvent, what: string): void {
   if (core.silence.calls.size > 0) hearAnswer(core, event)
   if (core.readings.failures.size > 0) noteReadFailure(core, what, undefined)
 }
 
-/** The daemon's own calls move stops; all others are strategies'. */
+/** The core's own calls move stops; all others are of strategies. */
 function hearOfCall(core: Core, { callId, answer }: EventOf<'callAnswered'>): void {
   if (!takeMoveAnswer(core, callId, answer)) answerCall(core, callId, answer)
 }
@@ -458,11 +441,10 @@ function useGrant(core: Core, endpoint: GrantedEndpoint): void {
   else sendCancel(core)
 }
 
-/** Named before the event is handled; undefined: all, as for passing time. */
+/** Called before the event is handled, which may close the calls that name instruments. */
 function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefined {
   switch (event.kind) {
-    // Decisions on a snapshot are events of their own (see waitingForPrices); a grant has been used
-    // by then.
+    // Decisions on a snapshot are events of their own; a grant plans by itself.
     case 'snapshotTaken':
     case 'granted':
     case 'clockSynchronised':
@@ -523,7 +505,6 @@ function listSymbol(symbol: string | undefined): readonly string[] {
   return symbol === undefined ? NONE : [symbol]
 }
 
-/** Only where there is a reason (BND2): all while the account does not trade. */
 function lookAtInstruments(core: Core, touched: readonly string[] | undefined): void {
   const { changes } = core
   if (!isTrading(core)) {
@@ -547,7 +528,7 @@ function advanceInstrument(core: Core, symbol: string): void {
   scheduleInstrument(core, instrument)
 }
 
-/** A stop needs these reads until it asks for its own last ones. */
+/** A stop needs these readings until it asks for its own last ones. */
 function readOnGrid(core: Core, what: 'fills' | 'positions'): void {
   const { phase, stop } = core.run
   const isStopping = phase === 'stopping' && stop?.phase !== 'proving'

@@ -14,18 +14,18 @@ import type { Scope } from '../domain/trading-mode.ts'
 import type { TickerTable } from '../domain/ticker-table.ts'
 import type { BatchResult } from '../protocol/values.ts'
 
-/** Written only when the grant comes. */
+/** Calls that are written only when the limiter grants them. */
 export type GrantedEndpoint = 'batchPlaceOrder' | 'cancelAllOrders'
 
-/** Says what to do with orders and positions at the end. */
+/** A stop leaves orders and positions, cancels orders, or closes everything first. */
 export type StopPolicy = 'leave' | 'cancel' | 'flatten'
 
 export type EngineEvent =
   /** A run begins; the book has been rebuilt. */
   | { readonly kind: 'started' }
   /**
-   * Exchange clock less ours, measured twice alike. `isPublic`: by public answers alone, good
-   * enough for reads and cancel-alls; no order leaves on it.
+   * `offsetMs`: exchange clock less ours, measured twice alike. `isPublic`: by public answers alone,
+   * which is enough for readings and cancel-alls, and for no order.
    */
   | { readonly kind: 'clockSynchronised'; readonly offsetMs: number; readonly isPublic?: true }
   /** A clock may have jumped: no order leaves until it is measured again. */
@@ -37,11 +37,11 @@ export type EngineEvent =
       /** The snapshot that was decided on. */
       readonly sequence: number
       readonly intents: readonly Intent[]
-      /** Plain data that nobody changes. */
+      /** Plain data that is not changed any more. */
       readonly state: unknown
       /** Returned intents that were not valid. */
       readonly denials: readonly Denial[]
-      /** Keys that the book has forgotten. */
+      /** Keys of these intents that were used before, and that the book has forgotten. */
       readonly usedKeys?: readonly UsedKey[]
     }
   /** The strategy threw, or answered nonsense. */
@@ -73,24 +73,23 @@ export type EngineEvent =
       readonly what: string
       readonly reason: string
       readonly status?: number | undefined
-      /** The exchange would refuse it again; absent without an answer. */
+      /** The exchange has answered, and would refuse the reading again. */
       readonly isRefused?: boolean
       /** The exchange does not know the instrument any more. */
       readonly isRemoved?: boolean
     }
   | ({ readonly kind: 'candlesFetched' } & FetchedCandles)
-  /** The contracts of the product type, and their rules. */
+  /** All contracts of the product type. */
   | { readonly kind: 'contractsRead'; readonly contracts: ReadonlyMap<string, ContractRules> }
-  /** `problem`: they could not be read. */
   | { readonly kind: 'exitsListed'; readonly listed: ListedExits }
   | { readonly kind: 'exitsUnlisted'; readonly symbol: string; readonly problem: string }
   | { readonly kind: 'feedRead'; readonly feed: FeedId; readonly reading: FeedReading }
-  /** Sent from outside, with the secret of this signal. */
+  /** A signal was sent from outside, with its secret. */
   | ({ readonly kind: 'signalTaken' } & Signal)
   /** It is time to read again. */
   | { readonly kind: 'pollDue'; readonly what: 'fills' | 'positions' }
   | { readonly kind: 'commanded'; readonly command: EngineCommand }
-  /** Bytes; `isLow`: less than configured. */
+  /** `isLow`: the disk of the journal has less room than configured. */
   | { readonly kind: 'spaceMeasured'; readonly isLow: boolean; readonly freeBytes: number }
   | { readonly kind: 'timePassed' }
 
@@ -108,10 +107,10 @@ export interface FetchedCandles {
   readonly running?: CandleRow | undefined
 }
 
-/** Names a command for ever: a second one with this key does nothing. */
+/** A second command with this key does nothing. */
 interface HandKey {
   readonly key: string
-  /** The journal knows it. */
+  /** The journal knows the key. */
   readonly isKeyUsed?: true
 }
 
@@ -120,10 +119,8 @@ interface CommandSource {
   readonly by: string
 }
 
-/** Entries of money that was moved from outside. */
 export type DepositCommand = Extract<EngineCommand, { kind: 'deposit' | 'correctDeposit' }>
 
-/** Trades and entries by hand. */
 export type HandCommand = KeyedCommand | DepositCommand
 
 const BY_HAND: ReadonlySet<EngineCommand['kind']> = new Set<HandCommand['kind']>([
@@ -147,19 +144,19 @@ export function isByHand(command: EngineCommand): command is HandCommand {
 
 export type EngineCommand =
   | { readonly kind: 'stop'; readonly policy: StopPolicy }
-  /** Until a release. */
+  /** Holds until a release. */
   | ({
       readonly kind: 'restrict'
       readonly scope: Scope
       readonly mode: 'reducing' | 'halted'
     } & CommandSource)
-  /** The strategy failed where the core could not see it: not asked again before a release. */
+  /** The strategy failed where the core could not see it, and is not asked before a release. */
   | ({ readonly kind: 'haltStrategy'; readonly strategyId: StrategyId } & CommandSource)
   /** Holds the scope halted until a release. */
   | ({ readonly kind: 'flatten'; readonly scope: Scope } & CommandSource)
   /** Places an order of the strategy `manual`. */
   | ({ readonly kind: 'order' } & HandOrder & CommandSource)
-  /** A share of what strategies hold; the scope only reduces until a release. */
+  /** Closes a share of what strategies hold; the scope only reduces until a release. */
   | ({
       readonly kind: 'close'
       readonly scope: Scope
@@ -167,7 +164,7 @@ export type EngineCommand =
       readonly share: number
     } & HandKey &
       CommandSource)
-  /** Orders placed by name: of an instrument or an owner, or one of them. */
+  /** Cancels orders placed by name: those of an instrument or an owner, or one of them. */
   | ({ readonly kind: 'cancel'; readonly what: string } & HandKey & CommandSource)
   /** A strategy gets what the account holds beside all strategies. */
   | ({
@@ -176,8 +173,8 @@ export type EngineCommand =
       readonly strategyId: string
     } & CommandSource)
   /**
-   * Ends everything on the scope, except a kill. `newPeak`: all steps of its drawdown count from
-   * now; `unclaimed`: what no strategy holds may stay so.
+   * Ends every restriction of the scope, except a kill. `newPeak`: all steps of its drawdown count
+   * from now; `unclaimed`: lots that no strategy holds may stay so.
    */
   | ({
       readonly kind: 'release'
@@ -193,7 +190,7 @@ export type EngineCommand =
       readonly coin?: string | undefined
       /** Unix ms; default: now. */
       readonly movedAt?: number | undefined
-      /** A second command with this key enters nothing. */
+      /** As for {@link HandKey}. */
       readonly key: string
     } & CommandSource)
   /** Takes an entry back by one of the opposite amount. */
@@ -202,7 +199,7 @@ export type EngineCommand =
       readonly id: string
       readonly key: string
     } & CommandSource)
-  /** The files were read again, and the run ends for them: noted in the journal. */
+  /** The configuration was read again, and the run ends so that the next one begins with it. */
   | ({ readonly kind: 'reload'; readonly changes: readonly string[] } & CommandSource)
   | ({ readonly kind: 'kill' } & CommandSource)
   | ({ readonly kind: 'releaseKill' } & CommandSource)

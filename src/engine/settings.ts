@@ -22,38 +22,36 @@ import type { Decimal } from '../lib/decimal.ts'
 import type { AccountLimits, StrategyLimits } from '../risk/risk-context.ts'
 import type { DecideOn } from '../strategy/needs.ts'
 
-/** As the engine knows a strategy: what it may trade, is shown, and when. */
 export interface StrategySettings extends ShowSettings {
   readonly id: StrategyId
   readonly symbols: readonly string[]
   readonly limits: ReadonlyMap<string, StrategyLimits>
   readonly onFailure?: FailurePolicy
-  /** A person decides, by commands: it is never asked. */
+  /** A person decides by commands, and the strategy is never asked. */
   readonly isByHand?: true
-  /** Then `symbols` and `limits` follow the book, changed by `state/roster.ts`. */
+  /** Makes `symbols` and `limits` follow the book (`state/roster.ts`). */
   readonly universe?: StrategyUniverse
-  /** Absent: nothing closes positions without its decision. */
   readonly exits?: ExitRules
-  /** Absent: all of the account, within its other limits. */
+  /** Absent: only other limits bound the strategy. */
   readonly capital?: Capital
 }
 
 export interface StrategyUniverse {
   readonly rule: UniverseRule
-  /** Those that the strategy trades in any case. */
+  /** Instruments that the strategy trades in any case. */
   readonly fixed: ReadonlySet<string>
-  /** For each member; sizes are not limited in lots. */
+  /** The limits of each member; sizes are not limited in lots. */
   readonly limits: Omit<StrategyLimits, 'positionMax' | 'orderSizeMax'>
 }
 
 /** For instruments that join while the daemon runs. */
 export interface RosterSettings {
   readonly frame: InstrumentFrame
-  /** Rules of members, as the exchange stated them for this start. Absent: it did not. */
+  /** Rules of members, if the exchange stated them for this start. */
   readonly stated?: ReadonlyMap<string, ContractRules>
-  /** Those of the configuration: they never leave. */
+  /** Instruments of the configuration, which never leave. */
   readonly fixed: ReadonlySet<string>
-  /** More would make readings too old. */
+  /** Readings of more instruments would become too old. */
   readonly readMax: number
 }
 
@@ -61,17 +59,17 @@ export interface RosterSettings {
 export type FailurePolicy = 'leave' | 'cancel' | 'flatten'
 
 export interface ShowSettings {
-  /** Keyed by the strategy's own name. */
+  /** Keyed by the strategy's own name for the feed. */
   readonly feeds: ReadonlyMap<string, FeedId>
-  /** Closed candles of each instrument, by interval in ms. */
+  /** Keyed by interval in ms: the number of closed candles of each instrument. */
   readonly candles?: ReadonlyMap<number, number>
   /** Absent: at each snapshot. */
   readonly decides?: readonly DecideOn[]
-  /** From files: by symbol and interval (`candleKey`), the oldest first. */
+  /** From files, keyed by symbol and interval (`candleKey`), the oldest first. */
   readonly history?: ReadonlyMap<string, readonly CandleRow[]>
 }
 
-/** Undefined where the recording has none. Interval in ms, opening in Unix ms. */
+/** @returns undefined where the recording has no such candle */
 export type RecordedCandle = (
   symbol: string,
   intervalMs: number,
@@ -80,7 +78,7 @@ export type RecordedCandle = (
 
 /** Durations in ms. */
 export interface EngineSettings {
-  /** Drawn once for each state directory; part of every clientOid. */
+  /** Drawn once for each state directory, and part of every clientOid. */
   readonly salt: string
   readonly version: string
   readonly environment: string
@@ -90,29 +88,26 @@ export interface EngineSettings {
   readonly marginMode: MarginMode
   readonly instruments: ReadonlyMap<string, Instrument>
   readonly strategies: ReadonlyMap<StrategyId, StrategySettings>
-  /** Then `instruments` follows the book, changed by `state/roster.ts`. */
+  /** Makes `instruments` follow the book (`state/roster.ts`). */
   readonly roster?: RosterSettings
-  /** Absent: none is taken. */
+  /** Signals that are taken. */
   readonly signals?: ReadonlyMap<FeedId, SignalTerms>
-  /** At the beginning, margin coin. Absent: not configured. */
+  /** When the journal began, margin coin. */
   readonly capital?: Decimal
-  /** Keyed by coin in capitals: worth in the margin coin, where the tickers lack it. */
+  /** Keyed by coin in capitals: its price in the margin coin, where the tickers lack it. */
   readonly feeCoins?: ReadonlyMap<string, string>
   /** Minutes after midnight UTC. */
   readonly fundingMinutes?: readonly number[]
   readonly limits: AccountLimits
   /** Exits at the exchange may be listed, and so moved. */
   readonly listsExits?: boolean
-  /** In a backtest, if a recording knows more of a closed candle than the looks at the prices. */
+  /** In a backtest a recording may know more of a closed candle than the looks at the prices. */
   readonly recordedCandle?: RecordedCandle
-  /** In a backtest: no other run reads its journal, so records have no strategy states. */
+  /** No other run reads the journal of a backtest, so its records have no strategy states. */
   readonly forgetsStates?: boolean
-  /** Absent: the defaults. */
   readonly figures?: FigureSettings
-  /** Absent: no loss is limited. */
   readonly losses?: LossSettings
   readonly liquidation?: LiquidationSettings
-  /** Absent: no move must be survived. */
   readonly survives?: SurvivalSettings
   /** The exchange is the simulator inside the daemon, which has no page to change a setting on. */
   readonly isEmbedded?: boolean
@@ -120,11 +115,11 @@ export interface EngineSettings {
   readonly isExclusive: boolean
   readonly execution: ExecutionSettings
   /**
-   * Whether a fill that is not ours (a liquidation, a delivery, a person's trade) halts its
-   * instrument, or is adopted.
+   * A fill that is not ours (a liquidation, a delivery, a person's trade) halts its instrument, or
+   * is adopted.
    */
   readonly foreignFills: 'halt' | 'adopt'
-  /** For orders that rest at a start. */
+  /** Orders that rest at a start are cancelled or adopted. */
   readonly onRestart: 'cancel' | 'adopt'
   /** The last run may have cancelled without a record, and its last cancel-all may still arrive. */
   readonly hasRetreated?: boolean
@@ -133,10 +128,7 @@ export interface EngineSettings {
 export interface LiquidationSettings {
   /** Absent: distances are only shown. */
   readonly steps?: LiquidationSteps
-  /**
-   * Keyed by symbol: what positions need. Without it we have no count of our own, and steps only
-   * warn.
-   */
+  /** Keyed by symbol. Without rules we have no count of our own, and steps only warn. */
   readonly rules: ReadonlyMap<string, MaintenanceRules>
 }
 
@@ -144,17 +136,16 @@ export interface LossSettings {
   readonly timeZone: string
   /** After a drawdown limit the scope cannot be released for so long. */
   readonly coolDownMs: number
-  /** Scopes with a limit: `*`, symbols, strategies. */
   readonly limits: ReadonlyMap<Scope, LossLimits>
 }
 
-/** The assumptions of docs/orders.md (A1 to A6), and the planner's patience. */
+/** The assumptions of docs/orders.md (A1 to A6), and how long the planner waits. */
 export interface ExecutionSettings extends Readonly<DaemonFile['execution']> {
-  /** After this an accepted ioc, fok or market order is matched or dead (A4). */
+  /** After this an accepted ioc, fok or market order is matched or has ended (A4). */
   readonly matchingLagMs: number
-  /** So long beyond a resting order, the market proves it gone. */
+  /** A market that is beyond a resting order for so long proves that the order is gone. */
   readonly crossedToleranceMs: number
-  /** How long a stop waits for calls in flight. */
+  /** A stop waits so long for calls in flight. */
   readonly stopTimeoutMs: number
 }
 

@@ -2,7 +2,7 @@ import { takesAway } from '../domain/account-call.ts'
 import type { Answer } from '../domain/answer.ts'
 import type { Recorded } from '../domain/proofs.ts'
 import { killOf } from '../engine/book/book.ts'
-import type { Effect, OutgoingBatch, OutgoingCall, Priority } from '../engine/effect.ts'
+import type { Effect, OutgoingBatch, OutgoingCall, GrantPriority } from '../engine/effect.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { EngineEvent, GrantedEndpoint } from '../engine/event.ts'
 import type { Grant, CallPriority } from '../exchange/limiter/grant.ts'
@@ -16,7 +16,7 @@ export interface OrderSenderOptions {
 }
 
 /** Calls that reduce risk go first (LIM2). */
-export const LIMITER_PRIORITY: Readonly<Record<Priority, CallPriority>> = { reduce: 0, add: 1 }
+export const LIMITER_PRIORITY: Readonly<Record<GrantPriority, CallPriority>> = { reduce: 0, add: 1 }
 
 export interface BatchCause {
   /** Unix ms of the step that recorded the batch. */
@@ -45,7 +45,7 @@ export class OrderSender {
   }
 
   /** If a grant is ready, the core receives it before this returns. */
-  askGrant(endpoint: GrantedEndpoint, priority: Priority): void {
+  askGrant(endpoint: GrantedEndpoint, priority: GrantPriority): void {
     const { ports, dispatch } = this.#options
     const waiting = ports.grants.request(endpoint, LIMITER_PRIORITY[priority], (grant) => {
       if (this.#isClosed) return grant.unused()

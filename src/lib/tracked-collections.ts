@@ -1,6 +1,6 @@
 import { SegmentedMap } from './segmented-map.ts'
 
-/** ChangedKeyLog since they were last taken. */
+/** Changes since they were last taken. */
 interface ChangedKeys<Key> {
   readonly removed: Iterable<Key>
   /** In the order of the map, if they are still there. */

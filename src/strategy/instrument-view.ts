@@ -13,7 +13,7 @@ import type {
 } from '../domain/intent.ts'
 import { FLAT, netLots } from '../domain/position.ts'
 import type { OwnFill, PositionMark } from '../domain/own-trades.ts'
-import type { AccountMoment, InstrumentMoment, ShownExit, Snapshot } from '../domain/snapshot.ts'
+import type { AccountMoment, InstrumentMoment, MomentExit, Snapshot } from '../domain/snapshot.ts'
 import {
   DELIVERY_STATES,
   type DeliveryState,
@@ -174,7 +174,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
    * Take-profits and stop-losses that the exchange keeps for the position, with the ids that
    * `modifyTrigger` takes; empty where they are not listed (`exchange.beyondDocumentPrivate`).
    */
-  get exchangeExits(): readonly ShownExit[] {
+  get exchangeExits(): readonly MomentExit[] {
     const { exchangeExits = [] } = this.#moment
     return Object.freeze(exchangeExits.map((exit) => Object.freeze({ ...exit })))
   }

@@ -1,6 +1,6 @@
 import { isLossLimited } from '../config/live-checks.ts'
 import type {
-  AccountView,
+  AccountStatusView,
   CapitalView,
   FillView,
   OrderView,
@@ -36,7 +36,7 @@ import type { ShownAccount } from './shown-account.ts'
 import { listUnattended } from './unattended.ts'
 import { viewWishes } from './wishes.ts'
 
-export function viewAccount(account: ShownAccount, configOption: string): AccountView {
+export function viewAccount(account: ShownAccount, configOption: string): AccountStatusView {
   const { config, settings, engine, state } = account
   // At rest only recorded restrictions hold.
   const restrictions =
@@ -105,7 +105,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
   }
 }
 
-function viewClock(account: ShownAccount): AccountView['clock'] {
+function viewClock(account: ShownAccount): AccountStatusView['clock'] {
   const { offset, aheadOfMachineMs } = account.trusted
   return {
     isSynchronised: isClockSynchronised(account),
@@ -115,7 +115,7 @@ function viewClock(account: ShownAccount): AccountView['clock'] {
   }
 }
 
-function viewLimiter({ limiter }: ShownAccount): AccountView['limiter'] {
+function viewLimiter({ limiter }: ShownAccount): AccountStatusView['limiter'] {
   return limiter
     .filter(({ granted }) => granted > 0)
     .map(({ endpoint, calls, perMs, made, usedShare, waiting, waitedMsP99, rateLimited }) => ({
@@ -137,7 +137,7 @@ function modeOnAll(
   return TRADING_MODES.find((mode) => modes.has(mode)) ?? 'active'
 }
 
-function viewKill({ engine, state }: ShownAccount): AccountView['kill'] {
+function viewKill({ engine, state }: ShownAccount): AccountStatusView['kill'] {
   const { kill } = engine
   if (kill === undefined || state === 'atRest') return null
   return { phase: kill.phase, isReleaseAsked: kill.release !== undefined }
@@ -170,7 +170,7 @@ function viewUnattended({
   settings,
   book,
   grids,
-}: ShownAccount): AccountView['unattended'] {
+}: ShownAccount): AccountStatusView['unattended'] {
   return listUnattended({ settings, strategies: config.strategies, book, grids }).map(
     ({ strategy, symbol, side, size, why }) => ({
       strategy: strategy ?? null,
@@ -371,7 +371,7 @@ function orNull(value: number | undefined): number | null {
 function viewCapital(
   account: ShownAccount,
   id: StrategyId,
-): Pick<AccountView['strategies'][number], 'capital'> {
+): Pick<AccountStatusView['strategies'][number], 'capital'> {
   const capital = capitalOf(account, id)
   return capital ? { capital } : {}
 }

@@ -2,7 +2,7 @@ import { showUntil } from '../lib/text/show-until.ts'
 import { showDuration } from '../lib/text/show-duration.ts'
 import { showUtc } from '../lib/text/show-utc.ts'
 import type { Readiness } from '../control/controlled.ts'
-import type { AccountView } from '../control/views.ts'
+import type { AccountStatusView } from '../control/views.ts'
 import { candleKey, formatInterval } from '../domain/candles.ts'
 import {
   dueExitOf,
@@ -27,7 +27,7 @@ import { NO_ANSWER } from '../engine/state/readings.ts'
 import { listEmptyUniverses } from './universe-view.ts'
 import { type LateBatches, roundWait } from './journal-pace.ts'
 
-type ReadingAges = AccountView['ages']
+type ReadingAges = AccountStatusView['ages']
 
 export function agesOf({
   settings,

@@ -1,4 +1,4 @@
-import type { InstrumentView } from '../control/detail-views.ts'
+import type { InstrumentDetail } from '../control/detail-views.ts'
 import type { Instrument } from '../domain/instrument.ts'
 import { isFlat } from '../domain/position.ts'
 import { strategyScope } from '../domain/trading-mode.ts'
@@ -88,7 +88,7 @@ export function viewInstrument(
   account: ShownAccount,
   symbol: string,
   lastDenial: string | undefined,
-): InstrumentView | undefined {
+): InstrumentDetail | undefined {
   const { settings, engine, tickers } = account
   const instrument = settings.instruments.get(symbol)
   if (instrument === undefined) return undefined

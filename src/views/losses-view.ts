@@ -1,4 +1,4 @@
-import type { AccountView } from '../control/views.ts'
+import type { AccountStatusView } from '../control/views.ts'
 import { DRAWDOWN_STEPS, type DrawdownStep, type UsedLoss } from '../domain/loss-limits.ts'
 import type { WorstCase } from '../domain/worst-case.ts'
 import { ACCOUNT } from '../domain/trading-mode.ts'
@@ -12,8 +12,8 @@ import { roundAmount, toAmount } from './money-figures.ts'
 /** Null while a part is unknown. A journal at rest knows the equity only without positions. */
 export function viewEquity(
   account: Pick<ShownAccount, 'settings' | 'engine' | 'state' | 'book'>,
-  { total }: Pick<AccountView['profit'], 'total'>,
-): Pick<AccountView, 'equity' | 'peak' | 'drawdown'> {
+  { total }: Pick<AccountStatusView['profit'], 'total'>,
+): Pick<AccountStatusView, 'equity' | 'peak' | 'drawdown'> {
   const { engine, state } = account
   const capital = capitalOf(account)
   if (engine.equity) {
@@ -30,7 +30,7 @@ export function viewEquity(
   }
 }
 
-export function viewLosses({ settings, engine, book }: ShownAccount): AccountView['losses'] {
+export function viewLosses({ settings, engine, book }: ShownAccount): AccountStatusView['losses'] {
   return [...(settings.losses?.limits ?? [])].flatMap(([scope, { daily, drawdown, streak }]) => {
     const used = engine.losses.get(scope)
     const steps = DRAWDOWN_STEPS.flatMap((step) => {
@@ -55,7 +55,9 @@ export function viewLosses({ settings, engine, book }: ShownAccount): AccountVie
   })
 }
 
-export function viewWorstCase({ engine }: Pick<ShownAccount, 'engine'>): AccountView['worstCase'] {
+export function viewWorstCase({
+  engine,
+}: Pick<ShownAccount, 'engine'>): AccountStatusView['worstCase'] {
   return engine.worstCase === undefined ? null : viewWorst(engine.worstCase)
 }
 
@@ -64,7 +66,7 @@ export function viewWorst({
   need,
   equity,
   used,
-}: WorstCase): NonNullable<AccountView['worstCase']> {
+}: WorstCase): NonNullable<AccountStatusView['worstCase']> {
   return {
     scenario: describeScenario(scenario),
     need: toAmount(need).toString(),
@@ -79,7 +81,7 @@ function viewStep(
   account: Pick<ShownAccount, 'settings' | 'book'>,
   known: UsedLoss | undefined,
   { step, max }: { readonly step: DrawdownStep; readonly max: number },
-): Omit<AccountView['losses'][number], 'scope' | 'max'> {
+): Omit<AccountStatusView['losses'][number], 'scope' | 'max'> {
   const limit = `drawdown.${step}`
   if (known === undefined) return { limit, used: null, ...NO_PEAK }
   const { peak, level } = levelOfStep(account, known, { step, limit: max })
@@ -92,7 +94,7 @@ function roundKnown(amount: number | undefined): number | null {
   return amount === undefined ? null : roundAmount(amount)
 }
 
-export function viewDisputes({ engine, state }: ShownAccount): AccountView['disputes'] {
+export function viewDisputes({ engine, state }: ShownAccount): AccountStatusView['disputes'] {
   if (state === 'atRest') return []
   const isReducing = engine.restrictions.some(({ code }) => code === 'equityDisputed')
   return [...engine.disputes.values()].map(({ figure, scope, ours, theirs, since }) => ({

@@ -1,4 +1,4 @@
-import type { AccountView, ProfitView } from '../control/views.ts'
+import type { AccountStatusView, ProfitView } from '../control/views.ts'
 import { type Money, sumMoney } from '../domain/fill-money.ts'
 import { splitPair, moneyByStrategy, moneyOf } from '../engine/book/book.ts'
 import { type Decimal, decimal, sumDecimals, ZERO } from '../lib/decimal.ts'
@@ -12,7 +12,7 @@ interface UnbookedMoney {
   readonly unrealised?: Decimal | undefined
 }
 
-export function viewProfit(account: ShownAccount): AccountView['profit'] {
+export function viewProfit(account: ShownAccount): AccountStatusView['profit'] {
   const { book, settings, recent } = account
   const money = moneyOf(book)
   const { week } = recent

@@ -1,5 +1,5 @@
 import type { VanishedPrice } from './data-ages.ts'
-import type { AccountView } from '../control/views.ts'
+import type { AccountStatusView } from '../control/views.ts'
 import type { DaemonConfig } from '../config/load-config.ts'
 import type { PositionReading } from '../domain/position.ts'
 import type { TickerTable } from '../domain/ticker-table.ts'
@@ -49,7 +49,7 @@ export interface ShownAccount {
   readonly recent: RecentActivity
   /** Absent, like `paused`, for a journal at rest. */
   readonly wishes?: { readonly since: (pair: string) => number | undefined }
-  readonly equityBefore?: AccountView['equityBefore']
+  readonly equityBefore?: AccountStatusView['equityBefore']
   /** Keyed by strategy, until its thread restarts. */
   readonly paused: ReadonlyMap<string, string>
 }

@@ -1,4 +1,4 @@
-import type { CandleView } from '../control/detail-views.ts'
+import type { CandleDetail } from '../control/detail-views.ts'
 import type { ClosedTrade } from '../domain/closed-trade.ts'
 import type { JournalPlace } from '../domain/journal-place.ts'
 import type { PositionMode } from '../domain/instrument.ts'
@@ -78,7 +78,7 @@ function readStops(
 /** Takes the finest candles that reach back to the beginning of the trade, else the coarsest. */
 export function pricesOf(
   { openedAt, closedAt }: ClosedTrade,
-  candles: readonly (readonly CandleView[])[],
+  candles: readonly (readonly CandleDetail[])[],
 ): TradeCourse['prices'] {
   const reaching = candles.find(([first]) => first !== undefined && first.at <= openedAt)
   const chosen = reaching ?? candles.findLast((some) => some.length > 0) ?? []

@@ -1,10 +1,10 @@
-import type { AccountView } from '../control/views.ts'
+import type { AccountStatusView } from '../control/views.ts'
 import type { JournalRecord } from '../domain/record.ts'
 import { pairOf, placesOf } from '../engine/book/book.ts'
 import { showOnGrid } from '../lib/grid.ts'
 import type { ShownAccount } from './shown-account.ts'
 
-type ShownWish = AccountView['strategies'][number]['wants'][number]
+type ShownWish = AccountStatusView['strategies'][number]['wants'][number]
 
 /** When each strategy last wanted something else on an instrument, in this run. */
 export class WishTimes {

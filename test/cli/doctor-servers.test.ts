@@ -6,7 +6,7 @@ import { createServer } from 'node:tls'
 import { Redis } from 'ioredis'
 import { afterEach, describe, expect, test } from 'vitest'
 import { examineServers } from '../../src/cli/doctor/examine-servers.ts'
-import { type Finding } from '../../src/cli/process/finding.ts'
+import { type CheckFinding } from '../../src/cli/process/finding.ts'
 import { PostgresConnection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
 import { findPort } from '../support/free-port.ts'
 import { postgresMissing, postgresServer } from '../support/postgres-server.ts'
@@ -27,7 +27,7 @@ async function look(
   settings: readonly string[],
   variables: Readonly<Record<string, string>> = {},
   files: Readonly<Record<string, string>> = {},
-): Promise<readonly Finding[]> {
+): Promise<readonly CheckFinding[]> {
   const workspace = new Workspace()
   workspaces.push(workspace)
   workspace.fill({ 'config/main.yaml': MAIN.replace(SIMULATOR_SECTION, ''), ...files })
@@ -38,7 +38,7 @@ async function look(
   return examineServers(loaded.config, request, { configOption: ' -c config/main.yaml', own })
 }
 
-const stateOf = (findings: readonly Finding[]) =>
+const stateOf = (findings: readonly CheckFinding[]) =>
   Object.fromEntries(findings.map(({ what, state }) => [what, state]))
 
 test('one machine stands on no server', async () => {

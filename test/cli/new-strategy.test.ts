@@ -102,7 +102,7 @@ test('in a folder of init a strategy goes to the others, and passes the check th
     expect.arrayContaining(['my-rsi.ts', 'my-rsi.paper.yaml']),
   )
   expect(readdirSync(work).filter((name) => name.startsWith('my-rsi'))).toEqual([])
-  expect(written.stdout).toContain('intentd check --config strategies/my-rsi.paper.yaml')
+  expect(written.stdout).toContain('check --config strategies/my-rsi.paper.yaml')
   expect(await run(work, 'check', '--config', 'strategies/my-rsi.paper.yaml')).toMatchObject({
     code: 0,
     stderr: '',

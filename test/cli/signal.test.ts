@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
+import { SignalGuard } from '../../src/control/signals/signal-guard.ts'
 import { SignalGate } from '../../src/control/signals/signal-gate.ts'
 import { SignalServer } from '../../src/control/signals/signal-server.ts'
 import type { Signal } from '../../src/domain/signal.ts'
@@ -15,26 +16,32 @@ const taken: Signal[] = []
 beforeEach(async () => {
   vi.stubEnv('INTENTD_SIGNAL_TV', SECRET)
   taken.length = 0
+  const rules = [
+    {
+      name: 'tv',
+      secret: new Secret(SECRET),
+      windowMs: 1000,
+      perMinute: 10,
+      fields: { isOn: { type: 'boolean', optional: false } },
+    },
+  ] as const
+  const onAnswered = (): void => undefined
   const gate = new SignalGate({
-    rules: [
-      {
-        name: 'tv',
-        secret: new Secret(SECRET),
-        windowMs: 1000,
-        perMinute: 10,
-        fields: { isOn: { type: 'boolean', optional: false } },
-      },
-    ],
+    rules,
     now: () => 0,
-    monotonic: () => 0,
     take: (signal) => Promise.resolve(taken.push(signal) > 0 ? 'taken' : undefined),
-    onAnswered: () => undefined,
+    onAnswered,
   })
-  const silent = { onBroken: () => undefined, onClosed: () => undefined }
-  server = new SignalServer({ host: '127.0.0.1', port: 0, gate, ...silent })
-  await server.start()
+  server = new SignalServer({
+    host: '127.0.0.1',
+    port: 0,
+    guard: new SignalGuard({ keys: rules, monotonic: () => 0, onAnswered }),
+    take: (signal) => gate.answer(signal),
+    onBroken: () => undefined,
+    onClosed: () => undefined,
+  })
+  const port = await server.start()
   workspace = new Workspace()
-  const port = new URL(server.url ?? '').port
   workspace.fill({
     'config/main.yaml': `${MAIN}signals:\n  port: ${port}\n  accept:\n    tv: { secretVariable: INTENTD_SIGNAL_TV, maxAgeMs: 60000, fields: { isOn: { type: boolean } } }\n`,
   })

@@ -7,7 +7,11 @@ import { describeSource, formatProfit } from '../../src/cli/control/profit.ts'
 import { formatStatus } from '../../src/cli/control/status.ts'
 import { formatWhatIf } from '../../src/cli/control/what-if.ts'
 import { formatTable } from '../../src/cli/process/table.ts'
-import { type AccountView, type PositionView, type ProfitView } from '../../src/control/views.ts'
+import {
+  type AccountStatusView,
+  type PositionView,
+  type ProfitView,
+} from '../../src/control/views.ts'
 import { type WhatIfView } from '../../src/control/what-if-view.ts'
 import { viewRestriction } from '../../src/views/restriction-view.ts'
 import type { Restriction } from '../../src/domain/trading-mode.ts'
@@ -90,7 +94,7 @@ const PROFIT: ProfitView = {
     profitsOurs: 2,
   },
 }
-const ACCOUNT: AccountView = {
+const ACCOUNT: AccountStatusView = {
   name: ID,
   journal: JOURNAL,
   coin: 'USDT',
@@ -371,7 +375,7 @@ test('in a pipe every value of a table is whole, and on a wide terminal as much 
 })
 
 test('status shows what a strategy uses of its capital, and that its equity is not known', () => {
-  const statusOf = (capital: AccountView['strategies'][number]['capital']) => {
+  const statusOf = (capital: AccountStatusView['strategies'][number]['capital']) => {
     const strategies = ACCOUNT.strategies.map((one) => ({ ...one, capital }))
     const text = formatStatus({ ...STATUS, accounts: [{ ...ACCOUNT, strategies }] }, true)
     return text.replaceAll(/\s+/g, ' ')
@@ -435,14 +439,14 @@ test('a strategy says what it wants on each instrument, and since when', () => {
 })
 
 test('the equity says how it has changed in a day and a week, as far as that is known', () => {
-  const account: AccountView = {
+  const account: AccountStatusView = {
     ...ACCOUNT,
     equity: '1010',
     peak: '1010',
     drawdown: '0',
     equityBefore: { day: '1020.1', week: '1000' },
   }
-  const shown = (equityBefore: AccountView['equityBefore']): string =>
+  const shown = (equityBefore: AccountStatusView['equityBefore']): string =>
     formatStatus({ ...STATUS, accounts: [{ ...account, equityBefore }] }, true).replaceAll(
       /\s+/g,
       ' ',
@@ -523,7 +527,7 @@ describe('what status says before a release', () => {
     } as const
     const gone = { ...left, symbol: 'GONEUSDT' }
     const ages = { ...ACCOUNT.ages, tickersMs: { BTCUSDT: 0, ETHUSDT: 0 } }
-    const account: AccountView = { ...ACCOUNT, ages, restrictions, unattended: [left, gone] }
+    const account: AccountStatusView = { ...ACCOUNT, ages, restrictions, unattended: [left, gone] }
     return formatStatus({ ...STATUS, accounts: [account] }, true).replaceAll(/\s+/g, ' ')
   }
 
@@ -690,14 +694,14 @@ test('a strategy names the instruments on which more is held than on the others'
     ends: 'a release',
     command: null,
   })
-  const strategy = (id: string, mode: AccountView['mode'], symbols: string[]) => ({
+  const strategy = (id: string, mode: AccountStatusView['mode'], symbols: string[]) => ({
     id,
     mode,
     symbols,
     openOrders: 0,
     wants: [],
   })
-  const account: AccountView = {
+  const account: AccountStatusView = {
     ...ACCOUNT,
     mode: 'active',
     positions: [],
@@ -734,7 +738,7 @@ test('today and all runs count the same, with and without a daemon; what is held
   }
   const unheld = { ...total, unrealised: null, netWithUnrealised: null }
   const profit = { ...ACCOUNT.profit, today: unheld, total }
-  const linesOf = (account: Partial<AccountView>, isLive: boolean) =>
+  const linesOf = (account: Partial<AccountStatusView>, isLive: boolean) =>
     formatStatus({ ...STATUS, accounts: [{ ...ACCOUNT, profit, ...account }] }, isLive)
       .split('\n')
       .filter((line) => /^(?:today|all runs|unrealised)/.test(line))

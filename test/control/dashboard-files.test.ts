@@ -1,95 +1,65 @@
 import { createHash } from 'node:crypto'
-import { type Hono } from 'hono'
-import { describe, expect, test } from 'vitest'
-import { ProposalBench } from '../support/approval/memory-pairing.ts'
-import { AnsweredRequests } from '../../src/control/answered-requests.ts'
-import { SharedAnswers } from '../../src/control/access/shared-answers.ts'
-import { TurnQueue } from '../../src/control/access/turn-queue.ts'
-import { Refusals } from '../../src/control/refusals.ts'
-import { buildControlApp } from '../../src/control/control-app.ts'
-import { type Controlled } from '../../src/control/controlled.ts'
-import { EventHistory } from '../../src/control/event-history.ts'
-import { SessionCodes } from '../../src/control/access/session-codes.ts'
+import { once } from 'node:events'
+import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { afterEach, describe, expect, test } from 'vitest'
+import { PortFront } from '../../src/control/front/port-front.ts'
 import { PAGE_PATHS } from '../../src/dashboard/page-files.ts'
-import { Secret } from '../../src/lib/secret.ts'
 
 const TOKEN = 'canary-of-a-token-that-no-answer-may-hold'
-const HOST = '127.0.0.1:8790'
 const COMPRESSED_BYTES_MAX = 250_000
 
-class Bench {
-  now = 0
-  statusReads = 0
-  readonly codes = new SessionCodes(() => this.now)
-  readonly events = new EventHistory(0)
-  readonly app: Hono
+interface Got {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+  readonly bytes: number
+}
 
-  constructor() {
-    const daemon: Partial<Controlled> = {
-      events: this.events,
-      status: () => {
-        this.statusReads += 1
-        return {
-          name: 'test',
-          version: '1.2.3',
-          environment: 'simulator',
-          speed: 1,
-          isReadOnly: false,
-          exchange: '',
-          configOption: '',
-          pid: 1,
-          processStartedAt: 0,
-          startedAt: 0,
-          now: this.now,
-          accounts: [],
-          off: [],
-        }
-      },
-    }
-    this.app = buildControlApp({
-      daemon: daemon as Controlled,
-      version: '1.2.3',
-      readOnly: false,
-      answered: new AnsweredRequests(),
-      proposals: new ProposalBench().proposals,
-      monotonic: () => this.now,
-      turns: new TurnQueue(),
-      shared: new SharedAnswers(() => this.now),
-      entrance: {
-        via: 'port',
-        hosts: [HOST],
-        tokens: {
-          full: new Secret(TOKEN),
-          read: new Secret(`${TOKEN}-read`),
-        },
-        codes: this.codes,
-      },
-      address: () => undefined,
-      refusals: new Refusals(() => {}),
+const fronts: PortFront[] = []
+afterEach(async () => {
+  for (const front of fronts.splice(0)) await front.stop()
+})
+
+/** A port whose program is asked nothing: the files are answered without it. */
+class PageBench {
+  #port = 0
+
+  async open(): Promise<this> {
+    const front = new PortFront({
+      host: '127.0.0.1',
+      port: 0,
+      tokens: { full: TOKEN, read: `${TOKEN}-read` },
+      monotonic: () => 0,
+      post: ({ kind }) => expect(kind).toBe('refused'),
       onBroken: (reason) => expect.fail(reason),
     })
+    fronts.push(front)
+    this.#port = await front.start()
+    return this
   }
 
-  get(path: string, headers: Readonly<Record<string, string>> = {}) {
-    return this.app.request(`http://${HOST}${path}`, { headers: { host: HOST, ...headers } })
-  }
-
-  enter(code: string) {
-    return this.app.request(`http://${HOST}/v1/session`, {
-      method: 'POST',
-      headers: { host: HOST, 'content-type': 'application/json' },
-      body: JSON.stringify({ code }),
-    })
+  async get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Got> {
+    const sent = request({ host: '127.0.0.1', port: this.#port, path, headers, agent: false })
+    sent.end()
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    const body = await buffer(answer)
+    return {
+      status: answer.statusCode ?? 0,
+      headers: answer.headers,
+      text: body.toString(),
+      bytes: body.length,
+    }
   }
 }
 
 describe('the files of the dashboard', () => {
   test('are served without a token, and hold none', async () => {
-    const bench = new Bench()
+    const bench = await new PageBench().open()
     for (const path of PAGE_PATHS) {
       const answer = await bench.get(path)
       expect([path, answer.status]).toEqual([path, 200])
-      expect(await answer.text()).not.toContain(TOKEN)
+      expect(answer.text).not.toContain(TOKEN)
     }
   })
 
@@ -100,14 +70,14 @@ describe('the files of the dashboard', () => {
     '/vendor/package.json',
     '/screens/',
   ])('are a closed list: %s is not one of them', async (path) => {
-    expect((await new Bench().get(path)).status).toBe(401)
+    expect((await (await new PageBench().open()).get(path)).status).toBe(401)
   })
 
   test('come under a policy that runs no script but these', async () => {
-    const page = await new Bench().get('/')
-    const policy = page.headers.get('content-security-policy') ?? ''
-    const [, importMap = ''] =
-      /<script type="importmap">(.*?)<\/script>/.exec(await page.text()) ?? []
+    const bench = await new PageBench().open()
+    const page = await bench.get('/')
+    const policy = String(page.headers['content-security-policy'])
+    const [, importMap = ''] = /<script type="importmap">(.*?)<\/script>/.exec(page.text) ?? []
     const hash = createHash('sha256').update(importMap).digest('base64')
 
     expect(policy.split('; ')).toEqual(
@@ -124,107 +94,15 @@ describe('the files of the dashboard', () => {
   })
 
   test('weigh less than 250 kB, and nothing where they are as they were', async () => {
-    const bench = new Bench()
+    const bench = await new PageBench().open()
     let bytes = 0
     for (const path of PAGE_PATHS) {
       const packed = await bench.get(path, { 'accept-encoding': 'gzip' })
-      bytes += (await packed.arrayBuffer()).byteLength
-      expect(packed.headers.get('content-encoding')).toBe('gzip')
-      const again = await bench.get(path, { 'if-none-match': packed.headers.get('etag') ?? '' })
-      expect([again.status, await again.text()]).toEqual([304, ''])
+      bytes += packed.bytes
+      expect(packed.headers['content-encoding']).toBe('gzip')
+      const again = await bench.get(path, { 'if-none-match': packed.headers['etag'] ?? '' })
+      expect([again.status, again.text]).toEqual([304, ''])
     }
     expect(bytes).toBeLessThan(COMPRESSED_BYTES_MAX)
   })
 })
-
-describe('[SEC2] the code in the address', () => {
-  test('is exchanged for the token once', async () => {
-    const bench = new Bench()
-    const code = bench.codes.issue()
-
-    expect(await (await bench.enter(code)).json()).toEqual({ token: TOKEN })
-    expect((await bench.enter(code)).status).toBe(403)
-  })
-
-  test('is over after a minute, and another one was never good', async () => {
-    const bench = new Bench()
-    const code = bench.codes.issue()
-    bench.now = 60_000
-
-    expect((await bench.enter(code)).status).toBe(403)
-    expect((await bench.enter('0'.repeat(32))).status).toBe(403)
-  })
-
-  test('is one of eight at most: the oldest goes', () => {
-    const { codes } = new Bench()
-    const issued = Array.from({ length: 9 }, () => codes.issue())
-
-    expect(issued.map((code) => codes.redeem(code))).toEqual([
-      false,
-      ...Array<boolean>(8).fill(true),
-    ])
-  })
-})
-
-describe('the stream of a screen', () => {
-  const AUTHORISED = { authorization: `Bearer ${TOKEN}` }
-
-  test('needs the token in a header', async () => {
-    const bench = new Bench()
-    expect((await bench.get('/v1/live')).status).toBe(401)
-    expect((await bench.get(`/v1/live?token=${TOKEN}`)).status).toBe(401)
-  })
-
-  test('begins with the whole state and goes on behind an event', async () => {
-    const bench = new Bench()
-    for (const event of ['order.sent', 'order.fill'])
-      bench.events.add({ at: 0, level: 'info', event, fields: {} })
-
-    const text = await readOnce(await bench.get('/v1/live?after=1', AUTHORISED))
-    expect(text).toContain('event: state\ndata: {"name":"test"')
-    expect(text).toContain('id: 2\nevent: log\n')
-    expect(text).not.toContain('order.sent')
-  })
-
-  test('a tab that takes nothing is written nothing more: it misses events, and hears how many', async () => {
-    const bench = new Bench()
-    const stalled = await bench.get('/v1/live?after=0', AUTHORISED)
-    const add = (count: number) => {
-      for (let index = 0; index < count; index += 1)
-        bench.events.add({ at: 0, level: 'info', event: 'order.fill', fields: {} })
-    }
-    add(10)
-    await untilRead(bench, 2)
-    add(10_000)
-    const reader = stalled.body?.pipeThrough(new TextDecoderStream()).getReader()
-    let text = ''
-    while (!text.includes('event: missed')) text += (await reader?.read())?.value ?? ''
-    await reader?.cancel()
-
-    expect(Number(/event: missed\ndata: (\d+)/.exec(text)?.[1])).toBeGreaterThan(5000)
-  })
-
-  test('works the state out once for all who follow', async () => {
-    const bench = new Bench()
-    await Promise.all(
-      Array.from({ length: 20 }, async () => readOnce(await bench.get('/v1/live', AUTHORISED))),
-    )
-    expect(bench.statusReads).toBe(1)
-  })
-})
-
-/** Other followers go on, whatever one of them does. */
-async function untilRead(bench: Bench, times: number): Promise<void> {
-  while (bench.statusReads < times) {
-    bench.now += 1000
-    await readOnce(await bench.get('/v1/live', { authorization: `Bearer ${TOKEN}` }))
-  }
-}
-
-/** The first piece; then the follower goes. */
-async function readOnce(answer: Response): Promise<string> {
-  const reader = answer.body?.getReader()
-  const piece = await reader?.read()
-  await reader?.cancel()
-  return new TextDecoder().decode(piece?.value)
-}

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type AccountView } from '../../src/control/views.ts'
+import { type AccountStatusView } from '../../src/control/views.ts'
 import { AccountCurve } from '../../src/daemon/reporting/account-curves.ts'
 import { ACCOUNT_SERIES } from '../../src/journal/curves.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
@@ -35,7 +35,7 @@ function openRun(file = join(folder, 'journal.sqlite')) {
         equity: equity === null ? null : String(equity),
         peak: '1100',
         profit: { total: { netWithUnrealised: equity === null ? null : '5' } },
-      }) as Pick<AccountView, 'profit' | 'equity' | 'peak'>,
+      }) as Pick<AccountStatusView, 'profit' | 'equity' | 'peak'>,
     clock: { now: () => now },
     logger: { log: (_level, event) => logged.push(event) },
   })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { DenialCounts, PriceHistory, ProfitCurve } from '../../src/daemon/control/run-history.ts'
 import { RecentActivity } from '../../src/views/recent-activity.ts'
 import { TickerTable } from '../../src/domain/ticker-table.ts'
-import type { AccountView, ProfitView } from '../../src/control/views.ts'
+import type { AccountStatusView, ProfitView } from '../../src/control/views.ts'
 import type { Book } from '../../src/engine/book/book.ts'
 import type { BookedFill, BookedRow } from '../../src/journal/booking.ts'
 
@@ -81,7 +81,7 @@ describe('the curve of a run', () => {
         equity: null,
         peak: '7',
       }
-      curve.take(second * 1000, second * 1000, view as unknown as AccountView)
+      curve.take(second * 1000, second * 1000, view as unknown as AccountStatusView)
     }
   }
   const profit = (net: number): Partial<ProfitView> => ({
@@ -95,7 +95,7 @@ describe('the curve of a run', () => {
       profit: { total: profit(1), strategies: {} },
       equity: null,
       peak: null,
-    } as unknown as AccountView
+    } as unknown as AccountStatusView
     const clocks = [NOON, NOON + 1000, NOON - 3_600_000, NOON - 3_599_000]
     for (const [second, at] of clocks.entries()) curve.take(second * 1000, at, view)
 
@@ -136,7 +136,7 @@ describe('the curve of a run', () => {
       const total =
         second % 3 === 0 ? { net: '0', netWithUnrealised: null } : profit(figures.get(second) ?? 0)
       const view = { profit: { total, strategies: {} }, equity: null, peak: null }
-      curve.take(second * 1000, second * 1000, view as unknown as AccountView)
+      curve.take(second * 1000, second * 1000, view as unknown as AccountStatusView)
     }
     const { at, netWithUnrealised: net } = curve.view()
 

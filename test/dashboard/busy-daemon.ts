@@ -8,7 +8,7 @@ import {
 } from '../../src/control/detail-views.ts'
 import { EventHistory } from '../../src/control/event-history.ts'
 import type { WhatIfView } from '../../src/control/what-if-view.ts'
-import type { AccountView, FillView, OrderView, ProfitView } from '../../src/control/views.ts'
+import type { AccountStatusView, FillView, OrderView, ProfitView } from '../../src/control/views.ts'
 import type { ReadingData, Readings } from '../../src/daemon/explain/readings.ts'
 import { makeOrderView } from '../support/made-order-view.ts'
 
@@ -142,7 +142,7 @@ export class BusyDaemon {
     }
   }
 
-  #account(): AccountView {
+  #account(): AccountStatusView {
     const ages = Object.fromEntries(
       this.#symbols.map((symbol, index) => [symbol, (this.#step + index) % 90]),
     )

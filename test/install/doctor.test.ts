@@ -17,7 +17,7 @@ import { examineExchange } from '../../src/cli/doctor/examine-exchange.ts'
 import { assertSupported } from '../../src/cli/process/platform.ts'
 import { examineLocks, examineRuntime } from '../../src/cli/doctor/examine-machine.ts'
 import { examineSupervisors } from '../../src/cli/doctor/examine-supervisor.ts'
-import { type Finding } from '../../src/cli/process/finding.ts'
+import { type CheckFinding } from '../../src/cli/process/finding.ts'
 import { type Project, Projects } from '../daemon/project.ts'
 import { writeRemote } from '../daemon/remote-exchange.ts'
 
@@ -26,7 +26,7 @@ afterAll(() => projects.close())
 
 interface Looked {
   readonly code: number | null
-  readonly findings: readonly Finding[]
+  readonly findings: readonly CheckFinding[]
   readonly text: string
 }
 
@@ -34,11 +34,11 @@ async function look(project: Project, args: readonly string[], env = {}): Promis
   const run = project.start(['doctor', '--json', ...args], env)
   const { code } = await run.ended
   const text = run.stdout.join('\n')
-  const { findings } = JSON.parse(text) as { readonly findings: readonly Finding[] }
+  const { findings } = JSON.parse(text) as { readonly findings: readonly CheckFinding[] }
   return { code, findings, text }
 }
 
-const stateOf = (findings: readonly Finding[], what: string) =>
+const stateOf = (findings: readonly CheckFinding[], what: string) =>
   findings.find((one) => one.what === what)?.state
 
 test.concurrent('on paper nothing fails, and nothing has to be done but a supervisor', async () => {
@@ -192,7 +192,7 @@ async function holdSomething(
   expect(answer.kind).toBe('accepted')
 }
 
-const notOk = (findings: readonly Finding[]) =>
+const notOk = (findings: readonly CheckFinding[]) =>
   findings.flatMap(({ state, what }) => (state === 'ok' ? [] : [`${what} ${state}`]))
 
 test('an exchange that answers: what it says, and what nobody can check from here', async () => {

@@ -468,7 +468,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'prices-decided-on-twice',
     what: 'the same answer, heard again, is a moment of its own',
     find: 'if (isRepeated || isOvertaken(tickers, known, exchangeNow(core))) return false',
-    replace: 'if (isOvertaken(tickers, known, exchangeNow(core))) return false',
+    replace:
+      'if ((core.now < 0 && isRepeated) || isOvertaken(tickers, known, exchangeNow(core))) return false',
   },
   {
     name: 'hand-fills-wait-for-an-order',

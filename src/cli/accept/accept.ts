@@ -29,7 +29,7 @@ import { AccountProbe } from './account-probe.ts'
 import { type Acceptance, runAcceptance } from './acceptance.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
-/** `failed`: nothing of the run is left. `left`: a person must look at the exchange. */
+/** After `left` a person must look at the exchange. */
 const EXITS = { done: 0, failed: 1, left: 75 } as const
 
 const LIVE_CONSENT = 'live'
@@ -90,14 +90,19 @@ async function accept(file: string, options: AcceptOptions): Promise<number> {
   }
 }
 
-interface Trial {
+interface AcceptanceTrial {
   readonly config: DaemonConfig
   readonly access: ExchangeAccess
   readonly instrument: Instrument
   readonly options: AcceptOptions
 }
 
-async function tryAccount({ config, access, instrument, options }: Trial): Promise<Acceptance> {
+async function tryAccount({
+  config,
+  access,
+  instrument,
+  options,
+}: AcceptanceTrial): Promise<Acceptance> {
   const trusted = new TrustedClock(systemClock)
   const { clock } = trusted
   const logger = { log: (_level: string, event: string) => print(event) }

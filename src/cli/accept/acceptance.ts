@@ -2,7 +2,7 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import { type Instrument, notionalOf } from '../../domain/instrument.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { formatOnGrid, stepBelow } from '../../lib/grid.ts'
-import { type Finding, finding, ok } from '../process/finding.ts'
+import { type CheckFinding, finding, ok } from '../process/finding.ts'
 import { type AccountProbe, StepFailure, toFailure, type WantedOrder } from './account-probe.ts'
 
 export interface AcceptanceOptions {
@@ -10,18 +10,17 @@ export interface AcceptanceOptions {
   readonly config: Pick<DaemonConfig, 'account' | 'instruments'>
   readonly isTrading: boolean
   readonly clock: Clock
-  /** Placed orders are removed all the same. */
   readonly isStopped: () => boolean
-  readonly onStep: (step: Finding) => void
+  readonly onStep: (step: CheckFinding) => void
 }
 
 export interface Acceptance {
   readonly hasFailed: boolean
   readonly isClean: boolean
-  readonly steps: readonly Finding[]
+  readonly steps: readonly CheckFinding[]
 }
 
-/** An order so far below the best price rests within the exchanges' price limits. */
+/** Exchanges accept an order this far below the best price, and do not fill it. */
 const FAR = 0.05
 
 const CLEAR_TRIES = 3
@@ -33,8 +32,8 @@ interface AcceptanceStep {
 }
 
 export async function runAcceptance(options: AcceptanceOptions): Promise<Acceptance> {
-  const steps: Finding[] = []
-  const note = (step: Finding): void => {
+  const steps: CheckFinding[] = []
+  const note = (step: CheckFinding): void => {
     steps.push(step)
     options.onStep(step)
   }
@@ -51,7 +50,7 @@ export async function runAcceptance(options: AcceptanceOptions): Promise<Accepta
   return { hasFailed, isClean: cleared.state === 'ok', steps }
 }
 
-async function takeStep(what: string, take: AcceptanceStep['take']): Promise<Finding> {
+async function takeStep(what: string, take: AcceptanceStep['take']): Promise<CheckFinding> {
   try {
     return ok(what, await take())
   } catch (error) {
@@ -60,7 +59,7 @@ async function takeStep(what: string, take: AcceptanceStep['take']): Promise<Fin
   }
 }
 
-async function clear(probe: AccountProbe): Promise<Finding> {
+async function clear(probe: AccountProbe): Promise<CheckFinding> {
   for (let tries = 1; ; tries++) {
     const cleared = await takeStep('nothing left', async () => {
       await probe.clear()
@@ -130,7 +129,6 @@ function createResting({ probe, clock }: AcceptanceOptions) {
       placed = await probe.place(wanted)
       return `${describe(probe.instrument, wanted)} was taken as ${placed.orderId}`
     },
-    /** Tests what docs/orders.md assumes of a repeated clientOid. */
     repeat: async () => {
       const { terms, orderId } = given()
       const outcome = await probe.send(terms)
@@ -209,7 +207,10 @@ async function trade({ probe, clock }: AcceptanceOptions): Promise<string> {
   return `${size} bought and sold at the market; position and fills say so`
 }
 
-/** For an exclusive account by product type, like a kill; a second cancel-all is the proof. */
+/**
+ * An exclusive account is cancelled by product type, as by a kill. A second cancel-all is the
+ * proof.
+ */
 async function proveKill(
   { probe, config }: AcceptanceOptions,
   instrument: Instrument,

@@ -67,7 +67,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 export class AccountProbe {
   readonly #options: AccountProbeOptions
   #hasPlaced = false
-  /** Monotonic ms: a request without an answer may be executed until then. */
+  /** Monotonic ms. Until then the exchange may execute a request that it has not answered. */
   #settledAt = 0
 
   constructor(options: AccountProbeOptions) {
@@ -228,7 +228,6 @@ export class AccountProbe {
   }
 }
 
-/** Accepted market orders are matched within this time. */
 const MATCHING_MS_MAX = 2000
 const LOOK_MS = 200
 

@@ -90,7 +90,6 @@ export async function sendCall(
     return undefined
   }
   if (guard !== undefined) assertConsent(guard, yes)
-  // The simulator of one call has neither keys nor an account.
   if (config.exchange.baseUrl !== undefined && !given.trustFiles) assertTrusted([config], { cwd })
   const exchange = await openCallExchange({ config, endpoint, state: given.state, cwd, clock })
   try {
@@ -108,7 +107,7 @@ interface CallToSend {
   readonly clock: Clock
 }
 
-/** `data` has the document's names, for people; `text` is as received, for programs. */
+/** `data` has the names of the document, `text` is the answer as received. */
 export interface ShownAnswer {
   readonly data: unknown
   readonly text: string
@@ -140,7 +139,7 @@ async function send({
     const isTimeless = isClockRefused(answer) && answer.requestTime === undefined
     const { retry, auth } = endpointNamed(prepared.endpoint)
     if (!isTimeless || retry === 'protocol' || auth === 'public') return answer
-    // A refusal lacks the exchange's time; a public answer states it.
+    // A refusal does not state the time of the exchange; a public answer does.
     await client.readTickers(new TickerTable(), config.account.productType)
     return await client.sendExactly(prepared)
   } finally {
@@ -173,7 +172,6 @@ interface DryRunOptions {
   readonly clock: Clock
 }
 
-/** Needs no keys, so no secret is read. */
 function writeDryRun({ prepared, config, clock }: DryRunOptions): DryRun {
   const nobody = new Secret('dry-run')
   const writer = new RequestWriter({
@@ -219,7 +217,7 @@ interface GuardedCall {
 interface Guard {
   readonly endpoint: GuardedEndpoint
   readonly sentence: string
-  /** `--yes` must have this value: `12.5USDT`. */
+  /** The value that `--yes` must have: `12.5USDT`. */
   readonly consent: string
   readonly notice: string | undefined
 }

@@ -99,7 +99,7 @@ function valueMissing(name: string): CallRefused {
   })
 }
 
-/** `batch-place-order` is batchPlaceOrder. */
+/** Also takes `batch-place-order` for batchPlaceOrder. */
 function readEndpoint([word, surplus]: readonly string[]): CallableName | undefined {
   if (word === undefined) return undefined
   if (surplus !== undefined) {

@@ -39,7 +39,7 @@ export function platformCoinOf({ exchange }: DaemonConfig): string | undefined {
 }
 
 /**
- * Public calls are answered by the exchange whose prices the simulator follows, if there is one.
+ * If the simulator follows prices of an exchange, that exchange answers public calls.
  * @throws ConfigError for missing keys; CallRefused for a state without a simulator
  */
 export async function openCallExchange(options: CallExchangeOptions): Promise<CallExchange> {

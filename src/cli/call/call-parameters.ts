@@ -48,7 +48,7 @@ export function topParameters({ parameters }: EndpointDescription): readonly Fie
   return parameters.filter(({ name, aliasOf }) => /^\w+$/.test(name) && aliasOf === undefined)
 }
 
-/** Returns a problem as a string. */
+/** @returns the parameter, or as text why there is none */
 function findParameter(description: EndpointDescription, name: string): FieldDescription | string {
   const wanted = toKey(name)
   const fields = topParameters(description)
@@ -81,7 +81,7 @@ function readValue(
   return field.type === 'object' ? readObject(text) : text
 }
 
-/** `[…]` and `{…}` are JSON, else `name=value,name=value` or strings separated by commas. */
+/** Takes JSON, `name=value,name=value`, or strings separated by commas. */
 function readItems(text: string, isOfObjects: boolean): unknown[] {
   const isJson = /^\s*[[{]/.test(text)
   if (!isJson) return isOfObjects ? [readPairs(text)] : text.split(',').map((item) => item.trim())

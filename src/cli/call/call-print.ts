@@ -60,7 +60,6 @@ function toCell(name: string, value: unknown): string {
   return `${text} (${new Date(Number(text)).toISOString()})`
 }
 
-/** A terminal would obey control characters. */
 function toText(value: unknown): string {
   if (value === undefined || value === null) return ''
   return cleanLine(typeof value === 'string' ? value : JSON.stringify(value))

@@ -29,7 +29,7 @@ const plainOrder = '{"side":"buy","orderType":"market","size":"1"}'
 const setting = '{"symbol":"BTCUSDT","productType":"USDT-FUTURES","settingType":"DELETE"}'
 const copy = (more: string) => `symbol=BTCUSDT,productType=USDT-FUTURES,settingType=${more}`
 const chain = 'transferType is on_chain'
-/** The simulator's first account lists it (`intentd simulate --print-accounts`). */
+/** The first account of `intentd simulate --print-accounts` lists this address. */
 const LISTED_ADDRESS = '0x128c629d264d5962ed31dbf6d1209eb8a9f902da'
 
 const receiveWindow: readonly BrokenSample[] = [

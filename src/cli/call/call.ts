@@ -33,7 +33,7 @@ import {
   toTypeWords,
 } from './endpoint-words.ts'
 
-/** They follow sysexits.h: usage, unavailable, temporary failure. */
+/** From sysexits.h: 64 usage, 69 unavailable, 75 temporary failure. */
 const EXITS = { done: 0, refused: 1, notAllowed: 64, notSent: 69, unknown: 75 } as const
 
 export function addCallCommand(program: Command, { setExit }: VerbFrame): void {
@@ -133,7 +133,7 @@ function toStatus(status: number | undefined): { status?: number } {
   return status === undefined ? {} : { status }
 }
 
-/** `00000` with a failureList is not success. */
+/** A call that answers `00000` may still list orders that failed. */
 function failuresOf(data: unknown): number {
   if (typeof data !== 'object' || data === null || !('failureList' in data)) return 0
   return Array.isArray(data.failureList) ? data.failureList.length : 0

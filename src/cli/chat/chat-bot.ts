@@ -32,15 +32,14 @@ import {
 } from './questions.ts'
 
 const LOOK_MS = 20_000
-/** A curve of a month is 18,000 rows. */
+/** A curve of a month has 18,000 rows. */
 const DRAWN_CHARS_MAX = 4_000_000
-/** A kill is done when it is proved. */
+/** A kill ends with its proof. */
 const ORDER_MS = 150_000
-/** Further questions are turned away; an order never is. */
+/** Bounds questions alone; commands are always taken. */
 const ANSWERED_MAX = 3
 /** A reload is checked whole before it is proposed. */
 const PROPOSE_MS = 120_000
-/** Longer words are no command. */
 const WORD_SHOWN_MAX = 40
 
 const REASON = '--reason=asked for in the chat'
@@ -50,14 +49,14 @@ const CALL_SECONDS = 40
 export interface ChatBotOptions {
   readonly token: Secret
   readonly apiUrl: string | undefined
-  /** Those who are answered, and what each of them may do. */
+  /** Their ids, and what each of them may do. */
   readonly people: ReadonlyMap<number, ReadonlySet<Power>>
   readonly configWords: readonly string[]
   readonly logger: DaemonLogger
   readonly run: (options: VerbOptions) => Promise<VerbRun>
-  /** Why a scope is none; undefined: it may be one. */
+  /** Undefined if the scope may exist, else why it does not. */
   readonly objectTo?: (scope: string) => string | undefined
-  /** Called once, if the first calls of a start have no answer; they are repeated. */
+  /** Called once, if Telegram does not answer the first calls of a start, which are repeated. */
   readonly onSilence?: (reason: string) => void
 }
 
@@ -72,7 +71,6 @@ export class ChatBot {
   readonly #outbox: ChatOutbox
   #answering = 0
   #isListening = false
-  /** Strangers are logged once each, up to a bound. */
   readonly #strangers = new Set<number>()
 
   constructor(options: ChatBotOptions) {
@@ -90,7 +88,7 @@ export class ChatBot {
     })
     this.#reportSilence()
     this.#bot.use((context, next) => (this.#isKnown(context) ? next() : undefined))
-    // A command written while the bot was off is answered, not obeyed.
+    // A command that was written while the bot was off is not obeyed.
     this.#bot.on('message', (context, next) =>
       isOld(context) ? this.#send(context, 'I was not there then: say it again') : next(),
     )
@@ -110,7 +108,6 @@ export class ChatBot {
     )
   }
 
-  /** The package repeats the calls of a start without a word. */
   #reportSilence(): void {
     const { onSilence } = this.#options
     let isReported = onSilence === undefined
@@ -148,16 +145,16 @@ export class ChatBot {
     })
   }
 
-  /** Answers that wait have a short time to be sent. */
   async stop(): Promise<void> {
-    // It confirms what was read, which else comes again. Its error has the address, and so the token.
+    // Confirms the messages that were read, so that Telegram does not send them again. The error
+    // may show the address, and so the token.
     await this.#bot.stop().catch(() => undefined)
     const lost = await this.#outbox.stop()
     if (lost > 0)
       this.#options.logger.log('warn', 'alert.dropped', { target: 'chat', alerts: lost })
   }
 
-  /** grammY gives updates one after the other, and an answer may take half a minute. */
+  /** grammY waits for each update, and an answer may take half a minute. */
   #detach(work: Promise<void>): void {
     work.catch((error: unknown) =>
       this.#options.logger.log('warn', 'chat.failed', { reason: messageOf(error) }),
@@ -232,7 +229,6 @@ export class ChatBot {
     const [answer = '', id = ''] = context.callbackQuery?.data?.split(' ') ?? []
     const person = context.from?.id ?? 0
     const order = this.#may(context, 'safer') ? this.#pending.take(id, person) : undefined
-    // Ends the spinner of the button; nothing depends on it.
     context.answerCallbackQuery().catch(() => undefined)
     if (order === undefined)
       return this.#send(context, 'too late, or done already: nothing was done now')
@@ -252,7 +248,7 @@ export class ChatBot {
     )
   }
 
-  /** In a chat the command itself proposes, and prints the plan. */
+  /** The command knows that a chat gave it, so it only proposes, and prints the plan. */
   async #propose(
     context: Context,
     { verb }: ChatOrder,
@@ -295,14 +291,13 @@ export class ChatBot {
     return isUnknown ? `not known here: ${word.slice(1, WORD_SHOWN_MAX)}\n${help}` : help
   }
 
-  /** Each person's menu has what that person may do. */
   async #listCommands(api: Api): Promise<void> {
     for (const [person, powers] of this.#options.people) {
       const commands = commandsFor(powers).map(({ name, help }) => ({
         command: name,
         description: help,
       }))
-      // Telegram refuses it for a chat that the person has not begun.
+      // Telegram refuses this until the person has written to the bot.
       const scope = { type: 'chat', chat_id: person } as const
       await api.setMyCommands(commands, { scope }).catch(() => undefined)
     }
@@ -342,7 +337,6 @@ function describeOutcome({ code, output, aside }: VerbRun): string {
   return cleanLines(withoutFolders(`${output}${aside}`)).trim() || `exit code ${code}`
 }
 
-/** Files of the machine, and columns that only a table shows. */
 const SOURCE = /^(?:from (?:.*journal\.sqlite|journal record )|realised is what each strategy)/
 
 function describeRun(run: VerbRun, question: ChatQuestion): string {
@@ -366,7 +360,7 @@ function explainFailure({ code, aside }: VerbRun): string {
   return cleanLines(withoutFolders(aside)).trim() || `exit code ${code}`
 }
 
-/** The places of files are nothing for a chat server; their names stay. */
+/** Folders of this machine are not told to a chat server. */
 function withoutFolders(text: string): string {
   return text.replace(/(?<![\w:/.])(?:\/[^\s/:;,()]+)+\/([^\s/:;,()]+)/g, '$1')
 }
@@ -381,13 +375,10 @@ const TEXT_MAX = 4000
 const CAPTION_MAX = 1000
 /** Telegram takes about one a second in a private chat, and short bursts. */
 const RATE: MessageRate = { burst: 3, everyMs: 1100 }
-/** Looked at so often while something waits. */
 const STEP_MS = 250
-/** An answer that comes later than this says when it was written. */
 const LATE_MS = 60_000
-/** A server that does not answer keeps one message for so long. */
+/** The longest that a server without an answer delays the next message. */
 const CALL_MS = 10_000
-/** A stop does not wait longer for what is still to be sent. */
 const STOP_MS = 3000
 
 type MessageExtras = Parameters<Api['sendMessage']>[2]
@@ -395,7 +386,7 @@ type MessageExtras = Parameters<Api['sendMessage']>[2]
 interface ChatMessage extends QueuedMessage {
   readonly text: string
   readonly extras?: MessageExtras
-  /** PNG; the text stands below it. */
+  /** PNG, with the text below. */
   readonly picture?: { readonly name: string; readonly png: Uint8Array }
 }
 
@@ -408,8 +399,8 @@ export interface ChatOutboxOptions {
 }
 
 /**
- * Sends to each person what waits for them, by the sender that alerts have too: one at a time, at its
- * rate, again after a failure. Telegram limits each chat by itself, so nobody waits for others.
+ * Sends messages as alerts are sent: one at a time, within the rate, again after a failure. Each
+ * person has an own queue, because Telegram limits each chat by itself.
  */
 export class ChatOutbox {
   readonly #options: ChatOutboxOptions
@@ -423,7 +414,7 @@ export class ChatOutbox {
     this.#hidden.add(options.token)
   }
 
-  /** Urgent: it is the answer to an order. */
+  /** @param urgency urgent for the answer to a command */
   add(
     person: number,
     message: Pick<ChatMessage, 'text' | 'extras' | 'picture'>,
@@ -484,7 +475,7 @@ export class ChatOutbox {
     const whole = cut([...remarks, text].join('\n'), picture ? CAPTION_MAX : TEXT_MAX)
     const api = this.#options.api()
     const ended = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(CALL_MS)])
-    // The client declares the signal of a package that is older than Node's own.
+    // grammY declares the signal of a package that is older than that of Node.
     const signal = ended as Parameters<Api['getMe']>[0]
     try {
       if (picture) {
@@ -502,7 +493,7 @@ function cut(text: string, max: number): string {
   return text.length > max ? `${cutText(text, max)}\n…` : text
 }
 
-/** The error of a lost connection may hold the address, and so the token, so its text is left out. */
+/** The error of a lost connection may show the address, and so the token: its text is left out. */
 function toOutcome(error: unknown): WebhookOutcome {
   if (!(error instanceof GrammyError)) return { kind: 'failed', reason: 'the call failed' }
   const { error_code: status, description: text, parameters } = error
@@ -515,17 +506,17 @@ const VALID_MS = 60_000
 const PENDING_MAX = 20
 const ID_BYTES = 8
 
-interface PendingOrder {
+interface PendingCommand {
   readonly order: AskedOrder
   readonly person: number
   /** Monotonic ms. */
   readonly until: number
 }
 
-/** Each order can be confirmed once, by the same person, within a minute. */
+/** Each command can be confirmed once, within a minute, by the person that gave it. */
 class PendingOrders {
   readonly #monotonic: () => number
-  readonly #pending = new Map<string, PendingOrder>()
+  readonly #pending = new Map<string, PendingCommand>()
 
   constructor(monotonic: () => number) {
     this.#monotonic = monotonic
@@ -541,7 +532,7 @@ class PendingOrders {
     return id
   }
 
-  /** Undefined: of another person, confirmed already, or too late. */
+  /** @returns undefined for another person, a second time, or too late */
   take(id: string, person: number): AskedOrder | undefined {
     const found = this.#pending.get(id)
     if (found?.person !== person) return undefined

@@ -6,7 +6,7 @@ export interface ChatPicture {
   readonly caption: string
 }
 
-/** Loaded with the first picture: 2.4 MB of WebAssembly and a font, since the machine may have none. */
+/** Loads 2.4 MB of WebAssembly and a font, because the machine may have no font. */
 async function loadRasteriser() {
   const { initWasm, Resvg } = await import('@resvg/resvg-wasm')
   const [program, font] = await Promise.all([
@@ -22,7 +22,6 @@ async function loadRasteriser() {
 
 let rasteriser: ReturnType<typeof loadRasteriser> | undefined
 
-/** A chat takes no SVG. */
 export async function toPng(svg: string): Promise<Uint8Array> {
   rasteriser ??= loadRasteriser()
   const rasterise = await rasteriser

@@ -60,10 +60,10 @@ async function chat(options: ConfigOptions): Promise<number> {
     await bot.start()
     return 0
   } catch (error) {
-    // It had not begun to listen: stopping interrupts its wait for an answer.
+    // A stop before it listens interrupts the wait for an answer, which is no error.
     if (isStopping) return 0
     const refused = hide(messageOf(error))
-    // 401, 404: no valid token. 409: another program polls with it, perhaps an earlier run that ends.
+    // Telegram answers 401 or 404 to a wrong token, and 409 while another program polls with it.
     const isUnknown = /\b(?:401|404)\b/.test(refused)
     print(
       isUnknown
@@ -74,7 +74,6 @@ async function chat(options: ConfigOptions): Promise<number> {
   }
 }
 
-/** Each person has powers of their own. */
 export function toPeople({
   people,
   safer,
@@ -95,7 +94,6 @@ export function toPeople({
   )
 }
 
-/** Files that are wrong now are named by the command itself. */
 function findObjection(scope: string, options: ConfigOptions): string | undefined {
   try {
     return objectToScope(scope, options)

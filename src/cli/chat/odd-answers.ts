@@ -2,8 +2,8 @@ import { HttpError, type Transformer } from 'grammy'
 import { isRecord } from '../../lib/plain-data.ts'
 
 /**
- * grammY believes every answer, and one that is no list of updates would end the bot. It waits and
- * asks again after an error of the connection, so such an answer becomes one.
+ * grammY does not check answers, and one that is no list of updates would end the bot. So an odd
+ * answer becomes an error of the connection, after which grammY asks again.
  */
 export const refuseOddAnswers: Transformer = async (previous, method, payload, signal) => {
   const answer = await previous(method, payload, signal)
@@ -14,7 +14,7 @@ export const refuseOddAnswers: Transformer = async (previous, method, payload, s
     throw oddAnswer(method)
   if (method !== 'getUpdates') return answer
   if (!Array.isArray(result)) throw oddAnswer(method)
-  // The next question names the last id, so without one the same list would come again at once.
+  // Without a readable id, grammY would get the same list again at once.
   const updates = result.filter(isUpdate)
   if (updates.length === 0 && result.length > 0) throw oddAnswer(method)
   return updates.length === result.length ? answer : { ...answer, result: updates as never }

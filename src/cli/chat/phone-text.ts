@@ -1,18 +1,12 @@
 import { cleanLine } from '../../lib/text/clean-text.ts'
 import type { z } from 'zod'
 import type { storySchema } from '../../control/detail-views.ts'
-import type { AccountView, OrderView, PositionView, StatusView } from '../../control/views.ts'
+import type { AccountStatusView, OrderView, PositionView, StatusView } from '../../control/views.ts'
 import { describeJournalPlace, type JournalPlace } from '../../domain/journal-place.ts'
-import { money } from '../process/table.ts'
-
-/** Answers as short lines for a narrow screen. */
+import { money, toPlainWords } from '../process/table.ts'
 
 const LINES_MAX = 30
 const DIGITS = 7
-
-/** `openLong` is `open long` on a screen. */
-const toWords = (action: OrderView['action']): string =>
-  action.replace(/(?=[A-Z])/, ' ').toLowerCase()
 
 export function describeStatus(status: StatusView): string {
   const lines = status.accounts.flatMap((account) => [
@@ -49,7 +43,6 @@ export function describePositions(positions: readonly PositionView[]): string {
   )
 }
 
-/** An average has more digits than a phone has room for. */
 function showPrice(price: number | null): string {
   return price === null ? 'not known' : String(Number(price.toPrecision(DIGITS)))
 }
@@ -69,7 +62,7 @@ export function describeOrders(orders: readonly OrderView[]): string {
         .filter((order) => titleOf(order) === title)
         .map(
           ({ action, size, price, state }) =>
-            `  ${toWords(action)} ${size} at ${price ?? 'market'}${state === 'live' ? '' : `, ${state}`}`,
+            `  ${toPlainWords(action)} ${size} at ${price ?? 'market'}${state === 'live' ? '' : `, ${state}`}`,
         ),
     ]),
   )
@@ -132,7 +125,7 @@ export function describeStories(stories: readonly z.infer<typeof storySchema>[])
   )
 }
 
-function shown(amount: AccountView['equity'], coin: string): string {
+function shown(amount: AccountStatusView['equity'], coin: string): string {
   return amount === null ? 'not known' : `${money(amount, coin)} ${coin}`
 }
 
@@ -144,13 +137,11 @@ function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`
 }
 
-/** The figures can be traced, and compared with another answer. */
 function withPlace(journal: JournalPlace | undefined, lines: readonly string[]): string {
   const place = journal === undefined ? [] : [describeJournalPlace(journal)]
   return [toText(lines), ...place].join('\n')
 }
 
-/** Says how much is left out, and where all of it is. */
 function toText(lines: readonly string[]): string {
   const left = lines.length - LINES_MAX
   return [

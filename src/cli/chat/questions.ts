@@ -22,16 +22,15 @@ import {
 
 interface ChatCommand {
   readonly name: string
-  /** The command of the command line, whose power is this one's. */
+  /** Its power is that of the chat command. */
   readonly verb: OfferedVerb
   readonly help: string
 }
 
 export interface ChatQuestion extends ChatCommand {
-  /** The command's arguments; undefined: not understood. */
+  /** @returns arguments of the verb; undefined if the words are not understood */
   words(given: readonly string[]): readonly string[] | undefined
   describe(json: unknown): string
-  /** Replaces the answer, unless there is no picture. */
   draw?(output: string): readonly ChatPicture[]
 }
 
@@ -115,7 +114,7 @@ export const CHAT_QUESTIONS: readonly ChatQuestion[] = [
 ]
 
 export interface ChatOrder extends ChatCommand {
-  /** Undefined: the chat's words are not understood. */
+  /** @returns undefined if the words are not understood */
   read(given: readonly string[]): AskedOrder | RefusedWords | undefined
 }
 
@@ -124,11 +123,10 @@ interface RefusedWords {
 }
 
 export interface AskedOrder {
-  /** The command's arguments, without the reason. */
+  /** Arguments of the verb, without the reason. */
   readonly words: readonly string[]
   /** Completes "Really …?". */
   readonly what: string
-  /** Absent: it concerns everything. */
   readonly scope?: string
 }
 
@@ -146,10 +144,7 @@ function scopeOrder({ name, verb, help, words = [], what }: ScopeRow): ChatOrder
   return { name, verb, help, read }
 }
 
-/**
- * Orders that reduce risk need a second look; the others become proposals, which a one-time code
- * confirms.
- */
+/** Commands that reduce risk are confirmed by a button, all others by a one-time code. */
 export const CHAT_ORDERS: readonly ChatOrder[] = [
   scopeOrder({
     name: 'reduce',
@@ -232,7 +227,7 @@ export const CONFIRM_HELP =
 
 const PROPOSAL_ID = /^[0-9a-f]{6}$/
 
-/** Undefined: not understood. The code never is an argument, which others could see. */
+/** @returns undefined if the words are not understood */
 export function readConfirmation([id = '', code = '', ...rest]: readonly string[]):
   | { readonly id: string; readonly code: string }
   | undefined {
@@ -241,7 +236,7 @@ export function readConfirmation([id = '', code = '', ...rest]: readonly string[
     : undefined
 }
 
-/** Wide enough for a line, and not more than a phone shows. */
+/** A phone shows no more points. */
 const BUCKETS_MAX = 240
 const MINUTE_MS = 60_000
 
@@ -260,7 +255,6 @@ function readPoints(rows: string): readonly EquityPoint[] {
   })
 }
 
-/** One for each account whose equity is known. */
 function drawEquity(csv: string): readonly ChatPicture[] {
   const curves = csv.split(/^at,.*$/m).slice(1)
   return curves.flatMap((rows, index) => {
@@ -271,7 +265,7 @@ function drawEquity(csv: string): readonly ChatPicture[] {
   })
 }
 
-/** The last equity of each bucket. Undefined: none is known. */
+/** @returns undefined if no equity is known */
 function drawCurve(points: readonly EquityPoint[]): ChatPicture | undefined {
   const known = points.flatMap(({ equity }) => equity ?? [])
   const [first, last] = [points[0], points.at(-1)]
@@ -311,13 +305,13 @@ function highestOf(values: readonly number[]): number {
 const BUCKETS = 240
 const DIGITS = 7
 const COLOURS = { price: '#66707f', entry: '#2c63d6', exit: '#b4372f', stop: '#c07a10' }
-/** A picture of a grid's trade with more marks would show none of them. */
+/** With more marks, as of a grid, none can be told from the next. */
 const MARKS_MAX = 200
 const SECOND_MS = 1000
-/** A share of the time, so that no mark stands at the edge. */
+/** Share of the time that is left free at each edge. */
 const TIME_MARGIN = 0.04
 
-/** One for each account that printed a trade. Without prices of that time its fills are the line. */
+/** Where prices of that time are missing, the line joins the fills. */
 export function drawTrade(output: string): readonly ChatPicture[] {
   return output.split(/\n(?=[[{n])/).flatMap((text) => {
     const course = parseBoundedJson(text) as TradeCourse | null
@@ -364,7 +358,6 @@ function drawCourse({ trade, journal, fills, stops, prices }: TradeCourse): Chat
   }
 }
 
-/** The average price, beside which the marks of all fills stand. */
 function levelOf(
   part: 'entry' | 'exit',
   trade: TradeCourse['trade'],
@@ -374,7 +367,6 @@ function levelOf(
   if (price === null) return []
   const isExit = part === 'exit'
   const text = `${part} ${Number(Number(price).toPrecision(DIGITS))}`
-  // On the other side of its line than the marks.
   return [
     {
       value: Number(price),
@@ -422,7 +414,7 @@ interface Buckets {
   readonly count: number
 }
 
-/** The last price of each stretch; between candles that lie further apart the line goes on. */
+/** Keeps the last price of each stretch, and interpolates where there is none. */
 function toBuckets(
   points: readonly { readonly at: number; readonly price: number }[],
   { first, stepMs, count }: Buckets,

@@ -32,9 +32,9 @@ export interface BiasTask {
   readonly version: string
 }
 
-/** Both runs then read prices at the same moments. */
+/** A whole number of hours, so that both runs read prices at the same moments. */
 const GRID_MS = 3_600_000
-/** The next equal share is warm-up. */
+/** A share of the run; as much again is warm-up. */
 const LATER_SHARE = 0.25
 
 interface PlayedCheck {
@@ -179,7 +179,7 @@ interface StepEffects {
   readonly strategyId: string
 }
 
-interface Decision {
+interface TracedDecision {
   readonly at: number
   readonly strategyId: string
   readonly digest: number
@@ -187,13 +187,10 @@ interface Decision {
 
 const DIGEST_BYTES = 6
 
-/**
- * Compares digests of what was sent, recorded and decided, so that memory grows by a few words a
- * step.
- */
+/** Keeps digests of effects and not their texts, so that memory grows by a few words a step. */
 class EffectLog {
   readonly steps: StepEffects[] = []
-  readonly decisions: Decision[] = []
+  readonly decisions: TracedDecision[] = []
 
   stepped({ at, event, effects }: Step): void {
     if (event.kind === 'decided') {
@@ -247,13 +244,14 @@ interface Agreement {
   readonly lastAt: number | undefined
 }
 
-/** @param gridMs moments within one step of this grid are the same */
+/** @param gridMs decisions within one step of this grid are compared */
 export function compareDecisions(
-  one: readonly Decision[],
-  other: readonly Decision[],
+  one: readonly TracedDecision[],
+  other: readonly TracedDecision[],
   { fromAt, gridMs }: { readonly fromAt: number; readonly gridMs: number },
 ): ReadonlyMap<string, Agreement> {
-  const keyOf = ({ strategyId, at }: Decision): string => `${strategyId} ${Math.floor(at / gridMs)}`
+  const keyOf = ({ strategyId, at }: TracedDecision): string =>
+    `${strategyId} ${Math.floor(at / gridMs)}`
   const known = new Map(
     one.filter(({ at }) => at >= fromAt).map((decision) => [keyOf(decision), decision.digest]),
   )
@@ -299,7 +297,7 @@ type CheckedRun = Pick<PreparedBacktest, 'code' | 'config' | 'coverage' | 'feeds
 const PROGRAM = fileURLToPath(new URL('../../', import.meta.url))
 
 /**
- * Files may hold later prices in spite of the cut. A person must judge those without a played
+ * Other files may hold prices from after the cut. A person must judge those that hold no played
  * price.
  */
 function judgeOutsideFiles(run: CheckedRun, { opened, played }: OutsideFiles): BiasCheck {

@@ -30,7 +30,7 @@ interface OrderOptions extends HandOptions {
   readonly stopLoss?: string
 }
 
-type HandOrder = Extract<ControlRequest['order'], { readonly kind: 'order' | 'close' | 'cancel' }>
+type OrderByHand = Extract<ControlRequest['order'], { readonly kind: 'order' | 'close' | 'cancel' }>
 
 export function addOrderCommand(program: Command, { setExit }: VerbFrame): void {
   addHandOptions(program.command('order'))
@@ -147,7 +147,7 @@ async function close(scope: string, share: string, options: HandOptions): Promis
   return sendByHand({ kind: 'close', scope, percent }, options)
 }
 
-async function sendByHand(wanted: HandOrder, options: HandOptions): Promise<number> {
+async function sendByHand(wanted: OrderByHand, options: HandOptions): Promise<number> {
   const config = loadOperated(options)
   const { key = newRequestId(), reason, dryRun, yes } = options
   const isConsented = config.environment !== 'live' || yes === LIVE_CONSENT || dryRun === true
@@ -169,7 +169,7 @@ async function sendByHand(wanted: HandOrder, options: HandOptions): Promise<numb
   return code
 }
 
-function followUp(wanted: HandOrder, key: string): string {
+function followUp(wanted: OrderByHand, key: string): string {
   switch (wanted.kind) {
     case 'order':
       return `key ${key}; \`intentd explain ${toShellWord(key)}\` shows what becomes of it, also if the exchange refuses it; \`intentd cancel ${toShellWord(key)}\` withdraws it`

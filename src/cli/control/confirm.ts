@@ -37,7 +37,7 @@ async function confirm(id: string | undefined, options: ConfigOptions): Promise<
     if (waiting.length === 0) printResult('nothing waits')
     return 0
   }
-  // The daemon says what became of one that is over.
+  // Sent all the same: the daemon says what became of a proposal that is over.
   const code = shown.length === 0 ? 'none' : await askLine('code of the authenticator: ')
   if (code === undefined || code === '') {
     print('not done: no code was given, on standard input')

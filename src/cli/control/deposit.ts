@@ -129,7 +129,6 @@ function movedOf(
   return { ...(coin !== undefined && { coin }), ...(movedAt !== undefined && { movedAt }) }
 }
 
-/** Only the daemon writes its journal. */
 async function send(
   toOrder: (movedAt: number | undefined) => EntryOrder,
   options: DepositOptions,

@@ -7,17 +7,17 @@ import { writeOut } from '../../lib/write-out.ts'
 
 const EXIT_NONE = 1
 
-/** `none`: this account has nothing of what was named, and another may have it. */
-export type ShownExit = number | 'none'
+/** An exit code, or `none` where another account may have what was named. */
+export type AccountResult = number | 'none'
 
 export async function showEachAccount<Options extends ShowOptions & { readonly csv?: boolean }>(
   options: Options,
-  show: (options: Options) => Promise<ShownExit> | ShownExit,
+  show: (options: Options) => Promise<AccountResult> | AccountResult,
 ): Promise<number> {
   const config = loadOperated(options)
   const others = config.accounts ?? []
   if (others.length === 0) return toExitCode([await show(options)])
-  const exits: ShownExit[] = []
+  const exits: AccountResult[] = []
   for (const file of [config.file, ...others]) {
     const own =
       file === config.file ? options : { ...options, config: file, set: [], state: undefined }
@@ -29,12 +29,12 @@ export async function showEachAccount<Options extends ShowOptions & { readonly c
   return toExitCode(exits)
 }
 
-function toExitCode(exits: readonly ShownExit[]): number {
+function toExitCode(exits: readonly AccountResult[]): number {
   const codes = exits.filter((one) => one !== 'none')
   return codes.length === 0 ? EXIT_NONE : Math.max(...codes)
 }
 
-async function tryShow(show: () => Promise<ShownExit> | ShownExit): Promise<ShownExit> {
+async function tryShow(show: () => Promise<AccountResult> | AccountResult): Promise<AccountResult> {
   try {
     return await show()
   } catch (error) {

@@ -48,7 +48,6 @@ async function showEvents(options: EventsOptions): Promise<number> {
       )) {
         if (line.startsWith('data: ')) printEvent(line.slice('data: '.length), options)
         if (line.startsWith(': ') && !options.follow) break
-        // The reader has gone.
         if (process.stdout.errored) break
       }
       return 0

@@ -16,11 +16,10 @@ import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
 import { addSpanOptions, parseCount } from '../process/options.ts'
-import { formatTable, money } from '../process/table.ts'
+import { formatTable, money, toPlainWords } from '../process/table.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { showEachAccount } from './each-account.ts'
 import { type JournalSpanOptions, withRows } from './journal-rows.ts'
-import { toWords } from './reason-words.ts'
 import { type GroupBy, groupOf, groupOption } from './row-groups.ts'
 
 const SHOWN = 20
@@ -157,14 +156,16 @@ function moneyOrUnknown(amount: string, coin: string): string {
 }
 
 function remarkOf({ fillKind, otherFees, reason, tag }: BookedFill): string {
-  const kind = fillKind === '' || fillKind === 'trade' ? [] : [toWords(fillKind)]
-  const why = [reason === '' ? '' : toWords(reason), tag === '' ? '' : `as ${tag}`].filter(Boolean)
+  const kind = fillKind === '' || fillKind === 'trade' ? [] : [toPlainWords(fillKind)]
+  const why = [reason === '' ? '' : toPlainWords(reason), tag === '' ? '' : `as ${tag}`].filter(
+    Boolean,
+  )
   const fees =
     otherFees === '' ? [] : [`fees also in other coins: ${otherFees.replaceAll(';', ', ')}`]
   return [...kind, why.join(', '), ...fees].filter(Boolean).join('; ')
 }
 
-/** Margin coin; a coin-margined contract is counted by its size. */
+/** Bought and sold are in the margin coin, of coin-margined contracts in size. */
 interface FillGroup {
   readonly name: string
   readonly coin: string
@@ -201,7 +202,7 @@ export function groupFills(
     if (fill.scope === 'maker') sum.makers += 1
     if (isBought) sum.bought = sum.bought.plus(value)
     else sum.sold = sum.sold.plus(value)
-    // No profit is shown here, so it must not count as missing.
+    // Sums of fills show no profit, so a missing one is no gap.
     sum.money = addFill(sum.money, toFillMoney({ ...fill, profit: '0' }))
   }
   return [...sums]

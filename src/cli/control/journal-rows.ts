@@ -6,23 +6,22 @@ import type { BookedFill, BookedFunding } from '../../journal/booking.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { newestJournal } from '../process/newest-journal.ts'
 import { loadOperated } from '../operator/operated-config.ts'
-import { type Span, type SpanOptions, toSpan } from '../process/options.ts'
+import { type QuerySpan, type SpanOptions, toSpan } from '../process/options.ts'
 
 export interface JournalSpanOptions extends ConfigOptions, SpanOptions {}
 
-export interface OpenedRows extends Span {
+export interface OpenedRows extends QuerySpan {
   readonly config: DaemonConfig
   readonly file: string
   readonly fills: Iterable<BookedFill>
   readonly funding: Iterable<BookedFunding>
   readonly reader: JournalReader
-  /** As of the beginning of the reading. */
   readonly journal: () => JournalPlace
   readonly allFills: () => Iterable<BookedFill>
   readonly book: () => Book
 }
 
-/** Reading a year of fills in the daemon would delay its trading. */
+/** Reads the journal beside the daemon: a year of fills would delay its trading. */
 export function withRows<Result>(
   options: JournalSpanOptions,
   use: (rows: OpenedRows) => Result,

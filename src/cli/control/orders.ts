@@ -4,9 +4,8 @@ import type { OrderView } from '../../control/views.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
 import { showEachAccount } from './each-account.ts'
-import { toWords } from './reason-words.ts'
 import { readDaemon, type ShowOptions } from '../operator/find-daemon.ts'
-import { formatTable } from '../process/table.ts'
+import { formatTable, toPlainWords } from '../process/table.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
 interface OrdersOptions extends ShowOptions {
@@ -64,7 +63,7 @@ export function formatOrders(orders: readonly OrderView[]): string {
 }
 
 function remarkOf({ purpose, tag }: OrderView): string {
-  const why = PLAIN.has(purpose) ? '' : toWords(purpose)
+  const why = PLAIN.has(purpose) ? '' : toPlainWords(purpose)
   return [why, tag === '' ? '' : `as ${tag}`].filter(Boolean).join(', ')
 }
 

@@ -49,7 +49,6 @@ async function pair({ again = false, ...options }: PairOptions): Promise<number>
   }
   const secret = createSecret()
   const uri = pairingUri(secret, config.name)
-  // The secret is shown nowhere else.
   writeOut(`${renderUnicodeCompact(uri)}\n\n${uri}\n`)
   print('scan this with an authenticator, or give it the address; then type the code that it shows')
   const usedCounter = await proveCode((code) => counterOf(secret, code, systemClock.now()))

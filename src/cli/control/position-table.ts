@@ -1,5 +1,4 @@
-import type { PositionView } from '../../control/views.ts'
-import { describeCapital } from '../process/capital-words.ts'
+import type { CapitalView, PositionView } from '../../control/views.ts'
 import { age, formatTable, money } from '../process/table.ts'
 
 export function formatPositions(positions: readonly PositionView[]): string {
@@ -71,7 +70,6 @@ function liquidationPriceOf({
   return Math.abs(ourPrice - markPrice) < Math.abs(stated - markPrice) ? ourPrice : stated
 }
 
-/** A strategy may hold several positions. */
 function describeCapitals({ capitals = {}, coin }: PositionView): readonly string[] {
   return Object.entries(capitals).map(
     ([strategy, capital]) => `${strategy} ${describeCapital(capital, coin)}`,
@@ -116,4 +114,12 @@ function percent(share: number | null): string {
 
 function price(value: number | null): string {
   return value === null ? '-' : String(Number(value.toPrecision(7)))
+}
+
+export function describeCapital({ set, max, used }: CapitalView, coin: string): string {
+  const [shownUsed, shownMax] = [used, max].map((amount) =>
+    amount === null ? 'an unknown amount' : money(String(amount), coin),
+  )
+  const share = set.endsWith('%') ? ` (${set})` : ''
+  return `uses ${shownUsed} of ${shownMax} ${coin}${share}`
 }

@@ -35,14 +35,13 @@ interface ProfitOptions extends JournalSpanOptions {
   readonly csv?: boolean
 }
 
-interface ProfitRow {
+interface ProfitLine {
   readonly name: string
   readonly coin: string
   readonly fills: number
   readonly net: string
   readonly realised: string
   readonly fees: string
-  /** Funding belongs to an instrument, not to a strategy. */
   readonly funding: string
   readonly uncounted: string
 }
@@ -77,7 +76,9 @@ function showProfit(options: ProfitOptions): number {
   return 0
 }
 
-/** The exchange only knows the account's average price. */
+/**
+ * The exchange knows the average price of the account alone, so strategies have sums of their own.
+ */
 export function describeSource(file: string, journal: JournalPlace, by: GroupBy): string {
   const unrealised = `from ${file}, ${describeJournalPlace(journal)}; net is realised less fees, with funding: unrealised profit is in \`intentd status\`\n`
   if (by !== 'strategy') return unrealised
@@ -90,7 +91,7 @@ interface Sum {
 }
 
 interface ProfitSum {
-  readonly made: readonly ProfitRow[]
+  readonly made: readonly ProfitLine[]
   readonly uncounted: string
 }
 
@@ -115,10 +116,10 @@ function sumBy(rows: OpenedRows, by: GroupBy): ProfitSum {
     sum.funding = sum.funding.plus(decimal(payment.amount))
   }
   const profits = by === 'strategy' ? listStrategyProfits(rows) : []
-  // Closed lots of a strategy may lack fills of its own.
+  // A strategy may have closed lots without a fill of its own.
   for (const { strategyId, coin } of profits) sumOf(strategyId, coin)
   const made = [...sums]
-    .map(([key, { money: stated, funding: paid }]): ProfitRow => {
+    .map(([key, { money: stated, funding: paid }]): ProfitLine => {
       const [name = '', coin = ''] = JSON.parse(key) as string[]
       const counted = profits.find((one) => one.strategyId === name && one.coin === coin)
       const own =
@@ -172,7 +173,7 @@ interface ProfitForm extends Pick<ProfitOptions, 'by' | 'json' | 'csv'> {
 const CSV = ['name', 'coin', 'fills', 'net', 'realised', 'fees', 'funding', 'uncounted'] as const
 
 export function formatProfit(
-  rows: readonly ProfitRow[],
+  rows: readonly ProfitLine[],
   { by, json, csv, uncounted: uncountedInAll = '', journal }: ProfitForm,
 ): string {
   if (json) return toJson(rows, journal)
@@ -197,22 +198,22 @@ export function formatProfit(
       },
       { title: '', of: ({ coin }) => coin },
       ...(rows.some(({ uncounted }) => uncounted !== '')
-        ? [{ title: '', of: ({ uncounted }: ProfitRow) => uncounted, isBelow: true }]
+        ? [{ title: '', of: ({ uncounted }: ProfitLine) => uncounted, isBelow: true }]
         : []),
     ],
     [...rows, ...totalOf(rows, uncountedInAll)],
   )
 }
 
-function toJson(rows: readonly ProfitRow[], journal: JournalPlace): string {
+function toJson(rows: readonly ProfitLine[], journal: JournalPlace): string {
   const cited = rows.map((row) => ({ ...row, journal }))
   return `${JSON.stringify(cited, undefined, 2)}\n`
 }
 
-function totalOf(rows: readonly ProfitRow[], uncounted: string): readonly ProfitRow[] {
+function totalOf(rows: readonly ProfitLine[], uncounted: string): readonly ProfitLine[] {
   const coins = new Set(rows.map(({ coin }) => coin))
   if (coins.size !== 1 || rows.length < 2) return []
-  const sum = (of: (row: ProfitRow) => string): string =>
+  const sum = (of: (row: ProfitLine) => string): string =>
     rows.reduce((total, row) => total.plus(decimal(of(row) || '0')), ZERO).toString()
   return [
     {

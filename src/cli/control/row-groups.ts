@@ -19,7 +19,7 @@ interface GroupedRow {
   readonly strategyId?: string
 }
 
-/** `2025-06-02`, `2025-W23`, `2025-06`, or a field of the row. */
+/** @returns `2025-06-02`, `2025-W23`, `2025-06`, or a field of the row */
 export function groupOf(row: GroupedRow, by: GroupBy, timeZone: string): string {
   if (by === 'strategy') return row.strategyId || NOBODY
   if (by === 'instrument') return row.symbol

@@ -17,10 +17,7 @@ interface CheckRequest {
   readonly options: JournalSpanOptions & { readonly check?: boolean }
 }
 
-/**
- * These few calls share the limits of a daemon that trades.
- * @throws ConfigError for missing keys
- */
+/** @throws ConfigError for missing keys */
 export async function checkStatement(
   statement: Statement,
   { config, options }: CheckRequest,

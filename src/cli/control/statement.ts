@@ -23,20 +23,20 @@ import { checkStatement } from './statement-checks.ts'
 const EXIT_USAGE = 64
 const EXIT_UNEQUAL = 1
 const EXIT_UNREAD = 75
-/** An account may have no platform coin, or not be copied. */
+/** All else may be missing: an account may have no platform coin, or not be copied. */
 const MUST_BE_READ: ReadonlySet<string> = new Set(['fills', 'positions'])
 const FORMATS = ['html', 'csv', 'json', 'tax'] as const
 const MONTH = /^(2\d{3})-(0[1-9]|1[0-2])$/
 const ZONE_MAX = 60
 
-type Format = (typeof FORMATS)[number]
+type StatementFormat = (typeof FORMATS)[number]
 
 interface StatementOptions extends JournalSpanOptions {
   readonly month?: string
   readonly year?: string
   readonly zone?: string
   readonly out?: string
-  readonly format: readonly Format[]
+  readonly format: readonly StatementFormat[]
   readonly check?: boolean
   readonly json?: boolean
 }
@@ -83,7 +83,7 @@ function parseZone(text: string): string {
   throw new InvalidArgumentError('write a time zone such as Europe/Berlin or UTC.')
 }
 
-function parseFormats(text: string): readonly Format[] {
+function parseFormats(text: string): readonly StatementFormat[] {
   const wanted = text.split(',').map((part) => part.trim())
   const known = FORMATS.filter((format) => wanted.includes(format))
   if (known.length === new Set(wanted).size) return known
@@ -147,19 +147,18 @@ function pad(count: number): string {
   return String(count).padStart(2, '0')
 }
 
-const RENDERERS: Readonly<Record<Format, (statement: Statement) => string>> = {
+const RENDERERS: Readonly<Record<StatementFormat, (statement: Statement) => string>> = {
   html: renderStatement,
   csv: toStatementCsv,
   json: toJson,
   tax: toTaxCsv,
 }
 
-/** A statement follows from the journal alone, so it may be replaced. */
 function writeFiles(
   statement: Statement,
   { name }: NamedSpan,
   out: string,
-  formats: readonly Format[],
+  formats: readonly StatementFormat[],
 ): void {
   const directory = resolve(out)
   makeDirectory(directory)

@@ -4,7 +4,12 @@ import { showCoin } from '../../domain/coin-amount.ts'
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
-import type { AccountView, ProfitView, RestrictionView, StatusView } from '../../control/views.ts'
+import type {
+  AccountStatusView,
+  ProfitView,
+  RestrictionView,
+  StatusView,
+} from '../../control/views.ts'
 import { listWaiting } from '../../daemon/account/command-inbox.ts'
 import { killFileOf } from '../../assembly/state/kill-switch.ts'
 import { describeOff, type ShownAccount } from '../../views/shown-account.ts'
@@ -29,8 +34,7 @@ import {
   readDaemon,
   type ShowOptions,
 } from '../operator/find-daemon.ts'
-import { formatPositions } from './position-table.ts'
-import { describeCapital } from '../process/capital-words.ts'
+import { describeCapital, formatPositions } from './position-table.ts'
 import { age, COLUMNS, formatTable, money } from '../process/table.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
@@ -63,7 +67,6 @@ async function showStatus(options: StatusOptions): Promise<number> {
     if (process.stdout.isTTY) process.stdout.write(CLEAR_SCREEN)
     writeOut(toText(found, options))
     if (!found.isLive) return EXIT_SILENT
-    // The reader has gone.
     if (process.stdout.errored) return 0
     await new Promise<void>((resolve) => systemTimers.after(everyMs, resolve))
   }
@@ -218,7 +221,6 @@ function describeSignals({ signals, now }: StatusView): string {
   return said.length === 0 ? '' : line('signals', said.join('; '))
 }
 
-/** Only the dashboard and Prometheus miss the port. */
 function describeClosedPort({ closedPort }: StatusView): string {
   if (closedPort === undefined) return ''
   const { address, reason, since } = closedPort
@@ -229,7 +231,7 @@ function describeClosedPort({ closedPort }: StatusView): string {
 }
 
 function formatAccount(
-  account: AccountView,
+  account: AccountStatusView,
   { isLive, isMoney }: { readonly isLive: boolean; readonly isMoney: boolean },
 ): string {
   const { phase, mode, hindrances, warnings, pauses, restrictions, positions, profit } = account
@@ -273,7 +275,7 @@ function formatAccount(
   ].join('')
 }
 
-function describeKill({ phase, isReleaseAsked }: NonNullable<AccountView['kill']>): string {
+function describeKill({ phase, isReleaseAsked }: NonNullable<AccountStatusView['kill']>): string {
   const proof =
     phase === 'clean'
       ? 'it is proved that nothing rests'
@@ -287,12 +289,12 @@ function describeUnattended({
   side,
   size,
   why,
-}: AccountView['unattended'][number]): string {
+}: AccountStatusView['unattended'][number]): string {
   if (strategy === null) return `${symbol} ${side} ${size} is held: ${why}`
   return `${symbol} ${side} ${size} of ${strategy} is held, and nobody trades it, since ${why}: put the strategy back and flatten it, or close it by hand`
 }
 
-function describeEquity({ equity, peak, drawdown, equityBefore, coin }: AccountView): string {
+function describeEquity({ equity, peak, drawdown, equityBefore, coin }: AccountStatusView): string {
   const known = { equity: Number(equity), peak: Number(peak), drawdown: Number(drawdown) }
   const isBelow = equity !== null && peak !== null && drawdown !== null
   return [
@@ -312,21 +314,23 @@ function describeChange(before: string | null, equity: number, span: string): st
 }
 
 function describeWorstCase(
-  { scenario, need, left, used }: NonNullable<AccountView['worstCase']>,
+  { scenario, need, left, used }: NonNullable<AccountStatusView['worstCase']>,
   coin: string,
 ): string {
   return `${scenario} would take ${money(need, coin)}, ${(used * 100).toFixed(1)} % of the equity; ${money(left, coin)} left`
 }
 
-function describeMode(mode: AccountView['mode'], restrictions: readonly RestrictionView[]): string {
-  const strictness = (one: AccountView['mode']): number => TRADING_MODES.indexOf(one)
+function describeMode(
+  mode: AccountStatusView['mode'],
+  restrictions: readonly RestrictionView[],
+): string {
+  const strictness = (one: AccountStatusView['mode']): number => TRADING_MODES.indexOf(one)
   const stricter = restrictions.filter((one) => strictness(one.mode) > strictness(mode))
   const scopes = [...new Set(stricter.map(({ scope }) => scope))]
   return scopes.length > 0 ? `${mode} but for ${scopes.join(', ')}` : mode
 }
 
-/** A command on a line of its own can be pasted. */
-function formatRestriction(restriction: RestrictionView, account: AccountView): string {
+function formatRestriction(restriction: RestrictionView, account: AccountStatusView): string {
   const { scope, mode, code, reason, by, at, ends, command, releasableAt } = restriction
   const what = `! ${scope} ${mode} since ${showUtc(at)} by ${by} (${code}): ${reason}; ends when ${ends}${describeWait(releasableAt)}`
   return command === null
@@ -338,8 +342,11 @@ function describeWait(releasableAt: number | null): string {
   return releasableAt === null ? '' : `, from ${showUtc(releasableAt)} on`
 }
 
-/** After a release a strategy may order its whole target again. */
-function leadTo({ scope, command }: RestrictionView, { unattended, ages }: AccountView): string {
+/** Warns that a strategy may order its whole target again after a release. */
+function leadTo(
+  { scope, command }: RestrictionView,
+  { unattended, ages }: AccountStatusView,
+): string {
   if (command?.startsWith('intentd repair')) return 'With the daemon stopped, repair it first:'
   const left = unattended.filter(
     ({ strategy, symbol }) =>
@@ -362,7 +369,7 @@ function line(label: string, text: string): string {
 
 const MACHINE_SAID_MS = 1000
 
-function describeAges({ ages, clock, limits }: AccountView): string {
+function describeAges({ ages, clock, limits }: AccountStatusView): string {
   const oldest = (each: Readonly<Record<string, number | null>>): number | null => {
     const known = Object.values(each)
     return known.includes(null) ? null : Math.max(...known.map(Number))
@@ -379,13 +386,12 @@ function describeAges({ ages, clock, limits }: AccountView): string {
   )
 }
 
-function describeUnknown({ unknownSince }: AccountView): string {
+function describeUnknown({ unknownSince }: AccountStatusView): string {
   return unknownSince === null
     ? ''
     : `; the oldest unknown one was sent at ${showUtc(unknownSince)}`
 }
 
-/** Comparing two periods, only closed profit and payments count. */
 function describeProfit(profit: ProfitView, coin: string): string {
   const { realised, fees, funding, fills, uncounted } = profit
   const show = (amount: string | null): string => money(amount, coin)
@@ -394,9 +400,8 @@ function describeProfit(profit: ProfitView, coin: string): string {
   return `${show(profit.net)} net: ${parts.join(', ')}; ${fills} fills${unknown}`
 }
 
-/** A journal has no prices to value open positions. */
 function describeUnrealised(
-  { positions, profit: { total }, coin }: AccountView,
+  { positions, profit: { total }, coin }: AccountStatusView,
   isLive: boolean,
 ): string {
   if (positions.length === 0) return 'none: nothing is held'
@@ -407,7 +412,7 @@ function describeUnrealised(
     : 'not known while no daemon reads the positions; not counted above'
 }
 
-function describeLosses({ losses, coin }: AccountView): string {
+function describeLosses({ losses, coin }: AccountStatusView): string {
   return losses
     .map(({ scope, limit, used, max, peak, level }) => {
       if (limit === 'streak') return `${scope} ${limit} ${used} of ${max}`
@@ -425,7 +430,7 @@ function describeLosses({ losses, coin }: AccountView): string {
     .join(', ')
 }
 
-function formatStrategies({ strategies, restrictions, profit, coin }: AccountView): string {
+function formatStrategies({ strategies, restrictions, profit, coin }: AccountStatusView): string {
   return formatTable(
     [
       { title: 'strategy', of: ({ id }) => id },
@@ -475,13 +480,13 @@ function formatStrategies({ strategies, restrictions, profit, coin }: AccountVie
   )
 }
 
-function describeWish({ symbol, what, since }: Wish): string {
+function describeWish({ symbol, what, since }: WishView): string {
   return `${symbol} wants ${what}${since === null ? '' : ` since ${showUntil(since, systemClock.now())}`}`
 }
 
-type Wish = AccountView['strategies'][number]['wants'][number]
+type WishView = AccountStatusView['strategies'][number]['wants'][number]
 
-function formatLimiter({ limiter }: AccountView): string {
+function formatLimiter({ limiter }: AccountStatusView): string {
   if (limiter.length === 0) return 'no call was made yet\n'
   return formatTable(
     [

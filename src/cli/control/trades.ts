@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { toInstruments } from '../../assembly/settings/engine-settings.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
-import { CANDLE_INTERVALS_MS, type CandleView } from '../../control/detail-views.ts'
+import { CANDLE_INTERVALS_MS, type CandleDetail } from '../../control/detail-views.ts'
 import type { ClosedTrade } from '../../domain/closed-trade.ts'
 import { describeJournalPlace, type JournalPlace } from '../../domain/journal-place.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
@@ -16,15 +16,14 @@ import { findSocket, withClient } from '../operator/find-daemon.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import { print } from '../process/operator.ts'
 import { addSpanOptions, parseCount } from '../process/options.ts'
-import { age, formatTable, money } from '../process/table.ts'
+import { age, formatTable, money, toPlainWords } from '../process/table.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
-import { showEachAccount, type ShownExit } from './each-account.ts'
+import { showEachAccount, type AccountResult } from './each-account.ts'
 import { type JournalSpanOptions, withRows } from './journal-rows.ts'
-import { toWords } from './reason-words.ts'
 
 const SHOWN = 20
 
-type Format = 'table' | 'json' | 'csv'
+type TradesFormat = 'table' | 'json' | 'csv'
 
 interface TradesOptions extends JournalSpanOptions {
   readonly strategy?: string
@@ -53,7 +52,7 @@ export function addTradesCommand(program: Command, { setExit }: VerbFrame): void
     .action(async (options: TradesOptions) => setExit(await showEachAccount(options, showTrades)))
 }
 
-function showTrades(options: TradesOptions): ShownExit | Promise<ShownExit> {
+function showTrades(options: TradesOptions): AccountResult | Promise<AccountResult> {
   const { strategy, symbol, json, csv, course } = options
   if (course !== undefined) return showTradeCourse({ ...options, course })
   const format = json ? 'json' : csv ? 'csv' : 'table'
@@ -74,7 +73,6 @@ function showTrades(options: TradesOptions): ShownExit | Promise<ShownExit> {
   })
 }
 
-/** Fills also name what an earlier configuration traded. */
 function listUnknown(
   { strategy, symbol }: TradesOptions,
   config: DaemonConfig,
@@ -135,7 +133,7 @@ const CSV = [
 
 export function formatTrades(
   trades: readonly ClosedTrade[],
-  format: Format,
+  format: TradesFormat,
   journal: JournalPlace,
 ): string {
   if (format === 'json') {
@@ -201,7 +199,7 @@ function describeTrade(trade: ClosedTrade): string {
 }
 
 function describeEnds({ reason, entryTag, exitTag }: ClosedTrade): string {
-  const exit = `ended by: ${toWords(reason)}${exitTag === '' ? '' : `, as ${exitTag}`}`
+  const exit = `ended by: ${toPlainWords(reason)}${exitTag === '' ? '' : `, as ${exitTag}`}`
   return entryTag === '' ? exit : `entered as ${entryTag}; ${exit}`
 }
 
@@ -228,8 +226,8 @@ interface CourseOptions extends JournalSpanOptions {
   readonly course: number
 }
 
-/** `null` if there is none. */
-async function showTradeCourse(options: CourseOptions): Promise<ShownExit> {
+/** Prints `null` if there is none. */
+async function showTradeCourse(options: CourseOptions): Promise<AccountResult> {
   const found = withRows(options, ({ reader, config, book, since, until }) => {
     const { strategy, symbol, course: limit } = options
     const { positionMode } = config.account
@@ -258,7 +256,7 @@ function describeFewer(course: number): string {
 async function readCandles(
   options: CourseOptions,
   symbol: string,
-): Promise<readonly (readonly CandleView[])[]> {
+): Promise<readonly (readonly CandleDetail[])[]> {
   const socket = findSocket(loadOperated(options))
   if (socket === undefined) return []
   return withClient(socket, (client) =>
@@ -267,7 +265,7 @@ async function readCandles(
         const path = `/v1/candles?symbol=${encodeURIComponent(symbol)}&intervalMs=${intervalMs}`
         const reply = await client.read(path)
         return reply.kind === 'answered' && reply.status === 200
-          ? (reply.body as readonly CandleView[])
+          ? (reply.body as readonly CandleDetail[])
           : []
       }),
     ),

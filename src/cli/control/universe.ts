@@ -53,7 +53,6 @@ interface ShownRows {
   readonly onlySymbol?: string | undefined
 }
 
-/** The counts above the rows are of all instruments. */
 export function formatUniverses(views: readonly UniverseView[], shown: ShownRows = {}): string {
   if (views.length === 0) return 'no strategy has a universe\n'
   return views.map((view) => formatUniverse(view, shown)).join('\n')

@@ -44,7 +44,7 @@ import {
 import { examineServers } from './examine-servers.ts'
 import { examineSignals } from './examine-signals.ts'
 import { examineSupervisors } from './examine-supervisor.ts'
-import { type Finding, finding, formatFindings, ok } from '../process/finding.ts'
+import { type CheckFinding, finding, formatFindings, ok } from '../process/finding.ts'
 import { findStoredGridFailure } from '../process/stored-grids.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
@@ -75,7 +75,7 @@ async function doctor(options: DoctorOptions): Promise<number> {
   return hasFailed ? EXIT_FAILED : 0
 }
 
-async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
+async function examine(options: DoctorOptions): Promise<readonly CheckFinding[]> {
   const request = await withContracts(toConfigRequest(options), {
     clock: systemClock,
     timers: systemTimers,
@@ -95,7 +95,7 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
   const loaded = [main, ...others]
   const configs = loaded.map(({ config }) => config)
   const keysOfAll = listKeys([main, ...others])
-  const accounts: Finding[] = []
+  const accounts: CheckFinding[] = []
   for (const account of loaded) {
     const { config } = account
     const of = configs.length > 1 ? `${config.name}: ` : ''
@@ -135,7 +135,7 @@ async function examine(options: DoctorOptions): Promise<readonly Finding[]> {
   ]
 }
 
-function examineProtection(accounts: readonly LoadedConfig[]): readonly Finding[] {
+function examineProtection(accounts: readonly LoadedConfig[]): readonly CheckFinding[] {
   if (accounts.every(({ config }) => config.environment !== 'live')) return []
   const undecided = accounts.flatMap(findUndecidedLosses)
   const missing = listMissingProtection(accounts)
@@ -143,7 +143,7 @@ function examineProtection(accounts: readonly LoadedConfig[]): readonly Finding[
     return [
       ok('protection', 'losses, leverage and positions are limited, and alerts have a target'),
     ]
-  const show = (state: 'fail' | 'warn', problems: readonly Problem[]): readonly Finding[] =>
+  const show = (state: 'fail' | 'warn', problems: readonly Problem[]): readonly CheckFinding[] =>
     problems.map((problem) => finding(state, 'protection', formatProblem(problem), SEE_LIMITS))
   return [...show('fail', undecided), ...show('warn', missing)]
 }
@@ -161,7 +161,7 @@ interface AccountFrame {
 async function examineAccount(
   account: LoadedConfig,
   { request, configOption, contracts }: AccountFrame,
-): Promise<readonly Finding[]> {
+): Promise<readonly CheckFinding[]> {
   const { config } = account
   const keys = examineKeys(config, request)
   const access = isEmbedded(config) ? undefined : accessTo(config, keys.credentials)
@@ -186,8 +186,7 @@ async function examineAccount(
   ]
 }
 
-/** The steps of prices and sizes that a start would refuse. */
-function examineGrids(account: LoadedConfig): readonly Finding[] {
+function examineGrids(account: LoadedConfig): readonly CheckFinding[] {
   const failure = findStoredGridFailure(account)
   if (failure === undefined) return []
   const { instrument = '', journal = '', configuration = '' } = failure.facts
@@ -195,7 +194,7 @@ function examineGrids(account: LoadedConfig): readonly Finding[] {
   return [finding('fail', 'instruments', found, failure.hint ?? '')]
 }
 
-async function examineDaemon(config: DaemonConfig): Promise<readonly Finding[]> {
+async function examineDaemon(config: DaemonConfig): Promise<readonly CheckFinding[]> {
   const socket = findSocket(config)
   if (socket === undefined || objectToPath(socket) !== undefined) return []
   const pids = listHeldDirectories(config.state.directory)
@@ -216,7 +215,7 @@ async function examineDaemon(config: DaemonConfig): Promise<readonly Finding[]> 
 }
 
 interface Keys {
-  readonly findings: readonly Finding[]
+  readonly findings: readonly CheckFinding[]
   readonly credentials: ApiCredentials | undefined
 }
 

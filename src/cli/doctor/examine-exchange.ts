@@ -22,18 +22,16 @@ import { headlineOf } from '../../lib/failure.ts'
 import type { ForwardProxy } from '../../lib/net/proxy.ts'
 import { stepAbove, stepBelow } from '../../lib/grid.ts'
 import { systemTimers } from '../../lib/timers.ts'
-import { type Finding, finding, ok } from '../process/finding.ts'
+import { type CheckFinding, finding, ok } from '../process/finding.ts'
 
 const SAMPLES = 4
 const POSITIONS_MAX = 5
-/** The daemon corrects it, but a person should look at the clock. */
 const OFFSET_WARN_MS = 1000
 
-/** The document has no call for it. */
+/** The API has no call for this. */
 const changeAtExchange = (what: string): string =>
   `change the ${what} on the exchange's page or in its app (docs/exchange.md)`
 
-/** No endpoint shows these. */
 const BY_ORDERS = 'or let `intentd accept` try it in the demo environment'
 
 const MODE_UNSEEN = finding(
@@ -70,7 +68,7 @@ export async function examineExchange(
   account: LoadedConfig,
   credentials: ApiCredentials | undefined,
   contracts: ContractsAnswer | undefined,
-): Promise<readonly Finding[]> {
+): Promise<readonly CheckFinding[]> {
   const { config } = account
   const baseUrl = config.exchange.baseUrl ?? config.simulator?.market.live?.baseUrl
   if (baseUrl === undefined) {
@@ -126,7 +124,7 @@ async function reach(
   client: ExchangeClient,
   table: TickerTable,
   { config, baseUrl, proxy }: ReachAttempt,
-): Promise<Finding> {
+): Promise<CheckFinding> {
   const way = describeWay(config, baseUrl)
   for (let count = 0; count < SAMPLES; count++) {
     const answer = await client.readTickers(table, config.account.productType)
@@ -143,7 +141,7 @@ async function reach(
   return ok('exchange', `${baseUrl} answers${way}`)
 }
 
-function judgeClock(offset: ExchangeClock): Finding {
+function judgeClock(offset: ExchangeClock): CheckFinding {
   const found = `the exchange's clock is ${offset.offsetMs} ms ahead of this machine's`
   if (!offset.isMeasured) {
     return finding(
@@ -167,15 +165,15 @@ async function examineAccount(
   client: ExchangeClient,
   config: DaemonConfig,
   credentials: ApiCredentials | undefined,
-): Promise<readonly Finding[]> {
+): Promise<readonly CheckFinding[]> {
   if (credentials === undefined) {
     return [
       finding('notChecked', 'key accepted', 'there is no key to show', 'see keys'),
       MODE_UNSEEN,
     ]
   }
-  let mode: Finding | undefined
-  const margin: Finding[] = []
+  let mode: CheckFinding | undefined
+  const margin: CheckFinding[] = []
   for (const instrument of [...toInstruments(config).values()].slice(0, POSITIONS_MAX)) {
     const answer = await client.readPosition({ instrument })
     if (answer.kind !== 'accepted')
@@ -187,11 +185,11 @@ async function examineAccount(
   return [accepted, mode ?? MODE_UNSEEN, ...margin, await examineTier(client, config)]
 }
 
-/** Only copy traders have this summary, and fewer batches a second. */
+/** Only copy traders have this summary. Their limits are lower. */
 async function examineTier(
   client: ExchangeClient,
   { account: { tier } }: DaemonConfig,
-): Promise<Finding> {
+): Promise<CheckFinding> {
   const answer = await client.call('copyOrderTotalDetail', {})
   const isKnown =
     answer.kind === 'accepted' || (answer.kind === 'refused' && answer.class === 'definite')
@@ -215,7 +213,7 @@ async function examineTier(
       )
 }
 
-function judgeRefusal(answer: RefusedAnswer | UnknownAnswer, config: DaemonConfig): Finding {
+function judgeRefusal(answer: RefusedAnswer | UnknownAnswer, config: DaemonConfig): CheckFinding {
   const { code, message } = answer
   if (refusesKeys(answer) || isForbidden(answer)) {
     const refusal = toRefusal(answer, config)
@@ -227,7 +225,7 @@ function judgeRefusal(answer: RefusedAnswer | UnknownAnswer, config: DaemonConfi
 function judgeMode(
   { rows, symbol }: PositionReading,
   { account }: DaemonConfig,
-): Finding | undefined {
+): CheckFinding | undefined {
   const is = rows.find(({ positionMode }) => positionMode !== undefined)?.positionMode
   if (is === undefined) return undefined
   return is === account.positionMode
@@ -240,8 +238,8 @@ function judgeMode(
       )
 }
 
-/** A position with another margin mode or leverage would not grow. */
-function judgeMargin({ rows, symbol }: PositionReading, config: DaemonConfig): Finding[] {
+/** The exchange refuses to add to a position in another margin mode or at another leverage. */
+function judgeMargin({ rows, symbol }: PositionReading, config: DaemonConfig): CheckFinding[] {
   const { marginMode: wanted } = config.account
   const { leverage } = toInstruments(config).get(symbol) ?? {}
   const mode = rows.find(
@@ -277,7 +275,7 @@ function judgeMargin({ rows, symbol }: PositionReading, config: DaemonConfig): F
 function judgeContracts(
   account: LoadedConfig,
   answer: ContractsAnswer | undefined,
-): readonly Finding[] {
+): readonly CheckFinding[] {
   if (answer === undefined) return []
   const remarks = listContractRemarks(account, answer)
   if (remarks.length === 0 && answer.now === undefined) return []
@@ -287,8 +285,8 @@ function judgeContracts(
   )
 }
 
-/** A price on the grid proves nothing. */
-function judgePrecision(table: TickerTable, config: DaemonConfig): Finding {
+/** A price that fits the tick proves nothing: only one that does not is a finding. */
+function judgePrecision(table: TickerTable, config: DaemonConfig): CheckFinding {
   for (const { symbol, tick } of toInstruments(config).values()) {
     const price = PRICE_COLUMNS.map((column) => table.read(symbol, column)).find(
       (one) => one > 0 && stepBelow(tick, one) !== stepAbove(tick, one),

@@ -33,7 +33,7 @@ import {
   ownerOf,
   type FilesRead,
 } from '../process/trusted-files.ts'
-import { finding, ok, type Finding } from '../process/finding.ts'
+import { finding, ok, type CheckFinding } from '../process/finding.ts'
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 
@@ -43,7 +43,10 @@ const ROOM_FACTOR = 10
 
 const NODE_MAJOR = 24
 
-export function examineRuntime(version: string, platform: NodeJS.Platform): readonly Finding[] {
+export function examineRuntime(
+  version: string,
+  platform: NodeJS.Platform,
+): readonly CheckFinding[] {
   const node =
     Number(version.slice(1).split('.')[0]) === NODE_MAJOR
       ? ok('node', version)
@@ -56,7 +59,7 @@ export function examineRuntime(version: string, platform: NodeJS.Platform): read
   return [node, examineSystem(platform)]
 }
 
-export async function examineBinary(isListRequired: boolean): Promise<Finding> {
+export async function examineBinary(isListRequired: boolean): Promise<CheckFinding> {
   const what = 'node, binary'
   try {
     const { kind, path, sha256, from } = await examineNodeBinary()
@@ -81,7 +84,7 @@ export async function examineBinary(isListRequired: boolean): Promise<Finding> {
   }
 }
 
-function examineSystem(platform: NodeJS.Platform): Finding {
+function examineSystem(platform: NodeJS.Platform): CheckFinding {
   if (platform === 'linux') return ok('system', platform)
   if (platform === 'darwin')
     return finding(
@@ -98,7 +101,7 @@ function examineSystem(platform: NodeJS.Platform): Finding {
   )
 }
 
-export function examineOwner(config: DaemonConfig, own: JournalWriter): readonly Finding[] {
+export function examineOwner(config: DaemonConfig, own: JournalWriter): readonly CheckFinding[] {
   const what = 'journal, keys'
   const { directory } = config.state
   try {
@@ -133,8 +136,10 @@ function readNoted(file: string): JournalWriter | undefined {
   }
 }
 
-/** A start refuses the same. */
-export function examineFiles(config: DaemonConfig, request: SecretsRequest): readonly Finding[] {
+export function examineFiles(
+  config: DaemonConfig,
+  request: SecretsRequest,
+): readonly CheckFinding[] {
   if (process.geteuid === undefined) {
     return [
       finding(
@@ -155,7 +160,7 @@ export function examineFiles(config: DaemonConfig, request: SecretsRequest): rea
   ]
 }
 
-function judgeTrust(read: FilesRead, trust: FileTrust): Finding {
+function judgeTrust(read: FilesRead, trust: FileTrust): CheckFinding {
   const faults = findFaults([read], trust)
   const { what, files } = read
   if (faults.length === 0)
@@ -171,7 +176,7 @@ function judgeTrust(read: FilesRead, trust: FileTrust): Finding {
   )
 }
 
-function ofOtherUser(user: number): Finding {
+function ofOtherUser(user: number): CheckFinding {
   return finding(
     'warn',
     'user',
@@ -185,7 +190,7 @@ const PRIVATE: Readonly<Record<string, string>> = {
   'state directory': 'chmod 700',
 }
 
-function objectToReaders({ what, files: [path = ''] }: FilesRead): Finding | undefined {
+function objectToReaders({ what, files: [path = ''] }: FilesRead): CheckFinding | undefined {
   const command = PRIVATE[what]
   const mode = modeOf(path)
   if (command === undefined || mode === undefined || (mode & MODE_OTHERS) === 0) return undefined
@@ -201,7 +206,7 @@ function modeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.mode
 }
 
-export function examineDisk({ state: { directory, freeBytesMin } }: DaemonConfig): Finding {
+export function examineDisk({ state: { directory, freeBytesMin } }: DaemonConfig): CheckFinding {
   const place = nearestFolder(directory)
   try {
     accessSync(place, constants.W_OK)
@@ -223,7 +228,7 @@ export function examineDisk({ state: { directory, freeBytesMin } }: DaemonConfig
   }
 }
 
-export function examineSocket(config: DaemonConfig): Finding {
+export function examineSocket(config: DaemonConfig): CheckFinding {
   const socket = join(stateDirectoryOf(config, { files: [], speed: undefined }), CONTROL_SOCKET)
   const found = `${socket}: ${Buffer.byteLength(socket)} bytes, ${SOCKET_PATH_MAX} at most`
   return objectToPath(socket) === undefined
@@ -234,7 +239,7 @@ export function examineSocket(config: DaemonConfig): Finding {
 export async function examinePort({
   control: { host, port },
   state,
-}: Pick<DaemonConfig, 'control' | 'state'>): Promise<readonly Finding[]> {
+}: Pick<DaemonConfig, 'control' | 'state'>): Promise<readonly CheckFinding[]> {
   return examineListening('control', { host, port }, state)
 }
 
@@ -243,7 +248,7 @@ export async function examineListening(
   section: string,
   { host, port }: { readonly host: string; readonly port: number | undefined },
   { directory }: Pick<DaemonConfig['state'], 'directory'>,
-): Promise<readonly Finding[]> {
+): Promise<readonly CheckFinding[]> {
   if (port === undefined || port === 0) return []
   const what = `${section} port`
   const reason = await whyTaken(host, port)
@@ -255,14 +260,11 @@ export async function examineListening(
   return [finding('warn', what, `${address}: ${reason}`, hint)]
 }
 
-/**
- * The system releases a dead process's locks. @param access absent without an exchange outside, or
- * without a key
- */
+/** @param access absent without an exchange outside, or without a key */
 export function examineLocks(
   { state: { directory } }: DaemonConfig,
   access: ExchangeAccess | undefined,
-): readonly Finding[] {
+): readonly CheckFinding[] {
   const holders = listHolders(directory)
   const held = holders.map(nameHolder).join('; ')
   const trader = access && readAccountHolder(access)
@@ -283,7 +285,7 @@ export function examineLocks(
   ]
 }
 
-function otherTrader(trader: LockHolder): Finding {
+function otherTrader(trader: LockHolder): CheckFinding {
   const advice =
     'stop it, or give this configuration an account of its own: `run` refuses while it trades'
   return finding(
@@ -294,7 +296,7 @@ function otherTrader(trader: LockHolder): Finding {
   )
 }
 
-function examineAccountLocks(): Finding {
+function examineAccountLocks(): CheckFinding {
   const places = accountLocks()
   const writable = places.filter((place) => isWritable(nearestFolder(place)))
   if (writable.length > 0) return ok('account lock', `can be made in ${writable.join(' and ')}`)
@@ -319,9 +321,8 @@ const LIST = new URL('../../../deploy/node-checksums.txt', import.meta.url)
 const BROUGHT = /[/\\]node_modules[/\\]node-(?:bin-)?(?:linux|darwin|win)-\w+[/\\]/
 
 /**
- * - `listed`: equals the package of that name and version.
- * - `changed`: lies in such a package, but differs.
- * - `other`: unknown, such as the system's Node.
+ * `listed` equals the package of that name and version, `changed` lies in one and differs, `other`
+ * is any other, such as the Node of the system.
  */
 interface NodeBinary {
   readonly kind: 'listed' | 'changed' | 'other'

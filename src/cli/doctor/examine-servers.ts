@@ -15,16 +15,16 @@ import { differencesOf, type JournalWriter } from '../../journal/journal-writer.
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { adviseCertificate, COPY_IN_VARIABLE } from '../../lib/net/certificate.ts'
 import type { Secret } from '../../lib/secret.ts'
-import { type Finding, finding, ok } from '../process/finding.ts'
+import { type CheckFinding, finding, ok } from '../process/finding.ts'
 
-/** Shared limits are tested with no older one. */
+/** The oldest version with which shared limits are tested. */
 const REDIS_MIN = 7
 
 export async function examineServers(
   config: DaemonConfig,
   request: SecretsRequest,
   { configOption, own }: { readonly configOption: string; readonly own: JournalWriter },
-): Promise<readonly Finding[]> {
+): Promise<readonly CheckFinding[]> {
   return [
     ...(await examineJournalServer(config, request, { configOption, own })),
     ...(await examineRedis(config, request)),
@@ -35,7 +35,7 @@ async function examineJournalServer(
   config: DaemonConfig,
   request: SecretsRequest,
   { configOption, own }: { readonly configOption: string; readonly own: JournalWriter },
-): Promise<readonly Finding[]> {
+): Promise<readonly CheckFinding[]> {
   const { journal } = config
   if (journal === undefined) return []
   try {
@@ -63,8 +63,7 @@ async function examineJournalServer(
   }
 }
 
-/** They may have changed since the writer's start. */
-function judgeSetup(differs: readonly string[], by: string): readonly Finding[] {
+function judgeSetup(differs: readonly string[], by: string): readonly CheckFinding[] {
   if (differs.length === 0) return []
   return [
     finding(
@@ -86,7 +85,7 @@ const NOT_IN_FLEET = finding(
 function judgeDurability(server: {
   readonly isReplicated: boolean
   readonly isSynchronised: boolean
-}): Finding {
+}): CheckFinding {
   if (!server.isSynchronised)
     return finding(
       'fail',
@@ -107,7 +106,7 @@ function judgeDurability(server: {
       )
 }
 
-function judgeCommit(commitMs: number, config: DaemonConfig): Finding {
+function judgeCommit(commitMs: number, config: DaemonConfig): CheckFinding {
   const found = `a commit took ${commitMs} ms; beyond ${commitMsMaxOf(config)} ms orders are dropped`
   return isNearlyLate(commitMs, config)
     ? finding(
@@ -122,7 +121,7 @@ function judgeCommit(commitMs: number, config: DaemonConfig): Finding {
 async function examineRedis(
   config: DaemonConfig,
   request: SecretsRequest,
-): Promise<readonly Finding[]> {
+): Promise<readonly CheckFinding[]> {
   const { shared } = config.exchange
   if (shared === undefined) return []
   const { redis } = shared
@@ -136,7 +135,7 @@ async function examineRedis(
   }
 }
 
-function judgeRedis(url: string, { version, isReplica }: ProbedRedis): Finding {
+function judgeRedis(url: string, { version, isReplica }: ProbedRedis): CheckFinding {
   const what = 'shared limits'
   const found = `${url} answers (version ${version})`
   if (isReplica)
@@ -156,7 +155,7 @@ function judgeRedis(url: string, { version, isReplica }: ProbedRedis): Finding {
   return ok(what, `${found}, and takes the script that shares`)
 }
 
-function failedAt(what: string, url: string, error: unknown): Finding {
+function failedAt(what: string, url: string, error: unknown): CheckFinding {
   return finding(
     'fail',
     what,

@@ -1,15 +1,14 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { SecretsRequest } from '../../config/secrets.ts'
 import { formatProblem } from '../../config/yaml/problem.ts'
-import { type Finding, finding, ok } from '../process/finding.ts'
+import { type CheckFinding, finding, ok } from '../process/finding.ts'
 import { listSignalProblems } from '../process/full-check.ts'
 import { examineListening } from './examine-machine.ts'
 
-/** A start refuses the same secrets. */
 export async function examineSignals(
   config: Pick<DaemonConfig, 'signals' | 'state'>,
   request: SecretsRequest,
-): Promise<readonly Finding[]> {
+): Promise<readonly CheckFinding[]> {
   const { signals, state } = config
   if (signals === undefined) return []
   const problems = listSignalProblems(config, request)

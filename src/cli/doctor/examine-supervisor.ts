@@ -2,13 +2,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { messageOf } from '../../lib/failure.ts'
-import { type Finding, finding, ok } from '../process/finding.ts'
+import { type CheckFinding, finding, ok } from '../process/finding.ts'
 
 const ECOSYSTEM_FILE = 'ecosystem.config.cjs'
 const UNIT_FILE = 'intentd.service'
 const SYSTEM_UNITS = '/etc/systemd/system'
 
-/** No restart helps with this exit code. */
 const EXIT_CONFIGURATION = 78
 
 interface Pm2App {
@@ -25,8 +24,8 @@ export interface SupervisorRequest {
   readonly systemUnits?: string
 }
 
-/** A running pm2 may use older files. */
-export function examineSupervisors(request: SupervisorRequest): readonly Finding[] {
+/** Reads the files; a running pm2 may still use older ones. */
+export function examineSupervisors(request: SupervisorRequest): readonly CheckFinding[] {
   const { cwd, stopMs, systemUnits = SYSTEM_UNITS } = request
   const ecosystem = join(cwd, ECOSYSTEM_FILE)
   const units = [join(cwd, UNIT_FILE), join(systemUnits, UNIT_FILE)].filter((path) =>
@@ -44,7 +43,7 @@ export function examineSupervisors(request: SupervisorRequest): readonly Finding
   ]
 }
 
-function examinePm2(path: string, stopMs: number): Finding {
+function examinePm2(path: string, stopMs: number): CheckFinding {
   try {
     const { apps = [] } = createRequire(import.meta.url)(path) as {
       readonly apps?: readonly Pm2App[]
@@ -73,7 +72,7 @@ function faultsOfApp(app: Pm2App, stopMs: number): readonly string[] {
   ]
 }
 
-function examineUnit(path: string, stopMs: number): Finding {
+function examineUnit(path: string, stopMs: number): CheckFinding {
   const settings = readUnit(path)
   if (settings === undefined)
     return finding('notChecked', 'systemd', `${path} cannot be read`, 'run it as root')
@@ -112,7 +111,7 @@ function toEntry(match: readonly string[] | undefined): [string, string][] {
   return match === undefined ? [] : [[match[0] ?? '', (match[1] ?? '').trim()]]
 }
 
-/** Infinity: no limit; 0 for anything unreadable, which is below every limit. */
+/** Infinity without a limit; 0, which is below every limit, for an unreadable text. */
 function toSeconds(text: string): number {
   if (text === 'infinity' || text === '0') return Number.POSITIVE_INFINITY
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s*(h|min|m|ms|s)?(?=\s|\d|$)/g)]
@@ -120,7 +119,7 @@ function toSeconds(text: string): number {
   return parts.reduce((sum, [, count, name = 's']) => sum + Number(count) * (unit[name] ?? 1), 0)
 }
 
-function judge(what: string, path: string, faults: readonly string[]): Finding {
+function judge(what: string, path: string, faults: readonly string[]): CheckFinding {
   if (faults.length === 0) return ok(what, `${path} fits a stop and an exit with 78`)
   return finding(
     'fail',

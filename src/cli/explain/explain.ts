@@ -19,7 +19,6 @@ import type { ConfigOptions, DaemonConfig } from '../../config/load-config.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
 const HOUR_MS = 3_600_000
-/** The first counts in which something happened. */
 const SINCE_MS = [600_000, 2 * HOUR_MS, 24 * HOUR_MS, 168 * HOUR_MS]
 const EXIT_NOTHING = 1
 
@@ -95,12 +94,11 @@ function storiesOf(
   const order = explainOrder(frame, subject)
   const found = order === undefined ? explainKey(frame, subject) : [order]
   if (found.length > 0 || !SYMBOL.test(subject)) return found
-  // A universe judges also what it never took in.
+  // A universe also judges instruments that it never took in.
   const judged = explainLately(frame, subject, since)
   return judged.moments.some(({ what }) => !OF_ACCOUNT.has(what)) ? [judged] : []
 }
 
-/** They stand in the story of any symbol. */
 const OF_ACCOUNT: ReadonlySet<string> = new Set([
   'started',
   'reload',
@@ -109,13 +107,11 @@ const OF_ACCOUNT: ReadonlySet<string> = new Set([
   ...TRADING_MODES,
 ])
 
-/** Chats and assistants must take an answer whole. */
 const STORIES_MAX = 10
 const STORY_CHARS_MAX = 10_000
 const LONE_STORY_CHARS_MAX = 100_000
 const MOMENT_CHARS = 100
 
-/** The verdict says how many are left out. */
 export function shortenStory(
   story: Explanation,
   { limit, charsMax }: { readonly limit: number; readonly charsMax: number },

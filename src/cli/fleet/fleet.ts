@@ -34,7 +34,6 @@ const CLEAR_SCREEN = '\u001B[2J\u001B[H'
 const INDENT = '  '
 /** Members report at each renewal of their lease, every 75 s at most. */
 const SHOWN_WITHIN_MS = 90_000
-/** Workers report every 10 s; a machine's end is not noticed earlier. */
 const WORKER_SHOWN_WITHIN_MS = 30_000
 const ALERTS_LISTED = 50
 const ALERTS_READ_MAX = 1000
@@ -142,7 +141,6 @@ async function showFleet(
   for (;;) {
     const { text, code } = await describeDatabase({ name, reader }, { json, isWatched })
     screen.write(name, text, isWatched)
-    // The reader has gone.
     if (!isWatched || process.stdout.errored) return code
     const everyMs = watch === true ? WATCH_MS : watch
     await new Promise<void>((resolve) => systemTimers.after(everyMs, resolve))
@@ -296,10 +294,7 @@ export interface FleetDatabase<Reader> {
   readonly reader: Reader
 }
 
-/**
- * A journal in a file is listed with the command that shows it. @returns the worst exit code
- * @throws the error of the only database; Failure FLEET_IMPOSSIBLE
- */
+/** @returns the worst exit code @throws the error of the only database; Failure FLEET_IMPOSSIBLE */
 export async function lookAtDatabases(
   options: ConfigOptions & { readonly url?: string | undefined },
   look: (database: FleetDatabase<FleetReader>) => Promise<number>,

@@ -9,9 +9,9 @@ import { age } from '../process/table.ts'
 import { HOLDER } from '../operator/server-kill.ts'
 
 const LOOK_MS = 250
-/** A supervisor restarts a writer within this time. */
+/** A supervisor has restarted a writer by then. */
 const NOBODY_AFTER_MS = 10_000
-/** Nothing restarts such an account, so the kill does not wait. */
+/** An account without a writer for so long is not waited for. */
 const UNUSED_AFTER_MS = 60_000
 const EXIT_NOT_PROVED = 75
 
@@ -24,7 +24,10 @@ export interface KillFleetOptions {
   readonly print: (text: string) => void
 }
 
-/** `proved`: nothing rests. `none`: it never traded. `failed`: it will not be proved now. */
+/**
+ * `proved` says that nothing rests, `none` that the account never traded, `failed` that no proof
+ * will come now.
+ */
 export interface KillOutcome {
   readonly kind: 'proved' | 'none' | 'waiting' | 'failed'
   readonly text: string
@@ -70,7 +73,6 @@ async function killFleet(options: KillFleetOptions): Promise<number> {
   for (;;) {
     const tookMs = clock.monotonic() - begunAt
     try {
-      // The connection may be slow and the accounts many.
       trouble = await options.reader.orderKills(options.order, noted)
       fleet = await options.reader.read()
     } catch (error) {
@@ -187,7 +189,6 @@ function describeEnd({ state, holder, leaseLeftMs }: FleetAccount): string {
     : `the lease of ${holder} ran out${ago}`
 }
 
-/** From here nothing proves that the account has no resting orders. */
 const UNUSED =
   '. Out of use? Such a journal is named until a kill of it was proved, or its schema is dropped (docs/scaling.md)'
 
@@ -212,7 +213,7 @@ interface KillReport {
   readonly print: (text: string) => void
 }
 
-/** The operator waits for the kill, and repeating would fail the same way. */
+/** Repeating would fail the same way, so the trouble is said at once. */
 function reportRefusal(trouble: string, print: (text: string) => void): number {
   print(`NOT killed: nothing was ordered, since the server cannot be asked: ${trouble}`)
   print('  mend that and say it again; without the server: `intentd kill` on each machine')

@@ -47,7 +47,7 @@ import { durationOption, assertDatabase, repeatOptions } from '../process/option
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
 const SEEN_WITHIN_MS = 5000
-/** A request in flight must expire first. */
+/** A request in flight must expire before a proof. */
 const CLEAN_WITHIN_MS = 120_000
 const EXIT_NOT_PROVED = 75
 
@@ -78,7 +78,7 @@ export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
     })
 }
 
-/** All kills are ordered before any is waited for; each database delays only its own accounts. */
+/** Orders all kills before it waits for any. A slow database delays only its own accounts. */
 async function killAll(options: KillOptions): Promise<number> {
   const { reason, wait } = options
   const order = { reason, by: operatorName() }
@@ -101,7 +101,7 @@ async function killAll(options: KillOptions): Promise<number> {
     await collectCode(codes, () => killHere({ ...own, reason, wait }))
   }
   await cancelling
-  // Requests in flight during the first cancel may rest by now.
+  // An order that was in flight during the first cancel may rest by now.
   if ((await ofDatabases) !== 0) await Promise.all(served.map(cancelServed))
   return Math.max(...codes)
 }
@@ -134,7 +134,7 @@ async function collectCode(codes: number[], act: () => Promise<number> | number)
   return code
 }
 
-/** The account's daemon, perhaps elsewhere, gives the proof. */
+/** Cancels at once; the proof comes from the daemon of the account, perhaps elsewhere. */
 async function cancelServed({ config, own }: FleetConfig): Promise<void> {
   if (config.exchange.baseUrl === undefined) return
   const say = (text: string): void => print(`${config.name}: ${text}`)
@@ -159,7 +159,9 @@ async function cancelServed({ config, own }: FleetConfig): Promise<void> {
   }
 }
 
-/** Without `-c`, if its daemon does not run, the only other one of the folder is killed. */
+/**
+ * If no `-c` is given and that daemon does not run, the only other daemon of the folder is meant.
+ */
 export async function killHere(options: KillOptions): Promise<number> {
   const places = listRunningPlaces(options)
   const others = listOtherDaemons(loadForAll(options))
@@ -231,7 +233,6 @@ async function kill({ reason, wait, ...options }: KillOptions): Promise<number> 
   return 0
 }
 
-/** The daemon that saw the kill may have ended or hang. */
 async function printUnproved(config: DaemonConfig): Promise<void> {
   const socket = findSocket(config)
   if (socket === undefined) {
@@ -291,7 +292,6 @@ async function cancelHere(config: DaemonConfig, request: ConfigRequest): Promise
   return EXIT_NOT_PROVED
 }
 
-/** Under systemd only the daemon has the keys. */
 function findMissingKeys(config: DaemonConfig, { cwd }: ConfigRequest): string | undefined {
   try {
     loadCredentials(config, { cwd })
@@ -302,7 +302,6 @@ function findMissingKeys(config: DaemonConfig, { cwd }: ConfigRequest): string |
   }
 }
 
-/** The present file must still mean the same account. */
 function isOf({ environment, account, exchange }: DaemonConfig, request: ConfigRequest): boolean {
   const now = readConfig(request).loaded?.config
   return isDeepStrictEqual(
@@ -320,7 +319,6 @@ function cancelOnce(
   return callForAnswer([...words, '--config', file, ...set], processFrame())
 }
 
-/** The answer depends on the exchange. */
 function restsNothing(answer: Answer<ShownAnswer> | undefined): boolean {
   if (answer?.kind === 'refused') return answer.topic === 'orderGone'
   if (answer?.kind !== 'accepted') return false

@@ -7,18 +7,19 @@ import { getRequestListener } from '@hono/node-server'
 import { createMcpHandler, McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { type Power, powerOf } from '../../control/powers.ts'
+import { describeJournalPlace, type JournalPlace } from '../../domain/journal-place.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 import { objectToPath, shortPath } from '../../lib/net/socket-path.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { systemTimers } from '../../lib/timers.ts'
-import { runVerb, type VerbRun } from '../process/run-verb.ts'
+import { OUTPUT_CHARS_MAX, runVerb, type VerbRun } from '../process/run-verb.ts'
 import { listStoredReports, readStoredReport } from './stored-reports.ts'
 import { type AgentTool, type NamedConfig, toConfigWords, toolsFor } from './agent-tools.ts'
 
 const DOCS = fileURLToPath(new URL('../../../docs/', import.meta.url))
 
-/** Patient commands get the processor time that trading leaves: minutes on a busy machine. */
+/** Patient commands run at lower priority, so they take minutes on a busy machine. */
 const WITHIN_MS: Readonly<Record<Power, number>> = {
   look: 300_000,
   research: 600_000,
@@ -39,10 +40,11 @@ export interface AgentServerOptions {
   readonly version: string
   readonly config: NamedConfig
   readonly powers: ReadonlySet<Power>
-  /** For the journal: who asks, by which way. */
   readonly by: string
-  /** Runs a command. Default: in a process of its own. */
+  /** Default: runs the command in a process of its own. */
   readonly run?: typeof runVerb
+  /** @returns undefined if the command has to be run */
+  readonly askDaemon?: (path: string) => Promise<unknown>
 }
 
 const answerSchema = z.object({
@@ -58,7 +60,7 @@ const answerSchema = z.object({
 
 type AgentAnswer = z.infer<typeof answerSchema>
 
-/** Without an answer, and for several accounts, it is a text. */
+/** Data are text for a command that fails, and for several accounts. */
 function answerSchemaOf({ isText, data }: AgentTool): z.ZodType {
   const printed = isText
     ? z.string()
@@ -70,8 +72,8 @@ function answerSchemaOf({ isText, data }: AgentTool): z.ZodType {
 }
 
 /**
- * Makes servers of the Model Context Protocol over the commands that the configuration allows: one
- * for standard input and output, one for each request by HTTP. All of them share one limit.
+ * Makes a server for standard input and output, or one for each request by HTTP. All of them share
+ * one limit of commands.
  */
 export function createAgentServers(options: AgentServerOptions): () => McpServer {
   const { version, powers } = options
@@ -90,17 +92,14 @@ export function createAgentServers(options: AgentServerOptions): () => McpServer
   }
 }
 
-interface ToolFrame {
-  readonly config: NamedConfig
-  readonly by: string
-  readonly run?: typeof runVerb
+interface ToolFrame extends AgentServerOptions {
   readonly turns: Turns
 }
 
 function addTool(
   server: McpServer,
   tool: AgentTool,
-  { config, by, turns, run: runCommand = runVerb }: ToolFrame,
+  { config, by, turns, run: runCommand = runVerb, askDaemon }: ToolFrame,
 ): void {
   const { name, verb, description, input } = tool
   const power = powerOf(verb)
@@ -121,19 +120,18 @@ function addTool(
         const params = { progressToken: token, progress: seconds, message: `intentd ${name} runs` }
         await mcpReq.notify({ method: 'notifications/progress', params })
       })
-      const run = await turns
-        .take(power, () =>
-          runCommand({
-            words,
-            withinMs: tool.withinMs ?? WITHIN_MS[power],
-            by,
-            // The daemon's processor comes first; what makes the account safer does too.
-            isPatient: power !== 'safer',
-            isOneCore: power === 'research',
-            signal: mcpReq.signal,
-          }),
-        )
-        .finally(endProgress)
+      const carryOut = async (): Promise<VerbRun> =>
+        (await readLive(tool, given, askDaemon)) ??
+        runCommand({
+          words,
+          withinMs: tool.withinMs ?? WITHIN_MS[power],
+          by,
+          // Trading comes first, and commands that make the account safer.
+          isPatient: power !== 'safer',
+          isOneCore: power === 'research',
+          signal: mcpReq.signal,
+        })
+      const run = await turns.take(power, carryOut).finally(endProgress)
       if (run === undefined) return refuse('such a command runs already: wait for its answer')
       const answer = toAnswer(tool, { words, at, run })
       const isError = hasFailed(tool, run)
@@ -146,7 +144,25 @@ function addTool(
   )
 }
 
-/** An assistant's host gives up after a minute without a message. */
+/** Spares the process of a command whose JSON the daemon answers. */
+async function readLive(
+  { path: toPath, data }: AgentTool,
+  given: unknown,
+  askDaemon: AgentServerOptions['askDaemon'],
+): Promise<VerbRun | undefined> {
+  const path = toPath?.(given)
+  const live = path === undefined ? undefined : await askDaemon?.(path)
+  if (live === undefined || data?.safeParse(live).success !== true) return undefined
+  const output = `${JSON.stringify(live, undefined, 2)}\n`
+  if (output.length > OUTPUT_CHARS_MAX) return undefined
+  const [first] = Array.isArray(live)
+    ? (live as readonly { readonly journal?: JournalPlace }[])
+    : []
+  const aside = first?.journal === undefined ? '' : `from ${describeJournalPlace(first.journal)}\n`
+  return { code: 0, output, aside, isCut: false }
+}
+
+/** Hosts of assistants give up after a minute without a message. */
 function everySome(report: (seconds: number) => Promise<void>): () => void {
   let seconds = 0
   let cancel = (): void => undefined
@@ -165,10 +181,10 @@ function refuse(text: string) {
   return { content: [{ type: 'text' as const, text }], isError: true }
 }
 
-/** The first line of a proposal; its exit code is that of a daemon that does not answer, too. */
+/** The exit code does not tell a proposal from a silent daemon. */
 const PROPOSED = /^proposal [0-9a-f]{6}: /m
 
-/** What check, plan and tests find is an answer, whatever the exit code says. */
+/** Findings of check, plan and tests are answers, whatever the exit code. */
 function hasFailed({ isText, verb }: AgentTool, { code, output }: VerbRun): boolean {
   if (code === undefined) return true
   if (isText !== true) return output === ''
@@ -199,18 +215,19 @@ function toAnswer(tool: AgentTool, { words, at, run }: Ran): AgentAnswer {
   }
 }
 
-/** A daemon of another version may answer otherwise: that is a text, too. */
 function parse(output: string, { data }: AgentTool): unknown {
   try {
     const found = parseBoundedJson(output)
     return data === undefined || data.safeParse(found).success ? found : output
   } catch {
-    // Several accounts are several texts.
+    // Several accounts print several documents.
     return output
   }
 }
 
-/** How many commands of a kind run at a time. What makes the account safer is never turned away. */
+/**
+ * Limits how many commands of a kind run at a time, and never those that make the account safer.
+ */
 class Turns {
   readonly #running: Record<Power, number> = { look: 0, research: 0, safer: 0, riskier: 0 }
   readonly #max: Readonly<Record<Power, number>> = {
@@ -243,7 +260,6 @@ function addPage(server: McpServer, file: string, title: string): void {
   }))
 }
 
-/** Backtests and sweeps leave them in the folder in which tools run, so the list changes. */
 function addReports(server: McpServer): void {
   const list = () => ({
     resources: listStoredReports(process.cwd()).map(({ kind, name, writtenAt }) => ({
@@ -267,8 +283,8 @@ const BODY_BYTES_MAX = 65_536
 const CONNECTIONS_MAX = 64
 
 /**
- * Serves assistants by streamable HTTP at a socket that only this user opens. The control port of
- * the daemon checks Host, Origin and token, and passes their requests on to it.
+ * Serves streamable HTTP at a socket of this user. The control port of the daemon checks Host,
+ * Origin and token, and passes requests on.
  */
 export class AgentListener {
   readonly #socket: string
@@ -279,7 +295,7 @@ export class AgentListener {
     this.#socket = socket
     this.#handler = createMcpHandler(create, {
       maxRequestBodySize: BODY_BYTES_MAX,
-      // No tool and no page changes while this process runs.
+      // No tool changes while this process runs, so nothing is subscribed.
       maxSubscriptions: 1,
     })
     const listen = getRequestListener((request) => this.#handler.fetch(request))
@@ -287,7 +303,7 @@ export class AgentListener {
     this.#server.maxConnections = CONNECTIONS_MAX
   }
 
-  /** Undefined: it listens. @throws the error of the file system */
+  /** @returns why it cannot listen, else undefined @throws the error of the file system */
   async start(): Promise<string | undefined> {
     const tooLong = objectToPath(this.#socket)
     if (tooLong !== undefined) return `${tooLong}; choose a shorter state.directory`

@@ -14,36 +14,36 @@ import { whatIfSchema } from '../../control/what-if-view.ts'
 
 export interface AgentTool<Input extends z.ZodType = z.ZodType> {
   readonly name: string
-  /** The command of the command line, whose power is the tool's. */
+  /** Its power is that of the tool. */
   readonly verb: OfferedVerb
   readonly description: string
   readonly input: Input
   readonly isText?: boolean
-  /** The JSON that it prints, where the control interface answers the same. */
+  /** Schema of the JSON, where the control interface answers the same. */
   readonly data?: z.ZodType
-  /** Absent: by its power. */
+  /** Default: by its power. */
   readonly withinMs?: number
+  /** Where the daemon answers what the command prints; undefined if only the command can. */
+  readonly path?: (input: z.output<Input>) => string | undefined
   words(input: z.output<Input>, config: ConfigWords): readonly string[]
 }
 
 export interface NamedConfig {
   readonly file: string
   readonly set: readonly string[]
-  /** Where an assistant may begin strategies; undefined: nowhere. */
+  /** Folder in which an assistant may begin strategies. */
   readonly strategies?: string | undefined
 }
 
-/** Some verbs take the configuration with `-c`, others as argument. */
 export interface ConfigWords {
   readonly asOption: readonly string[]
   readonly asArgument: readonly string[]
-  /** The folder in which an assistant may begin strategies. @throws Error if there is none */
+  /** @throws Error if assistants may begin no strategies */
   readonly drafts: () => string
-  /** The draft's own file, with the setting that keeps its code in the guard. @throws as above */
+  /** Adds the setting that keeps the code of the draft in the guard. @throws as `drafts` */
   readonly draft: (name: string) => Pick<ConfigWords, 'asOption' | 'asArgument'>
 }
 
-/** A name as the control interface takes it, which must not look like an option here. */
 const WORD = /^[A-Za-z0-9*_][A-Za-z0-9*_:.#@/-]*$/
 const word = text.min(1).regex(WORD)
 const named = orderFields.name.regex(WORD)
@@ -72,7 +72,9 @@ const reason = orderFields.reason.meta({
   description: 'why, in a sentence; it is kept in the journal',
 })
 
-/** Stays in the folder: elsewhere may be secrets, and errors show lines of the file. */
+/**
+ * Stays in the folder, because errors show lines of the file, and files elsewhere may be secret.
+ */
 const priceFile = z
   .string()
   .regex(/^(?:[A-Z0-9]{2,40}=)?(?!\.)[\w-][\w.-]*(?:\/(?!\.)[\w.-]+)*\.(?:csv|csv\.gz|json|jsonl)$/)
@@ -108,9 +110,8 @@ const play = {
   seed: z.int().min(0).max(4_294_967_295).optional(),
 }
 
-/** The types of strategies are checked too. */
 const CHECK_MS = 120_000
-/** A kill is done when it is proved. */
+/** A kill ends with its proof. */
 const KILL_MS = 150_000
 
 function tool<Input extends z.ZodType>(row: AgentTool<Input>): AgentTool {
@@ -158,7 +159,7 @@ function bookedWords(
   ]
 }
 
-/** Each is a command of intentd, so every way to ask gives the same figures. */
+/** Each tool is a command, so every way to ask gives the same figures. */
 export const AGENT_TOOLS: readonly AgentTool[] = [
   tool({
     name: 'status',
@@ -167,6 +168,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       'Everything at a glance: mode and reasons, ages of data, positions, orders, profit, equity, limits. Also from the journal where no daemon runs.',
     input: z.strictObject({}),
     data: statusSchema,
+    path: () => '/v1/status',
     words: (_, { asOption }) => ['--json', ...asOption],
   }),
   tool({
@@ -175,6 +177,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     description: 'What the account holds, which strategy holds it, and how far a liquidation is.',
     input: z.strictObject({}),
     data: z.array(positionSchema),
+    path: () => '/v1/positions',
     words: (_, { asOption }) => ['--json', ...asOption],
   }),
   tool({
@@ -183,6 +186,8 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     description: 'Orders that are not over, those of unknown outcome too.',
     input: z.strictObject({ symbol: symbol.optional(), strategy: strategy.optional() }),
     data: z.array(orderSchema),
+    path: (input) =>
+      input.symbol === undefined && input.strategy === undefined ? '/v1/orders' : undefined,
     words: (input, { asOption }) => [
       '--json',
       ...asOption,

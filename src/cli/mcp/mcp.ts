@@ -1,8 +1,10 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { listHeldDirectories } from '../../assembly/state/state-directory.ts'
 import { agentSocketOf, agentTokenFileOf } from '../../assembly/state/state-place.ts'
 import { type ConfigOptions, type DaemonConfig, toConfigRequest } from '../../config/load-config.ts'
 import type { Power } from '../../control/powers.ts'
+import { findSocket, withClient } from '../operator/find-daemon.ts'
 import { loadOperated } from '../operator/operated-config.ts'
 import { EXITS } from '../process/exit-codes.ts'
 import { print } from '../process/operator.ts'
@@ -33,7 +35,12 @@ async function serve(options: McpOptions, version: string): Promise<number> {
   if (agents.propose) powers.add('riskier')
   const { strategies } = agents
   const named = { file: resolve(cwd, file), set: options.set, strategies }
-  const served = { version, config: named, powers }
+  const served = {
+    version,
+    config: named,
+    powers,
+    askDaemon: (path: string) => askDaemon(config, path),
+  }
   if (options.http) return serveHttp(config, { ...served, by: 'agent mcp at the port' })
   // Loaded here, so that no other command pays for it.
   const { serveStdio } = await import('@modelcontextprotocol/server/stdio')
@@ -45,7 +52,21 @@ async function serve(options: McpOptions, version: string): Promise<number> {
   return 0
 }
 
-/** The daemon leads /mcp of its port to this process, so no assistant runs a command in its memory. */
+const LIVE_MS = 2000
+
+/**
+ * @returns undefined for several accounts or daemons, or if none answers: the command then says
+ * more
+ */
+async function askDaemon(config: DaemonConfig, path: string): Promise<unknown> {
+  const held = listHeldDirectories(config.state.directory)
+  const socket = findSocket(config)
+  if (config.accounts !== undefined || held.length !== 1 || socket === undefined) return undefined
+  const reply = await withClient(socket, (client) => client.read(path, LIVE_MS))
+  return reply.kind === 'answered' && reply.status === 200 ? reply.body : undefined
+}
+
+/** The daemon passes /mcp of its port on to this process, so no assistant uses its memory. */
 async function serveHttp(config: DaemonConfig, served: AgentServerOptions): Promise<number> {
   if (!config.control.agents.http) {
     print('assistants are not served at the port: set control.agents.http: true (docs/agents.md)')

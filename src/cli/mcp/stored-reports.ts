@@ -8,19 +8,17 @@ const FILE_BYTES_MAX = 32_000_000
 const TEXT_CHARS_MAX = 200_000
 /** Curves and lists of trades stay in the file. */
 const VALUES_MAX = 100
-/** Neither hidden nor a path. */
 const NAME = /^\w[\w.-]{0,199}$/
 
 const FILES: Readonly<Record<string, string>> = { backtests: 'report.json', sweeps: 'trials.csv' }
 
 export interface StoredReport {
-  /** `backtests` or `sweeps`, which is the folder's name too. */
+  /** Also the name of the folder: `backtests` or `sweeps`. */
   readonly kind: string
   readonly name: string
   readonly writtenAt: number
 }
 
-/** The newest first. */
 export function listStoredReports(folder: string): readonly StoredReport[] {
   return Object.keys(FILES)
     .flatMap((kind) =>
@@ -33,7 +31,7 @@ export function listStoredReports(folder: string): readonly StoredReport[] {
     .slice(0, LISTED_MAX)
 }
 
-/** Undefined: there is none of that name, or it is too large. */
+/** @returns undefined if there is none of that name, or it is too large */
 export function readStoredReport(
   folder: string,
   report: Pick<StoredReport, 'kind' | 'name'>,

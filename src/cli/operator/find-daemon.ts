@@ -29,10 +29,7 @@ export type Found<View> =
   | { readonly kind: 'found'; readonly view: View; readonly isLive: boolean }
   | { readonly kind: 'nothing'; readonly exitCode: number }
 
-/**
- * A remark says when the journal is read instead. @param stored makes the same view from the
- * journal
- */
+/** @param stored makes the view from the journal, if no daemon runs */
 export async function readDaemon<View>(
   options: ShowOptions,
   path: string,
@@ -56,7 +53,7 @@ export async function readDaemon<View>(
   return { kind: 'nothing', exitCode: explainReply(config, reply) }
 }
 
-/** A silent process is waited for once for all its accounts. */
+/** Waits once for a silent process, not for each of its accounts. */
 export class Silence {
   readonly #replies = new Map<number, ControlReply>()
 
@@ -126,7 +123,7 @@ export function explainReply(config: DaemonConfig, reply: ControlReply): number 
   return EXIT_SILENT
 }
 
-/** A broken account has no state, but its daemon reports why. */
+/** An account that is off holds no state; its daemon says why. */
 async function readBroken<View>(
   config: DaemonConfig,
   path: string,
@@ -177,7 +174,7 @@ async function readStored<View>(
     printOnce(`! ${move}`)
     return { kind: 'nothing', exitCode: EXIT_SILENT }
   }
-  // Most of a command's time goes into loading this.
+  // Loading this takes most of the time of a command.
   const { readStoredAccount } = await import('../../views/stored-account.ts')
   const account = readStoredAccount(config, file, systemClock)
   const whose = off === undefined ? 'no daemon runs: this' : 'this'

@@ -57,10 +57,7 @@ export function databaseOf({ url }: Pick<PostgresPlace, 'url'>): string {
   return `${host}${pathname}`
 }
 
-/**
- * A password in the address is accepted in emergencies, and never shown. The schema does not
- * matter, and the database may be a queue of sweeps.
- */
+/** Takes an address with a password, for emergencies. The schema does not matter. */
 export function placeOf(url: string): PostgresPlace {
   const bare = new URL(url)
   const given = bare.searchParams.get('password') ?? decodeURIComponent(bare.password)

@@ -28,9 +28,9 @@ export function addOperatedOptions(command: Command): Command {
 }
 
 /**
- * The running daemon's configuration counts if the file is broken. @throws ConfigError if no such
- * daemon is known, after printing the last ways to stop one; Failure STATE_NEVER_RAN,
- * STATE_AMBIGUOUS
+ * Takes the configuration of the running daemon if the file is broken.
+ * @throws ConfigError if no such daemon is known, after printing the last ways to stop one; Failure
+ * STATE_NEVER_RAN, STATE_AMBIGUOUS
  */
 export function loadOperated(options: ConfigOptions): DaemonConfig {
   const config = loadForAll(options)
@@ -51,7 +51,7 @@ export function listRunningPlaces(options: ConfigOptions): readonly string[] {
   return listHeldDirectories(loadForAll(options).state.directory)
 }
 
-/** One configuration with two markets is two accounts. */
+/** One configuration, run with two markets, is two accounts. */
 function assertOneRuns(directory: string): void {
   const held = listHeldDirectories(directory)
   if (held.length <= 1) return
@@ -87,9 +87,7 @@ export function loadForAll(options: ConfigOptions): DaemonConfig {
   }
 }
 
-/**
- * A comparison need not repeat the options of the daemon's start. @throws Failure STATE_AMBIGUOUS
- */
+/** Adds the options with which the daemon was started. @throws Failure STATE_AMBIGUOUS */
 export function asStarted(options: ConfigOptions): ConfigOptions & MarketOptions {
   const { file, cwd } = toConfigRequest(options)
   const running = findRunning(resolve(cwd, file))
@@ -126,9 +124,7 @@ function loadState(given: string): DaemonConfig {
   })
 }
 
-/**
- * Each simulated account has a directory below `state.directory`; the one that traded last counts.
- */
+/** Each simulated account has a directory below `state.directory`. The last that traded counts. */
 function readOfWorld(directory: string): DaemonConfig | undefined {
   const above = dirname(directory)
   const journal = findNewestJournal(above)
@@ -137,7 +133,6 @@ function readOfWorld(directory: string): DaemonConfig | undefined {
   return current === directory ? readOf(above) : undefined
 }
 
-/** The directory of one simulated account addresses it alone. */
 function readOneOfSeveral(directory: string): DaemonConfig | undefined {
   const above = dirname(directory)
   const held = listHeldDirectories(above)
@@ -146,7 +141,6 @@ function readOneOfSeveral(directory: string): DaemonConfig | undefined {
   return config && { ...config, state: { ...config.state, directory } }
 }
 
-/** The state may have been moved; its present place counts. */
 function readOf(directory: string): DaemonConfig | undefined {
   const config = readRunningConfig({ state: { directory } })
   return config && { ...config, state: { ...config.state, directory } }

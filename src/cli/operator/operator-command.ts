@@ -49,7 +49,7 @@ const READ_WITHIN_MS = 10_000
 const EXIT_NOT_DONE = 1
 const EXIT_USAGE = 64
 const EXIT_WAITING = 75
-/** A writer sees a kill at a renewal of its lease. */
+/** A writer learns of a kill when it renews its lease, four times in its term. */
 const RENEWALS = 4
 const UNCONFIGURED =
   'what a strategy holds that is not configured any more nothing closes (position.unattended at the start lists it): put it back, start again and flatten it, or close it by hand'
@@ -59,7 +59,9 @@ export interface CommandOptions extends ConfigOptions {
   readonly wait: number
 }
 
-type Order<Whole = ControlCommand> = Whole extends unknown ? Omit<Whole, 'reason' | 'by'> : never
+type OperatorOrder<Whole = ControlCommand> = Whole extends unknown
+  ? Omit<Whole, 'reason' | 'by'>
+  : never
 
 const ANY_SCOPE = "an instrument, a strategy (ID or strategy:ID), or '*' for the account"
 const SCOPES = {
@@ -81,7 +83,6 @@ export function addOperatorCommand(
     )
 }
 
-/** The strategy may order again what none holds. */
 export function addUnclaimedOption(command: Command): Command {
   return command.option(
     '--unclaimed',
@@ -102,14 +103,17 @@ function parseReason(text: string): string {
  * A release without a scope concerns the kill switch.
  * @returns the exit code
  */
-export async function commandDaemon(given: Order, options: CommandOptions): Promise<number> {
+export async function commandDaemon(
+  given: OperatorOrder,
+  options: CommandOptions,
+): Promise<number> {
   const config = loadOperated(options)
   const { directory } = config.state
   if (given.scope !== undefined && !isScope(given.scope)) return EXIT_USAGE
   const scopes = scopesAt(config)
   const order = withWholeScope(given, scopes)
   const isKnown = order.scope === undefined || scopes.includes(order.scope)
-  // Restricted scopes need not be configured any more.
+  // A restricted scope need not be configured any more.
   const isHeld = listHolders(directory).length > 0
   if (!isKnown && (order.kind !== 'release' || !isHeld))
     return printUnconfigured(config, String(order.scope))
@@ -149,8 +153,7 @@ export async function commandDaemon(given: Order, options: CommandOptions): Prom
       })
 }
 
-/** One table then says what adds risk. */
-function toControlOrder(order: Order): ControlOrder {
+function toControlOrder(order: OperatorOrder): ControlOrder {
   switch (order.kind) {
     case 'restrict':
     case 'flatten':
@@ -172,7 +175,7 @@ function toControlOrder(order: Order): ControlOrder {
   }
 }
 
-/** A standing kill has to end all the same. */
+/** Without a daemon here, a kill that stands on the server has to end all the same. */
 async function isForElsewhere(config: DaemonConfig, options: CommandOptions): Promise<boolean> {
   const killed = await findServerKill(config, options)
   if (killed === undefined) return false
@@ -182,7 +185,7 @@ async function isForElsewhere(config: DaemonConfig, options: CommandOptions): Pr
   return advice !== undefined
 }
 
-/** A later daemon may have reasons that no person has seen yet. */
+/** Nothing is left for a later daemon, which may have reasons that no person has seen. */
 function printUnreleased(directory: string): number {
   print(
     `not done: no daemon runs here (${directory}), and nothing was left for the next one: start it, look at what is restricted then, and release it`,
@@ -190,7 +193,6 @@ function printUnreleased(directory: string): number {
   return EXIT_WAITING
 }
 
-/** A later daemon may find another unheld part. */
 function printUnadopted(directory: string): number {
   print(
     `not done: no daemon runs here (${directory}), and only one that runs knows what no strategy holds`,
@@ -200,12 +202,12 @@ function printUnadopted(directory: string): number {
 
 interface PostedOrder {
   readonly file: string
-  readonly order: Order
+  readonly order: OperatorOrder
   readonly directory: string
   readonly withinMs: number
 }
 
-/** A kill switch is released when all kill files are gone. */
+/** A kill is over when all kill files are gone. */
 async function waitFor({ file, order, directory, withinMs }: PostedOrder) {
   const found: { answer?: CommandAnswer | undefined } = {}
   const isObeyed = (): boolean => {
@@ -219,7 +221,6 @@ async function waitFor({ file, order, directory, withinMs }: PostedOrder) {
   return { isObeyed: obeyed === true, answer: found.answer }
 }
 
-/** A takeover must not obey it later. */
 function printAtStandby(writer: string): number {
   const where = writer === '' ? '' : `, which is ${writer}`
   printResult(
@@ -280,14 +281,14 @@ function isScope(scope: Scope): boolean {
 }
 
 function scopesAt(config: DaemonConfig): readonly Scope[] {
-  // A scope that is no longer in the file may still be running.
+  // The running daemon may trade a scope that is no longer in the file.
   const running =
     listHolders(config.state.directory).length > 0 ? readRunningConfig(config) : undefined
   return [...scopesOf(config), ...(running ? scopesOf(running) : [])]
 }
 
-/** No instrument may have the same name. */
-function withWholeScope(order: Order, scopes: readonly Scope[]): Order {
+/** A strategy is named without `strategy:` only where no instrument has its name. */
+function withWholeScope(order: OperatorOrder, scopes: readonly Scope[]): OperatorOrder {
   if (order.kind === 'adopt' || order.scope === undefined) return order
   return { ...order, scope: toWholeScope(order.scope, scopes) }
 }
@@ -297,7 +298,7 @@ function toWholeScope(scope: Scope, scopes: readonly Scope[]): Scope {
   return !scopes.includes(scope) && scopes.includes(ofStrategy) ? ofStrategy : scope
 }
 
-/** Undefined: the command itself finds what is wrong. */
+/** @returns undefined if the scope may exist */
 export function objectToScope(scope: Scope, options: ConfigOptions): string | undefined {
   const config = loadOperated(options)
   const scopes = scopesAt(config)
@@ -332,7 +333,7 @@ function printNoAnswer(file: string): number {
   return EXIT_WAITING
 }
 
-function printAnswer(order: Order, answer: CommandAnswer, repeated: string): number {
+function printAnswer(order: OperatorOrder, answer: CommandAnswer, repeated: string): number {
   const { kind, scope } = order
   const { held, lifted } = answer
   if (kind === 'adopt') return printAdoption(order, answer)
@@ -364,7 +365,10 @@ function printAnswer(order: Order, answer: CommandAnswer, repeated: string): num
   return isDone ? 0 : EXIT_NOT_DONE
 }
 
-function printAdoption(order: Extract<Order, { kind: 'adopt' }>, answer: CommandAnswer): number {
+function printAdoption(
+  order: Extract<OperatorOrder, { kind: 'adopt' }>,
+  answer: CommandAnswer,
+): number {
   const { scope, strategy } = order
   const { refusal, beyondLimit } = answer
   if (refusal !== undefined) printResult(`not done: ${refusal}`)

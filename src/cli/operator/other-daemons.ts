@@ -11,7 +11,7 @@ export interface OtherDaemon {
   readonly name: string
   readonly pid: number
   readonly words: string
-  /** A command for it needs these: ` -c config/my-live.yaml`. */
+  /** Addresses it in a command: ` -c config/my-live.yaml`. */
   readonly options: string
   readonly directory: string
 }
@@ -20,7 +20,6 @@ export function isUnnamed({ config, state, set }: ConfigOptions): boolean {
   return config === undefined && state === undefined && set.length === 0
 }
 
-/** Accounts of one daemon are named once. */
 export function listOtherDaemons({
   file,
   state: { directory },

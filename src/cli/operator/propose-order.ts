@@ -30,7 +30,7 @@ export async function proposeOrder(
   return proposal === undefined ? EXIT_NOT_DONE : EXIT_WAITING
 }
 
-/** Their values speak for themselves; a bare price could be any level. */
+/** These are shown without their names; a price without one could be any level. */
 const PLAIN: ReadonlySet<string> = new Set([
   'scope',
   'symbol',

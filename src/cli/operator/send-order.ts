@@ -13,10 +13,7 @@ export interface SentOrder {
   readonly words: { readonly withoutDaemon: string; readonly unanswered: string }
 }
 
-/**
- * Nothing is left for a later daemon.
- * @returns the exit code
- */
+/** Leaves nothing for a later daemon. @returns the exit code */
 export async function sendOrder(
   config: DaemonConfig,
   { key, reason, order, words }: SentOrder,

@@ -9,15 +9,15 @@ import { messageOf } from '../../lib/failure.ts'
 import { print } from '../process/operator.ts'
 
 /**
- * `kill --all` also orders on the journal's server, so a release asks it if no daemon here answers
- * for the kill.
+ * A kill may stand on the journal's server (`kill --all`), so a release asks there if no daemon
+ * here knows of one.
  */
 
 export type KilledAccount = FleetAccount & { readonly kill: NonNullable<FleetAccount['kill']> }
 
 export const HOLDER = /^(?<name>.+) on (?<host>\S+), pid (?<pid>\d+), (?<directory>.+)$/
 
-/** Undefined without such a kill or a server. */
+/** @returns undefined without a server or a kill there */
 export async function findServerKill(
   config: DaemonConfig,
   options: ConfigOptions,
@@ -52,7 +52,7 @@ export function describeServerKill({ kill }: Pick<KilledAccount, 'kill'>): strin
   return `${ordered}; ${answeredBy} has proved that nothing rests`
 }
 
-/** Undefined if the kill was proved, and no other machine writes. */
+/** @returns undefined if the kill is proved, and no other machine writes */
 export function adviseServerRelease(account: KilledAccount, directory: string): string | undefined {
   const { state, holder, standbys, kill } = account
   const next = standbys.find(({ isFollowing }) => isFollowing)?.holder
@@ -68,7 +68,7 @@ function releaseAt(holder: string): string {
   return `on ${host}, \`intentd release --state ${directory} --reason ...\``
 }
 
-/** A dead local holder may keep its lease for seconds. */
+/** A daemon that died here keeps its lease for seconds. */
 function isOf(holder: string, directory: string): boolean {
   const { host, directory: own = '' } = HOLDER.exec(holder)?.groups ?? {}
   const here = resolve(directory)

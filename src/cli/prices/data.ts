@@ -56,7 +56,7 @@ async function loadFunding(file: string): Promise<FundingFile | undefined> {
   return isFundingFile(bytes) ? parseFunding({ bytes, source: basename(file) }) : undefined
 }
 
-/** Periods vary in length, so gaps cannot be known. */
+/** Funding periods vary in length, so gaps cannot be known. */
 function describeFunding(file: string, { symbol, at, rates }: FundingFile) {
   const [from, to] = [at[0], at[at.length - 1]]
   const sum = rates.reduce((total, rate) => total + rate, 0)

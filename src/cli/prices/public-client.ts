@@ -17,15 +17,14 @@ export interface PublicClient {
 }
 
 export const SIMULATED = 'simulator'
-/** A continued download needs the same past. */
 const SIMULATOR_FILE = 'simulator.sqlite'
-/** Undefined: a simulator with made-up prices. */
+/** @returns undefined for a simulator with made-up prices */
 export function publicSourceOf(config: DaemonConfig): string | undefined {
   const address = config.exchange.baseUrl ?? followedBy(config)
   return address === undefined ? undefined : new URL(address).host
 }
 
-/** A daemon at the same address keeps half. */
+/** The other half is for a daemon at the same address. */
 const LIMITS_USE_MAX = 0.5
 
 export async function openPublicClient({

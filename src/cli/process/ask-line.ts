@@ -1,13 +1,12 @@
 import { createInterface } from 'node:readline'
 
-/** A line may be a code, and longer ones are none. */
 const LINE_CHARS_MAX = 200
 
-/** Undefined at the end of input. Programs are shown no question. */
+/** Shows the question on a terminal only. @returns undefined at the end of input */
 export async function askLine(question: string): Promise<string | undefined> {
   const { stdin, stderr } = process
   if (stdin.isTTY) stderr.write(question)
-  // An earlier question let go of it, and something must keep the process while it waits.
+  // Keeps the process while it waits: an earlier question may have ended with `unref`.
   stdin.ref?.()
   const lines = createInterface({ input: stdin })
   try {

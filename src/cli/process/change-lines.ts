@@ -7,7 +7,6 @@ export function describeChange({ path, was, is }: ConfigChange): string {
   return is === undefined ? `${path} is not set any more (was ${was})` : `${path}: ${was} -> ${is}`
 }
 
-/** Lines begin with `+`, `-` or `~`. */
 export function listChanges(
   { started, stopped, settings }: Pick<ConfigChanges, 'started' | 'stopped' | 'settings'>,
   note: (change: ConfigChange) => string = () => '',

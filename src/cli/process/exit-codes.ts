@@ -2,7 +2,7 @@ import { ConfigError, EXIT_CONFIG } from '../../config/yaml/problem.ts'
 import { Failure } from '../../lib/failure.ts'
 import { STRATEGY_FAILURES } from '../../strategy/strategy-failure.ts'
 
-/** sysexits.h, for supervisors: no restart helps with 64, 65, 66 and 78. */
+/** From sysexits.h. No restart helps with 64, 65, 66 and 78. */
 export const EXITS = {
   usage: 64,
   inputWrong: 65,
@@ -14,10 +14,10 @@ export const EXITS = {
   hung: 79,
 } as const
 
-type Ending = keyof typeof EXITS
+type EndKind = keyof typeof EXITS
 
-/** A missing code is a defect. */
-const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
+/** Any other code is a defect. */
+const ENDINGS: Readonly<Partial<Record<EndKind, readonly string[]>>> = {
   usage: [
     'ACCEPT_LIVE',
     'ACCEPT_SYMBOL_UNKNOWN',
@@ -113,7 +113,6 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
     'SIMULATOR_POSITION_MODE_CHANGED',
     'SIMULATOR_SYMBOL_MISSING',
   ],
-  // Another process holds a resource, or the disk fails just now.
   temporary: [
     'PAIRING_BUSY',
     'CONTROL_READING_FAILED',
@@ -228,12 +227,11 @@ const ENDINGS: Readonly<Partial<Record<Ending, readonly string[]>>> = {
   ],
 }
 
-export function endingOf(code: string): Ending | undefined {
-  const endings = Object.keys(ENDINGS) as Ending[]
+export function endingOf(code: string): EndKind | undefined {
+  const endings = Object.keys(ENDINGS) as EndKind[]
   return endings.find((ending) => ENDINGS[ending]?.includes(code))
 }
 
-/** Restarting may help one of several accounts, so it wins. */
 export function exitOfAll(errors: readonly unknown[]): number {
   const codes = errors.map(exitOf)
   return codes.find((code) => code !== EXITS.configuration) ?? EXITS.configuration

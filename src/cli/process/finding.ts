@@ -1,22 +1,22 @@
-/** `notChecked`: a person has to check it. */
+/** A person has to check what is `notChecked`. */
 export type FindingState = 'ok' | 'warn' | 'fail' | 'notChecked'
 
-/** Never holds a secret. */
-export interface Finding {
+/** Holds no secret. */
+export interface CheckFinding {
   readonly state: FindingState
   readonly what: string
   readonly found: string
   readonly advice?: string
 }
 
-export const ok = (what: string, found: string): Finding => ({ state: 'ok', what, found })
+export const ok = (what: string, found: string): CheckFinding => ({ state: 'ok', what, found })
 
 export function finding(
   state: Exclude<FindingState, 'ok'>,
   what: string,
   found: string,
   advice: string,
-): Finding {
+): CheckFinding {
   return { state, what, found, advice }
 }
 
@@ -27,12 +27,12 @@ const SHOWN: Readonly<Record<FindingState, string>> = {
   notChecked: 'not checked',
 }
 
-export function formatFindings(findings: readonly Finding[]): string {
+export function formatFindings(findings: readonly CheckFinding[]): string {
   const width = Math.max(...findings.map(({ what }) => what.length))
   return findings.map((one) => formatFinding(one, width)).join('\n')
 }
 
-export function formatFinding({ state, what, found, advice }: Finding, width: number): string {
+export function formatFinding({ state, what, found, advice }: CheckFinding, width: number): string {
   const line = `${SHOWN[state].padEnd(11)}  ${what.padEnd(width)}  ${found}`
   return advice === undefined ? line : `${line}\n${' '.repeat(width + 15)}-> ${advice}`
 }

@@ -46,13 +46,12 @@ import { findUntrusted } from './trusted-files.ts'
 
 interface FullCheck {
   readonly problems: readonly Problem[]
-  /** A start would refuse. */
+  /** A start refuses these. */
   readonly missingSecrets: readonly Problem[]
   readonly loaded?: LoadedConfig
   readonly others: readonly LoadedConfig[]
   /** A start succeeds with these. */
   readonly warnings: readonly Problem[]
-  /** These are among the warnings. */
   readonly contractRemarks: readonly Problem[]
   readonly contracts: ConfigRequest['contracts']
 }
@@ -68,14 +67,16 @@ export async function checkFully(
   const { problems, main, others } = readAccounts(request)
   if (!main)
     return { problems, missingSecrets: [], others, warnings: [], contractRemarks: [], contracts }
-  const found = [...problems, ...[main, ...others].flatMap(findUndecidedLosses)]
+  const accounts = [main, ...others]
+  const found = [...problems, ...accounts.flatMap(findUndecidedLosses)]
   const { played = { files: [], speed: undefined } } = request
   const checked: CheckedAccount[] = []
   const warnings: Problem[] = []
   const missingSecrets: Problem[] = []
+  const configs = accounts.map(({ config }) => config)
   const drafts = listDraftFolders(main.config)
-  const keysOfAll = listKeys([main, ...others])
-  for (const [index, loaded] of [main, ...others].entries()) {
+  const keysOfAll = listKeys(accounts)
+  for (const [index, loaded] of accounts.entries()) {
     const { config, documents } = loaded
     const endless = await findEndlessFile({ files: filesOf(config), drafts })
     if (endless !== undefined) {
@@ -109,30 +110,38 @@ export async function checkFully(
       ...(await listSlowPrices(loaded, played)),
     )
   }
-  const contractRemarks = [main, ...others].flatMap((account) =>
-    listContractRemarks(account, contracts?.get(account.config.file)).map(({ problem }) => problem),
-  )
+  const contractRemarks = listRemarks(accounts, contracts)
   return {
     problems: sortProblems(found),
     missingSecrets: sortProblems(missingSecrets),
     loaded: main,
     others,
     contracts,
-    contractRemarks: sortProblems(contractRemarks),
+    contractRemarks,
     warnings: sortProblems([
       ...warnings,
       ...contractRemarks,
-      ...listMissingProtection([main, ...others]),
-      ...[main, ...others].flatMap((account) => listOwnWarnings(account, contracts)),
-      ...findUntrusted(
-        [main, ...others].map(({ config }) => config),
-        request,
-      ),
+      ...listMissingProtection(accounts),
+      ...accounts.flatMap((account) => listOwnWarnings(account, contracts)),
+      ...findUntrusted(configs, request),
       ...listPaceWarnings(checked),
       ...listExitWarnings(checked),
       ...listShortWindows(checked),
     ]),
   }
+}
+
+function listRemarks(
+  accounts: readonly LoadedConfig[],
+  contracts: ConfigRequest['contracts'],
+): readonly Problem[] {
+  return sortProblems(
+    accounts.flatMap((account) =>
+      listContractRemarks(account, contracts?.get(account.config.file)).map(
+        ({ problem }) => problem,
+      ),
+    ),
+  )
 }
 
 function listOwnWarnings(
@@ -148,7 +157,7 @@ function listOwnWarnings(
   ]
 }
 
-/** Shipped strategies load, and isolated ones load in their thread. */
+/** Left out are shipped strategies, and isolated ones, which have threads. */
 function filesOf({ strategies }: DaemonConfig): readonly string[] {
   return strategies.flatMap((entry) =>
     isShipped(entry) || isIsolated(entry) ? [] : [entry.moduleFile],
@@ -166,7 +175,7 @@ function placeOf(
   )
 }
 
-/** A rule may choose all instruments, so code is tried on one of them. */
+/** Where a rule chooses all instruments, code is tried on one of them. */
 function withSample(
   configured: ReadonlyMap<string, Instrument>,
   { config }: LoadedConfig,
@@ -260,7 +269,9 @@ function listProblems(read: () => unknown): readonly Problem[] {
   }
 }
 
-/** The whole capital backs a crossed position. Isolated margin is judged by leverage. */
+/**
+ * Judges crossed margin, where the whole capital backs a position. Leverage judges isolated margin.
+ */
 export async function warnOfLargePositions(
   loaded: LoadedConfig,
   played: PlayedPrices,
@@ -283,7 +294,6 @@ export async function warnOfLargePositions(
       ...(Number.isNaN(capital) ? ['account.capital'] : []),
       ...(ofInstrument === undefined ? [`instruments.${symbol}.maintenance`] : []),
     ]
-    // In the live environment another warning asks for both.
     if (missing.length > 0 || ofInstrument === undefined)
       return config.environment === 'live'
         ? []
@@ -345,7 +355,6 @@ function largestOf(
         : Number(risk.positionMax) * price
     sum += Math.min(bySize, Number(risk.positionNotionalMax ?? Number.POSITIVE_INFINITY))
   }
-  // The capital of an inverse contract is in its base coin.
   const byLeverage = leverageMax * capital * (inBase ? (price ?? Number.NaN) : 1)
   if ((inBase && price === undefined) || !Number.isFinite(sum)) return undefined
   return Math.min(sum, Number(grossNotionalMax), byLeverage)

@@ -9,14 +9,14 @@ export function middlemanName(): string | undefined {
   return processVariables()[MIDDLEMAN_VARIABLE]
 }
 
-/** Undefined: an operator at the machine. */
+/** @returns undefined for an operator at the machine */
 export function middlemanKind(): MiddlemanKind | undefined {
   const by = middlemanName()
   if (by === undefined) return undefined
   return by.startsWith('telegram ') ? 'chat' : 'agent'
 }
 
-/** Undefined: allowed, because the command proposes what can add risk. */
+/** @returns undefined if the command is allowed: it only proposes what can add risk */
 export function refuseMiddleman(
   [word = '']: readonly string[],
   kind: MiddlemanKind | undefined,

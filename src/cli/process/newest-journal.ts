@@ -4,7 +4,7 @@ import { JOURNAL_FILE } from '../../assembly/state/state-place.ts'
 import { REPLICA_FILE } from '../../journal/journal-failures.ts'
 import { Failure } from '../../lib/failure.ts'
 
-/** A journal on PostgreSQL counts by its replica. @throws Failure JOURNAL_NOT_FOUND */
+/** Takes the replica of a journal on PostgreSQL. @throws Failure JOURNAL_NOT_FOUND */
 export function newestJournal(directory: string): string {
   const newest = findNewestJournal(directory)
   if (newest !== undefined) return newest

@@ -2,7 +2,6 @@ import { processVariables } from '../../config/secrets.ts'
 import { createLogger, type DaemonLogger, type LoggerOptions } from '../../logging/logger.ts'
 
 export interface LogPlace extends Pick<LoggerOptions, 'level' | 'name'> {
-  /** Standard output carries a result. */
   readonly aside: boolean
 }
 

@@ -14,7 +14,7 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 }
 
-/** `500ms`, `30s`, `5m`, `2h`, `1d`. */
+/** Takes `500ms`, `30s`, `5m`, `2h`, `1d`. */
 export function parseDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text)
   const unit = UNITS_MS[match?.[2] ?? '']
@@ -55,7 +55,7 @@ export function parseCount(text: string): number {
   return count
 }
 
-/** The parser would show the value in its errors (SEC1). */
+/** No parser of commander, whose errors show the value (SEC1). */
 export function assertDatabase(command: Command, flags: string, url: string | undefined): void {
   if (url === undefined) return
   const objection = objectToDatabase(url) ?? objectToClearText(url)
@@ -86,7 +86,7 @@ export function addParamOption(command: Command): Command {
   )
 }
 
-/** `simulate` has no check, and would start. Refused options are left out. */
+/** Leaves out refused options. `simulate` has no check. */
 export function adviseAgain(words: readonly string[], problems: readonly Problem[] = []): string {
   const refused = new Set(problems.flatMap(({ refusedWords = [] }) => refusedWords))
   const named = namedFile(words)
@@ -175,7 +175,7 @@ export function parseDate(text: string): number {
   const at = isDate
     ? Date.parse(text.includes('T') && !text.endsWith('Z') ? `${text}Z` : text)
     : Number.NaN
-  // A parser may make a 30th of February a day of March; nothing was traded before 1970.
+  // `Date.parse` takes the 30th of February. Nothing was traded before 1970.
   if (!(at > 0) || !new Date(at).toISOString().startsWith(text.slice(0, 10)))
     throw new InvalidArgumentError('write a date such as 2025-06-01 or 2025-06-01T12:00 (UTC).')
   return at
@@ -197,7 +197,7 @@ export interface SpanOptions {
 type DayOrInstant = string | number
 
 /** `since` is included, `until` is not. */
-export interface Span {
+export interface QuerySpan {
   readonly since?: number
   readonly until?: number
 }
@@ -233,7 +233,7 @@ function instantOf(text: string): number | undefined {
   return back === undefined ? undefined : systemClock.now() - parseDuration(back)
 }
 
-export function toSpan({ since, until, from, to }: SpanOptions, timeZone: string): Span {
+export function toSpan({ since, until, from, to }: SpanOptions, timeZone: string): QuerySpan {
   const begin = since ?? (from === undefined ? undefined : toInstant(from, timeZone))
   const end = until ?? (to === undefined ? undefined : toInstant(endOf(to), timeZone))
   return {
@@ -245,7 +245,6 @@ export function toSpan({ since, until, from, to }: SpanOptions, timeZone: string
 const DAY = /^\d{4}-\d{2}-\d{2}$/
 const DAY_MS = 86_400_000
 
-/** The configured time zone decides where a day begins. */
 export function parseDayOrInstant(text: string): DayOrInstant {
   if (DAY.test(text)) {
     const day = Date.parse(text)
@@ -257,7 +256,6 @@ export function parseDayOrInstant(text: string): DayOrInstant {
   throw new InvalidArgumentError(`write a day such as 2025-06-02, ${INSTANTS}.`)
 }
 
-/** A last day is included. */
 function endOf(end: DayOrInstant): DayOrInstant {
   return typeof end === 'number' ? end : toDay(Date.parse(end) + DAY_MS)
 }

@@ -3,7 +3,8 @@ import { needsCredentials } from '../../config/secrets.ts'
 import { Failure } from '../../lib/failure.ts'
 
 /**
- * Elsewhere only the simulator: file rights cannot be checked, and a stop request kills at once.
+ * Allows only the simulator elsewhere, where file rights cannot be checked, and a stop request
+ * kills at once.
  * @throws Failure PLATFORM_UNSUPPORTED
  */
 export function assertSupported(

@@ -1,4 +1,4 @@
-/** A size in base coin is easily mistaken for an amount, so `positionMax` is shown in money. */
+/** Shows `positionMax` in money, because a size in base coin is easily taken for an amount. */
 import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import type { PlayedPrices } from '../../config/market-files.ts'
 import { listLargest } from '../../config/survival-checks.ts'
@@ -19,7 +19,7 @@ import { findNewestJournal } from './newest-journal.ts'
 const FILLS_SINCE_MS = 30 * 86_400_000
 
 /**
- * A file's last price counts, else our last fill's, else the simulator's initial one.
+ * Takes the last price of a file, else of our last fill, else the first of the simulator.
  * @throws Failure RECORDING_… for unreadable files
  */
 export async function findKnownPrices(
@@ -98,7 +98,6 @@ export async function listPositionWarnings(
   })
 }
 
-/** Also of prices that a later start may not have: they say what its levels are rounded to. */
 export async function findNarrowStops(
   loaded: LoadedConfig,
   played: PlayedPrices,
@@ -129,11 +128,10 @@ interface StopWidth {
   readonly tick: Grid
 }
 
-/** Nearer than a tick any move passes it; below the lowest price there is, none does. */
+/** Any move passes a level nearer than a tick, and none a level below the lowest price. */
 function objectToDistance({ distance, price, tick }: StopWidth): string | undefined {
   const step = floatOnGrid(tick, 1)
   const of = `${distance} of about ${show(price)}`
-  // A float may lie a little below the tick that is meant.
   if (distance * price < step * (1 - ROUNDING))
     return `${of} is ${show(distance * price)}, less than one tick (${tick.step}), so the first move against the position passes it; write ${upToShare(step / price)} or more`
   if (price * (1 - distance) >= step * (1 - ROUNDING)) return undefined
@@ -148,8 +146,7 @@ const upToShare = (share: number): number => Math.ceil(share * SHARES) / SHARES
 const downToShare = (share: number): number => Math.floor(share * SHARES) / SHARES
 
 /**
- * `BTCUSDT 80,610 USDT long or 71,003 short, about 0.806 or 0.71 at 100,000`, if nothing else is
- * held.
+ * @returns lines such as `BTCUSDT 80,610 USDT long or 71,003 short, about 0.806 or 0.71 at 100,000`
  */
 export function listBudget(
   config: DaemonConfig,
@@ -182,7 +179,6 @@ export function listBudget(
   )
 }
 
-/** Limits of strategies above the account's have no effect. */
 export function listIdleLimits({ risk, account, strategies }: DaemonConfig): readonly string[] {
   const limits: (readonly [what: string, max: number])[] = [
     [`risk.grossNotionalMax ${risk.grossNotionalMax}`, Number(risk.grossNotionalMax)],
@@ -199,12 +195,12 @@ export function listIdleLimits({ risk, account, strategies }: DaemonConfig): rea
   })
 }
 
-/** `trend-btc 2`: no order exceeds `positionMax`, so turning from long to short takes so many. */
+/** @returns how many orders it takes to turn from long to short, such as `trend-btc 2` */
 export function listFlips({ strategies }: DaemonConfig): readonly string[] {
   return strategies
     .filter(({ enabled, risk }) => enabled && risk.positionMax !== undefined)
     .map(({ id, risk: { positionMax, orderSizeMax } }) => {
-      // 0.3 / 0.1 is slightly below 3; no size has ten decimals.
+      // Rounds to ten decimals, which no size has: 0.3 / 0.1 is slightly below 3.
       const orders = Number(((2 * Number(positionMax)) / Number(orderSizeMax)).toFixed(10))
       return `${id} ${Math.ceil(orders)}`
     })

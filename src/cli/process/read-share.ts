@@ -1,8 +1,8 @@
 const PERCENT = /^(\d{1,3}(?:\.\d{1,4})?) ?%$/
 
 /**
- * All without one. A number alone could be a size.
- * @returns percent, or why it is none
+ * A number without % could be a size.
+ * @returns percent, 100 for an empty text, or why it is no share
  */
 export function readShare(given: string): number | string {
   if (given === '') return 100

@@ -2,7 +2,7 @@ import type { Daemon } from '../../daemon/daemon.ts'
 import type { StopPolicy } from '../../engine/event.ts'
 import type { Timers } from '../../lib/timers.ts'
 
-/** A reloaded run must cancel what rests. */
+/** The longest that a reloaded run takes to cancel what rests. */
 const RELOADED_WITHIN_MS = 30_000
 
 export interface RunStopOptions {
@@ -13,8 +13,8 @@ export interface RunStopOptions {
 }
 
 /**
- * Obeys each account's `onStop`. A reloaded run first cancels or closes what the old one left; if
- * it does not begin in time, orders stay.
+ * Stops each account as its `onStop` says. A reloaded run first cancels or closes what the old one
+ * left; if it does not begin in time, orders stay.
  */
 export class RunStop {
   readonly #options: RunStopOptions

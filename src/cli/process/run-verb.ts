@@ -3,11 +3,9 @@ import { once } from 'node:events'
 import { constants, setPriority } from 'node:os'
 import { MIDDLEMAN_VARIABLE } from './middleman.ts'
 
-/** A longer output is cut, unless more is asked for. */
-const OUTPUT_CHARS_MAX = 200_000
+export const OUTPUT_CHARS_MAX = 200_000
 
 export interface VerbRun {
-  /** Undefined: it was ended. */
   readonly code: number | undefined
   readonly output: string
   readonly aside: string
@@ -18,10 +16,10 @@ export interface VerbOptions {
   readonly words: readonly string[]
   readonly withinMs: number
   readonly by: string
-  /** Other processes can see arguments, but no standard input. */
+  /** For codes: other processes can see arguments, but no standard input. */
   readonly input?: string
   readonly isPatient?: boolean
-  /** Beside its own thread, V8 and Node have one helper each. */
+  /** V8 and Node then have one helper thread each. */
   readonly isOneCore?: boolean
   readonly signal?: AbortSignal | undefined
   readonly outputCharsMax?: number | undefined
@@ -42,7 +40,6 @@ export async function runVerb(options: VerbOptions): Promise<VerbRun> {
         NO_COLOR: '1',
         ...(isOneCore && { UV_THREADPOOL_SIZE: '1' }),
       },
-      // Programs which the command started end with the group.
       detached: process.platform !== 'win32',
     },
   )
@@ -53,7 +50,7 @@ export async function runVerb(options: VerbOptions): Promise<VerbRun> {
   if (ended.aborted) end()
   if (isPatient && child.pid !== undefined)
     setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
-  // It may have ended before it reads.
+  // The command may end before it reads.
   child.stdin.on('error', () => undefined).end(input ?? '')
   const output = new BoundedText(outputCharsMax)
   const aside = new BoundedText(outputCharsMax)

@@ -8,7 +8,6 @@ import type { Failure } from '../../lib/failure.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { findNewestJournal } from './newest-journal.ts'
 
-/** A start would refuse these steps. */
 export function findGridProblems(loaded: LoadedConfig): readonly Problem[] {
   return [findStoredGridFailure(loaded)].flatMap((failure) =>
     failure === undefined ? [] : [loaded.documents.main.problem(['instruments'], failure.message)],
@@ -19,7 +18,7 @@ export function findStoredGridFailure({
   config,
 }: Pick<LoadedConfig, 'config'>): Failure | undefined {
   const file = findNewestJournal(config.state.directory)
-  // It may be large.
+  // A journal may be large.
   if (file === undefined || !haveStepsChanged(config)) return undefined
   try {
     const reader = new JournalReader(file)

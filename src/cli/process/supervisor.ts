@@ -1,6 +1,6 @@
 /**
- * pm2 is notified by a message, systemd by sd_notify(3), a container's health check by the time of
- * the file in INTENTD_HEARTBEAT_FILE.
+ * Notifies pm2 by a message, systemd by sd_notify(3), and the health check of a container by the
+ * time of the file INTENTD_HEARTBEAT_FILE.
  */
 import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import type { Timers } from '../../lib/timers.ts'
 
 const HEARTBEAT_FILE_MS = 5000
 
-/** `systemd-notify` answers within 20 ms; hanging ones must not pile up. */
+/** `systemd-notify` answers within 20 ms; any that hang must not pile up. */
 const NOTIFY_MS_MAX = 10_000
 
 export interface SupervisorOptions {
@@ -26,14 +26,13 @@ export interface Supervisor {
   close(): void
 }
 
-/** It notifies three times in WatchdogSec, if the heartbeat has grown. */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { variables, onTrouble } = options
   const isSystemd = variables['NOTIFY_SOCKET'] !== undefined
   const watchdogMs = Number(variables['WATCHDOG_USEC'] ?? 0) / 1000
   const file = variables['INTENTD_HEARTBEAT_FILE']
   const cancels: (() => void)[] = []
-  // Node has no Unix datagram sockets, so a child process sends (NotifyAccess=all).
+  // Node has no Unix datagram sockets, so a program sends (NotifyAccess=all).
   const notify = (...states: readonly string[]): void => {
     if (!isSystemd) return
     execFile(

@@ -10,10 +10,10 @@ export interface Column<Row> {
   readonly title: string
   readonly of: (row: Row) => string
   readonly isNumber?: boolean
-  /** At most one column. */
+  /** At most one column is. */
   readonly isElastic?: boolean
   readonly isEndKept?: boolean
-  /** A part of it is useless. */
+  /** True if a part of the value is useless. */
   readonly isWhole?: boolean
   readonly isBelow?: boolean
 }
@@ -27,7 +27,6 @@ const NARROWED: readonly {
   { widthMin: 6, isMeant: () => true },
 ]
 
-/** A pipe or file gets every value whole. */
 export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const below = columns.find(({ isBelow }) => isBelow)
   const widthMax = tableWidth()
@@ -134,4 +133,9 @@ export function age(ms: number | null): string {
   if (ms < 120_000) return `${Math.round(ms / 1000)} s`
   if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`
   return `${Math.round(ms / 3_600_000)} h`
+}
+
+/** `takeProfit` is `take profit`. */
+export function toPlainWords(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }

@@ -1,4 +1,4 @@
-/** Whoever can replace a file could trade with the keys. */
+/** A user that can replace a file could trade with the keys. */
 import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -35,7 +35,7 @@ export function findFaults(read: readonly FilesRead[], trust: FileTrust): readon
   return [...new Map(faults.map((fault) => [fault.place, fault])).values()]
 }
 
-/** Root is asked too, although modes do not count for it. @throws ConfigError with all of them */
+/** Checks files for root too, for whom modes do not count. @throws ConfigError with all files */
 export function assertTrusted(configs: readonly DaemonConfig[], request: SecretsRequest): void {
   const problems = findUntrusted(configs, request)
   if (problems.length > 0)

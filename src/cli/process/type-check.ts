@@ -7,7 +7,7 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
 import { isShipped } from '../../assembly/strategies/strategies.ts'
 
-/** `strategies/dip.ts(12,7): error TS2322: Type 'string' …`; further lines explain the first. */
+/** Matches `strategies/dip.ts(12,7): error TS2322: Type 'string' …`. */
 const PLACED = /^(?<file>.+)\((?<line>\d+),(?<column>\d+)\): error (?<message>TS\d+: .*)$/
 const UNPLACED = /^error (?<message>TS\d+: .*)$/
 const OUTPUT_MAX = 16 * 1024 * 1024
@@ -45,7 +45,7 @@ function findCompiler(directory: string): string | undefined {
     .find((file) => existsSync(file))
 }
 
-/** The compiler looks beside its own settings, which are elsewhere. */
+/** The compiler looks for types beside its settings, which are elsewhere. */
 function listTypeRoots(directory: string): readonly string[] {
   return listAncestors(directory)
     .map((folder) => join(folder, 'node_modules', '@types'))
@@ -57,7 +57,6 @@ interface CompilerEnd {
   readonly failure: string | undefined
 }
 
-/** Its environment is empty, so it has no keys. */
 function runCompiler(
   compiler: string,
   { project, directory }: { readonly project: string; readonly directory: string },
@@ -80,7 +79,7 @@ function runCompiler(
   })
 }
 
-/** The user cannot mend errors in the types of an installation. */
+/** Leaves out errors in the installation, which the user cannot mend. */
 function readErrors({ output, failure }: CompilerEnd, directory: string): readonly Problem[] {
   const about = (message: string): Problem => ({ source: SETTINGS, path: '', message })
   if (failure !== undefined)

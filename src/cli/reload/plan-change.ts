@@ -11,7 +11,7 @@ import {
 import { type ConfigOptions, type DaemonConfig, toConfigRequest } from '../../config/load-config.ts'
 import { EXIT_CONFIG, formatProblem, formatProblems } from '../../config/yaml/problem.ts'
 import type { ReloadView } from '../../control/detail-views.ts'
-import type { AccountView, OrderView, PositionView } from '../../control/views.ts'
+import type { AccountStatusView, OrderView, PositionView } from '../../control/views.ts'
 import { toCoinText } from '../../domain/coin-amount.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
 import { DRAWDOWN_STEPS } from '../../domain/loss-limits.ts'
@@ -39,12 +39,11 @@ type ReloadPlan =
       readonly kind: 'planned'
       readonly plans: readonly Plan[]
       readonly refusals: readonly string[]
-      /** Signals whose secret is another one, in lines. */
       readonly secrets: readonly string[]
     }
   | { readonly kind: 'none'; readonly exitCode: number }
 
-/** @param isRetry restarts all without changes too */
+/** @param isRetry also restarts accounts without changes */
 export async function planChange(
   options: ConfigOptions & MarketOptions,
   isRetry = false,
@@ -58,10 +57,8 @@ export async function planChange(
     )
     return { kind: 'none', exitCode: EXIT_CONFIG }
   }
-  // A running daemon has its own secrets.
   for (const problem of missingSecrets) print(`! not here: ${formatProblem(problem)}`)
   for (const { message } of contractRemarks) print(`! ${message}`)
-  // Only the daemon knows the secrets that it has.
   const tried = loaded.config.signals === undefined ? NOT_TRIED : await tryReload(loaded.config)
   const plans: Plan[] = []
   let isChange = false
@@ -100,7 +97,7 @@ export function isRefused({ plans, refusals }: Extract<ReloadPlan, { kind: 'plan
   return isHindered || refusals.length > 0
 }
 
-/** The daemon checks a reload against its own book, keys and ports. */
+/** Only the daemon knows its book, keys and ports. */
 type TriedReload = Pick<ReloadView, 'problems' | 'secrets'>
 
 const NOT_TRIED: TriedReload = { problems: [], secrets: [] }
@@ -203,7 +200,7 @@ export function formatPlan({ changes, orders, positions, next, problems, exceede
   return lines.map((line) => `${line}\n`).join('')
 }
 
-/** @param name set if there are several accounts */
+/** @param name undefined for a single account */
 export function formatCancels({ orders, next }: Plan, name: string | undefined): string {
   const kept = orders.filter(({ strategy, symbol }) => isTraded(next, strategy, symbol))
   if (next.onRestart === 'adopt' || kept.length === 0) return ''
@@ -216,7 +213,7 @@ function isTraded(
   strategy: string,
   symbol: string,
 ): boolean {
-  // A person decides for it, on every instrument of the main file.
+  // A person may trade every instrument of the main file.
   if (strategy === MANUAL && manual !== undefined) return Object.hasOwn(instruments, symbol)
   return (
     strategies.some(
@@ -233,7 +230,7 @@ function isOtherWorld({ settings }: ConfigChanges, { exchange, simulator }: Daem
   return isInside && settings.some(({ path }) => path.startsWith('instruments.'))
 }
 
-/** Only an isolated strategy is loaded anew: a module is loaded once a process. */
+/** A process loads a module once; only isolated strategies are loaded anew. */
 function noteOnImports({ path }: ConfigChange, { strategies }: DaemonConfig): string {
   const isInline = strategies.some(
     ({ id, isolation }) => path === `code.${id}` && isolation === 'inline',
@@ -250,7 +247,7 @@ function countBy(orders: readonly OrderView[]): string {
 
 interface UsedBudget {
   readonly account: Pick<
-    AccountView,
+    AccountStatusView,
     'coin' | 'losses' | 'positions' | 'peak' | 'drawdown' | 'equity'
   >
   readonly orders: readonly OrderView[]
@@ -288,7 +285,7 @@ function* listLosses(next: DaemonConfig, { account }: UsedBudget): Generator<str
   }
 }
 
-/** After a release, a drawdown's last step has its own peak. */
+/** The last step of a drawdown may have a peak of its own, after a release. */
 function lostIn(
   { losses, peak, drawdown }: UsedBudget['account'],
   scope: string,
@@ -329,7 +326,7 @@ function* listSizes(
   }
 }
 
-/** Fees and margins are left out: all instruments move at once. */
+/** Estimates without fees and margins that all instruments move at once. */
 function* listWorstCases(
   { risk: { survives }, account: { productType } }: DaemonConfig,
   { account: { coin, positions, equity }, orders }: UsedBudget,
@@ -346,7 +343,7 @@ function* listWorstCases(
       orders
         .filter((order) => order.symbol === symbol && tradesAs(order.action) === action)
         .reduce((sum, { size, filled }) => sum + Number(size) - Number(filled), 0)
-    // Both sides of an instrument count once.
+    // An instrument with both sides has two rows, and counts once.
     const rows = positions.filter((one) => one.symbol === symbol).length
     loss +=
       (share * (markPrice ?? Number.NaN) * Math.max(net + resting('buy'), resting('sell') - net)) /

@@ -65,7 +65,6 @@ async function reload({ wait, ...given }: ReloadOptions): Promise<number> {
     )
     return EXIT_NOT_YET
   }
-  // A reload retries accounts that are off.
   const isOneOff = listOff(configs).length > 0
   const planned = await planChange(options, isOneOff)
   const isRetry = planned.kind === 'none' && planned.exitCode === EXIT_NOTHING && isOneOff
@@ -93,7 +92,7 @@ async function reload({ wait, ...given }: ReloadOptions): Promise<number> {
   }
 }
 
-/** Stray errors of strategies loaded for the check must not end this process. */
+/** Errors of strategies that were loaded for the check must not end this process. */
 function reportStray(error: unknown, strategy: string | undefined): void {
   if (strategy === undefined) throw error
   print(
@@ -101,17 +100,17 @@ function reportStray(error: unknown, strategy: string | undefined): void {
   )
 }
 
-interface Order {
+interface ReloadTask {
   readonly socket: string
   readonly wait: number
   readonly isRetry: boolean
-  /** Its files may be as they were. */
+  /** True if secrets changed; files may be as they were. */
   readonly isOfSecrets: boolean
 }
 
 async function order(
   configs: readonly [DaemonConfig, ...DaemonConfig[]],
-  { socket, wait, isRetry, isOfSecrets }: Order,
+  { socket, wait, isRetry, isOfSecrets }: ReloadTask,
 ): Promise<number> {
   const before = await startOf(configs)
   const runningBefore = readRunning(configs)

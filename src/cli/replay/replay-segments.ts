@@ -34,7 +34,7 @@ export interface ReplayTask {
   readonly segments: readonly SegmentFile[]
   readonly version: string
   readonly strategy: string | undefined
-  /** The main file says where an assistant may write. */
+  /** The main file names the folder in which an assistant may write. */
   readonly main: ConfigOptions
   readonly shown: number
 }
@@ -140,7 +140,6 @@ async function openComparison({
   return { watcher, describe }
 }
 
-/** Outside of the guard no code of a draft is loaded. */
 function closeDrafts(
   { strategy, document }: ReturnType<typeof loadStrategyFile>,
   main: ConfigOptions,
@@ -191,10 +190,8 @@ function limit(wishes: readonly string[]): readonly string[] {
 }
 
 const CONTEXT_LINES = 3
-/** A different core would fill the screen. */
 const LINES_MAX = 40
 
-/** `-` expected, `+` actual. */
 function showDifference(
   expected: string | undefined,
   actual: string | undefined,

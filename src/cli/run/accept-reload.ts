@@ -51,14 +51,13 @@ interface ReloadCheck {
   readonly contracts: ConfigRequest['contracts']
   readonly changes: readonly (ConfigChanges & {
     readonly name: string
-    /** Lines, with the names of signals. */
     readonly secrets: readonly string[]
   })[]
   readonly problems: readonly string[]
   readonly worst: readonly string[]
 }
 
-/** Changes nothing: not even a token is written. */
+/** Writes nothing, not even a token. */
 export async function examineReload(
   request: ConfigRequest,
   { daemon, trustFiles, ...configured }: Omit<ReloadFrame, 'logger'>,
@@ -71,7 +70,6 @@ export async function examineReload(
   const states = books.map((book) => book?.strategyStates ?? new Map<StrategyId, string>())
   const checked = await checkFully(request, states)
   const { problems, missingSecrets, loaded, others: next, contracts } = checked
-  // A changed list of accounts is refused.
   const changes = loaded
     ? [loaded, ...next].flatMap(({ config }) => {
         const index = running.findIndex(({ file }) => file === config.file)
@@ -115,7 +113,7 @@ export async function examineReload(
   return { loaded, next, contracts, changes, problems: found, worst }
 }
 
-/** The digest covers what the lines leave out, such as code. */
+/** The digest also covers what no line shows, such as code. */
 export function viewReload({ loaded, next, changes, problems, worst }: ReloadCheck): ReloadView {
   const configs = loaded ? [loaded, ...next].map(({ config }) => withCode(config)) : []
   const digest = sha256Hex([JSON.stringify(configs)]).slice(0, DIGEST_CHARS)
@@ -131,7 +129,7 @@ export function viewReload({ loaded, next, changes, problems, worst }: ReloadChe
   }
 }
 
-/** Notes it in the journals once nothing is left that could refuse it. */
+/** Writes the reload into the journals once nothing can refuse it any more. */
 export async function acceptReload(
   request: ConfigRequest,
   { logger, ...frame }: ReloadFrame,
@@ -180,7 +178,7 @@ export async function acceptReload(
   return given
 }
 
-/** A configuration written anew changes hundreds of lines; the digest stays. */
+/** A configuration may change in hundreds of lines; the digest covers all. */
 function boundLines(lines: readonly string[]): readonly string[] {
   const [first, digest] = [lines.slice(0, -1), lines.slice(-1)]
   const kept = first.slice(0, NOTED_LINES_MAX).map((line) => line.slice(0, NOTED_CHARS_MAX))
@@ -223,7 +221,6 @@ function listTokenProblems(config: DaemonConfig): readonly string[] {
   }
 }
 
-/** A port that this process does not have yet must be free. */
 export async function listPortProblems(
   next: readonly { readonly config: Pick<DaemonConfig, 'control'> }[],
   running: readonly Pick<DaemonConfig, 'control'>[],
@@ -246,7 +243,7 @@ function addressOf(control: DaemonConfig['control'] | undefined): string {
   return `${control?.host}:${control?.port}`
 }
 
-/** A flatten would stay unfinished without its strategy. */
+/** Without its strategy a flatten would stay unfinished. */
 function listHalfFlattened(
   { restrictions, holdings }: Book,
   stopped: readonly string[],

@@ -60,9 +60,8 @@ import {
 } from './accept-reload.ts'
 
 const READY_LOOKED_AT_MS = 100
-/** Requests in flight at the end of the stop: recovery resolves them. */
+/** Requests were in flight at the end; the next start resolves them. */
 const EXIT_UNCLEAN = 75
-/** A supervisor restarts the process as a standby. */
 const EXIT_HANDED_OVER = 75
 
 export function addRunCommand(program: Command, { version, setExit }: VerbFrame): void {
@@ -222,7 +221,6 @@ async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> 
       return undefined
     })
     if (opened === undefined) {
-      // The previous configuration is tried once more.
       configured = before ?? configured
       before = undefined
       continue
@@ -260,7 +258,7 @@ interface TradeFrame
   readonly breakdowns: Breakdowns
   readonly standby?: WaitingStandby | undefined
   readonly endAt?: number | undefined
-  /** An earlier run of this process may have left orders. */
+  /** True if an earlier run of this process may have left orders. */
   readonly isReloaded?: boolean
 }
 
@@ -299,7 +297,7 @@ async function trade(
       return undefined
     })
     if (next === undefined) return
-    // A second reload is for the next run, which keeps the leases of this one.
+    // Another reload is for the next run, which keeps the leases of this one.
     reloads.listen(undefined)
     opened.keepLeases()
     opened.daemon.stop('leave')
@@ -310,7 +308,7 @@ async function trade(
   const end = await live(opened, { ...frame, policies })
   noteEnds(opened, end)
   reloads.listen(undefined)
-  // If the stop requires more than a reload, the next run carries it out.
+  // The next run carries out what a stop requires beyond a reload.
   const isEnd = stops.wasAsked() && policies.every((policy) => policy === 'leave')
   if (next !== undefined && !end.isBroken && !isEnd) return { next, code: 0 }
   const isOne = others.length === 0
@@ -359,10 +357,9 @@ function noteEnds({ daemon }: OpenedDaemon, { summaries }: DaemonEnd): void {
   }
 }
 
-/** A signal during opening stops the daemon right after. */
+/** A signal while the daemon opens stops it right after. */
 interface Stops {
   wasAsked(): boolean
-  /** Calls `stop` at once for an earlier signal. */
   listen(stop: (why: string) => void): void
   readonly forget: () => void
 }
@@ -384,7 +381,7 @@ function listenForStops(): Stops {
   }
 }
 
-/** `intentd reload`, or SIGHUP unless a terminal closes. */
+/** Come from `intentd reload`, or SIGHUP unless a terminal closes. */
 interface Reloads {
   ask(order: ReloadOrder): void
   listen(
@@ -431,7 +428,7 @@ function listenForReloads(): Reloads {
 
 type FailingDaemon = Pick<Daemon, 'failBy'>
 
-/** Earlier errors are reported when the daemon is open. */
+/** Keeps errors until the daemon is open, and then reports them. */
 interface Breakdowns {
   listen(daemon: FailingDaemon): void
   readonly forget: () => void

@@ -3,10 +3,10 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
+import { LAUNCHER, programWords } from '../process/program-words.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 
 const INSTALLATION = fileURLToPath(new URL('../../../', import.meta.url))
-const LAUNCHER = join(INSTALLATION, 'bin', 'intentd.mjs')
 
 const SCHEMAS = ['intentd', 'simulator', 'strategy'].map(
   (name) => `config/schema/${name}.schema.json`,
@@ -29,7 +29,7 @@ export function buildInitFiles(directory: string): InitFiles {
     ['strategies/dip.test.ts', DIP_TEST],
     ['ecosystem.config.cjs', buildEcosystem()],
     ['intentd.service', buildUnit(directory)],
-    ['package.json', buildPackage()],
+    ['package.json', buildPackage(directory)],
     ['tsconfig.json', buildTypeScriptConfig()],
     ['.gitignore', IGNORED],
   ])
@@ -69,7 +69,7 @@ function isRoot(): boolean {
   return process.geteuid?.() === 0
 }
 
-/** A % begins a specifier in a unit. */
+/** Doubles each %, which begins a specifier in a unit. */
 function buildUnit(directory: string): string {
   const escape = (path: string): string => path.replaceAll('%', '%%')
   const quote = (path: string): string => JSON.stringify(escape(path))
@@ -85,7 +85,7 @@ function buildUnit(directory: string): string {
     .replace(/^ExecStart=.*$/m, () => `ExecStart=${command}`)
 }
 
-/** A checkout has sources, a package declarations. */
+/** Takes types from the sources of a checkout, or the declarations of a package. */
 function buildTypeScriptConfig(): string {
   const compilerOptions = {
     target: 'es2024',
@@ -112,14 +112,14 @@ function findTypes(module: string): readonly string[] {
     .slice(0, 1)
 }
 
-function buildPackage(): string {
+function buildPackage(directory: string): string {
   const { devDependencies = {} } = parseBoundedJson(readShipped('package.json')) as {
     readonly devDependencies?: Readonly<Record<string, string>>
   }
   return toJson({
     private: true,
     type: 'module',
-    scripts: { test: 'intentd test' },
+    scripts: { test: `${programWords(directory)} test` },
     devDependencies: Object.fromEntries(
       TYPE_PACKAGES.flatMap((name) =>
         devDependencies[name] ? [[name, devDependencies[name]]] : [],

@@ -2,6 +2,7 @@ import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { Failure, messageOf } from '../../lib/failure.ts'
+import { programWords } from '../process/program-words.ts'
 import { print } from '../process/operator.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 import { buildInitFiles, listUserCommands, unitUser } from './init-files.ts'
@@ -26,7 +27,7 @@ function init(name: string): void {
       makeDirectory(dirname(join(directory, path)))
       writeFileSync(join(directory, path), text, { flag: 'wx' })
     }
-    // It will contain `.env` and the state.
+    // The directory will hold `.env` and the state.
     chmodSync(directory, 0o700)
   } catch (error) {
     if (error instanceof Failure) throw error
@@ -42,7 +43,8 @@ function init(name: string): void {
 }
 
 function describeNext(directory: string): string {
-  const next = [`cd ${toShellWord(directory)}`, 'intentd check', 'intentd test', 'intentd run']
+  const verbs = ['check', 'test', 'run'].map((verb) => `${programWords(directory)} ${verb}`)
+  const next = [`cd ${toShellWord(directory)}`, ...verbs]
   const user = listUserCommands(directory)
   const asRoot = [
     `You are root. intentd.service runs as the user ${unitUser()}; make it, and give it the directory, before you start the unit:`,

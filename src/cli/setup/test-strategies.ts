@@ -24,7 +24,10 @@ const VARIABLES = [
   'LC_ALL',
 ]
 
-/** Node's permission model takes paths ending in `*`, without exceptions. */
+/**
+ * Names each first letter but the dot: Node's permissions take `*` at the end of a path, and no
+ * exceptions.
+ */
 const FIRST_LETTERS = Array.from('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_')
 
 const PATTERNS = ['strategies/**/*.test.{ts,js}', '*.test.{ts,js}']
@@ -47,7 +50,6 @@ async function runTests(patterns: readonly string[]): Promise<number> {
   const variables = VARIABLES.flatMap((name) =>
     env[name] === undefined ? [] : [[name, env[name]] as const],
   )
-  // `--test` would start programs and search unreadable folders.
   const imports = [HOOKS, ...files.map((file) => pathToFileURL(resolve(file)).href)]
   const loads = [...imports.flatMap((url) => ['--import', url]), '--eval', '']
   const child = spawn(
@@ -64,7 +66,7 @@ async function runTests(patterns: readonly string[]): Promise<number> {
   return code ?? 1
 }
 
-/** `.env` must not be readable. Programs, threads and native code are forbidden. */
+/** Leaves `.env` unreadable, and forbids programs, threads and native code. */
 function listPermissions(files: readonly string[]): readonly string[] {
   const folders = new Set(
     [process.cwd(), ...files.map((file) => dirname(resolve(file)))].map((one) => realpathSync(one)),
@@ -76,7 +78,6 @@ function listPermissions(files: readonly string[]): readonly string[] {
     .flatMap(listAncestors)
     .map((folder) => join(folder, 'node_modules'))
     .filter((folder) => existsSync(folder))
-    // A link's target needs the permission.
     .flatMap((folder) => [folder, realpathSync(folder)])
   const read = [CODE, join(INSTALLATION, 'package.json'), ...new Set(packages), ...visible]
   return [

@@ -97,7 +97,7 @@ async function simulate(options: SimulateOptions): Promise<void> {
     const printed = simulator.accounts.map((account) => toPrinted(account, simulator.exchange))
     const asked = printed.find(({ label }) => label === options.env)
     const text = asked === undefined ? JSON.stringify(printed) : toVariables(asked)
-    // Readers may rely on this output once the server listens.
+    // Printed before the server listens, since readers then rely on it.
     await new Promise<void>((resolve) => process.stdout.write(`${text}\n`, () => resolve()))
   }
   logger.log('info', 'simulator.listening', {
@@ -170,7 +170,6 @@ function toServerOptions(config: SimulatorFile, { market, speed, demoPast }: Sim
   }
 }
 
-/** On-chain withdrawals need a listed address. */
 function toPrinted(
   account: RunningSimulator['accounts'][number],
   exchange: RunningSimulator['exchange'],
@@ -201,7 +200,7 @@ function toVariables({ key, secret, passphrase }: ReturnType<typeof toPrinted>):
 
 const FIRST_UID = 1_000_001
 
-/** They follow from seed and name: it is play money. */
+/** Keys follow from seed and name: it is play money. */
 export function buildAccounts({ seed, accounts }: SimulatorFile): readonly AccountRequest[] {
   return accounts.map(
     (

@@ -3,6 +3,7 @@ import { join, relative, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { Failure } from '../../lib/failure.ts'
 import { strategyCode, strategySettings, strategyTest } from './strategy-templates.ts'
+import { programWords } from '../process/program-words.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
@@ -95,7 +96,7 @@ function takesSignal(settings: string): boolean {
   return /^signals:/m.test(settings)
 }
 
-/** Otherwise fills of exits at the exchange would halt the instrument. */
+/** Fills of exits that the exchange keeps would else halt the instrument. */
 function withAdoption(config: string): string {
   return config.replace(
     /^risk:\n/m,
@@ -103,7 +104,6 @@ function withAdoption(config: string): string {
   )
 }
 
-/** The signal that `follow` reads: docs/signals.md. */
 const SIGNAL = `
 # The alert of a chart, or whatever sends the signal: docs/signals.md. Its secret is in .env.
 signals:
@@ -169,21 +169,22 @@ function nextSteps(
   place: (end: string) => string,
   { like, hasSignal }: { readonly like: string | undefined; readonly hasSignal: boolean },
 ): string {
+  const program = programWords(process.cwd())
   const [testFile, configFile] = ['.test.ts', '.paper.yaml'].map((end) => relative('.', place(end)))
   return [
     ...(like === undefined
       ? [
           `${name} is written: an RSI strategy that decides on closed candles. docs/strategies.md says what else there is.`,
-          `  intentd test ${testFile}`,
+          `  ${program} test ${testFile}`,
         ]
       : [
           `${name} is written: ${like} as it comes with intentd. docs/strategies-library.md says when it loses.`,
         ]),
     ...(hasSignal ? [MAKE_SECRET] : []),
-    `  intentd check --config ${configFile}`,
-    `  intentd backtest ${configFile} --market BTCUSDT-1m.csv.gz${hasSignal ? ' --feed tv=signal-tv.feed.jsonl' : ''}`,
-    `  intentd run --config ${configFile}`,
-    ...(hasSignal ? [`  intentd signal tv '{"action":"long"}' -c ${configFile}`] : []),
+    `  ${program} check --config ${configFile}`,
+    `  ${program} backtest ${configFile} --market BTCUSDT-1m.csv.gz${hasSignal ? ' --feed tv=signal-tv.feed.jsonl' : ''}`,
+    `  ${program} run --config ${configFile}`,
+    ...(hasSignal ? [`  ${program} signal tv '{"action":"long"}' -c ${configFile}`] : []),
     '',
   ].join('\n')
 }

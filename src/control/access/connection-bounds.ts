@@ -7,7 +7,7 @@ import type { Peer } from './peer.ts'
  */
 export const CONNECTIONS_MAX: Readonly<Record<Peer, number>> = {
   full: 64,
-  read: 32,
+  read: 48,
   agent: 32,
   nobody: 32,
 }

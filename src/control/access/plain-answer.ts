@@ -11,16 +11,11 @@ export const GUARD_HEADERS: Readonly<Record<string, string>> = {
   'X-Frame-Options': 'DENY',
 }
 
-const TEXT = { 'Content-Type': 'text/plain; charset=UTF-8' }
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 
 interface PlainAnswer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
-}
-
-export function answerText(outgoing: ServerResponse, text: string, { status }: PlainAnswer): void {
-  send(outgoing, text, { status, headers: TEXT })
 }
 
 export function answerJson(outgoing: ServerResponse, text: string): void {

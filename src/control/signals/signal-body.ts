@@ -22,3 +22,7 @@ export function parseSignalBody(bytes: Uint8Array): Readonly<Record<string, unkn
     return undefined
   }
 }
+
+export function ownField(body: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(body, name) ? body[name] : undefined
+}

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import {
   feedOfSignal,
   SENDER_AHEAD_MS_MAX,
@@ -6,20 +6,14 @@ import {
   type SignalValue,
 } from '../../domain/signal.ts'
 import { readSignalFields, type SignalFields } from '../../domain/signal-fields.ts'
-import { randomHex } from '../../lib/entropy.ts'
-import type { Secret } from '../../lib/secret.ts'
-import { RateBucket } from '../../lib/rate-bucket.ts'
-import { parseSignalBody } from './signal-body.ts'
+import { ownField } from './signal-body.ts'
+import type { OnAnswered, ProvedSignal, SignalAnswer, SignalKey } from './signal-guard.ts'
 
 /** One signal that is taken. */
-export interface SignalRule {
-  readonly name: string
-  readonly secret: Secret
-  readonly secretField?: string | undefined
+export interface SignalRule extends SignalKey {
   readonly idField?: string | undefined
   readonly timeField?: string | undefined
   readonly windowMs: number
-  readonly perMinute: number
   readonly fields: SignalFields
 }
 
@@ -29,90 +23,35 @@ export interface SignalRule {
  */
 export type SignalOutcome = 'taken' | 'repeated' | 'outdated' | undefined
 
-export type SignalResult = 'taken' | 'repeated' | 'refused' | 'limited' | 'notNow'
-
 export interface SignalGateOptions {
   readonly rules: readonly SignalRule[]
   /** Unix ms, our clock. */
   readonly now: () => number
-  readonly monotonic: () => number
   /** Resolves once the signal is durable. */
   readonly take: (signal: Signal) => Promise<SignalOutcome>
-  /**
-   * @param name undefined unless the sender has shown the secret
-   * @param why repeats nothing of what was sent
-   */
-  readonly onAnswered: (name: string | undefined, result: SignalResult, why: string) => void
+  readonly onAnswered: OnAnswered
 }
 
-export interface SignalAnswer {
-  readonly status: number
-  /** Seconds; of a 429. */
-  readonly retryAfter?: number
-  readonly body: Readonly<Record<string, string>>
-}
-
-/** The head of a request allows this. */
-export type Admission =
-  | { readonly kind: 'closed'; readonly answer: SignalAnswer }
-  | { readonly kind: 'open'; readonly rule: SignalRule | undefined; readonly isProved: boolean }
-
-/** Mistyped tests while a sender is set up. */
-const UNPROVED_PER_MINUTE = 60
 const ID = /^[\w.:-]{1,64}$/
 const DIGEST_LENGTH = 16
 /** Unix seconds of any day are below, milliseconds since 2001 above. */
 const SECONDS_BELOW = 1e11
 const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/
 
-/**
- * Decides before the body is read, so that a flood costs no parsing. Senders without the secret in
- * a header share one rate; their body is always read, so that neither answer nor work tells an
- * unknown name, a wrong secret and a missing one apart.
- */
+/** Reads signals whose senders have shown the secret, and hands them to the account. */
 export class SignalGate {
   readonly #options: SignalGateOptions
   readonly #rules: ReadonlyMap<string, SignalRule>
-  readonly #rates: ReadonlyMap<string, RateBucket>
-  readonly #unproved: RateBucket
-  /** Compared where there is no such signal. */
-  readonly #noSecret = randomHex(32)
 
   constructor(options: SignalGateOptions) {
-    const { rules, monotonic } = options
     this.#options = options
-    this.#rules = new Map(rules.map((rule) => [rule.name, rule]))
-    this.#rates = new Map(
-      rules.map(({ name, perMinute }) => [name, new RateBucket(perMinute, monotonic)]),
-    )
-    const byBody = rules.filter(({ secretField }) => secretField !== undefined)
-    const perMinute = byBody.reduce((sum, rule) => sum + rule.perMinute, UNPROVED_PER_MINUTE)
-    this.#unproved = new RateBucket(perMinute, monotonic)
+    this.#rules = new Map(options.rules.map((rule) => [rule.name, rule]))
   }
 
-  /** @param shown the secret of the head */
-  admit(name: string, shown: string | undefined): Admission {
+  async answer({ name, body }: ProvedSignal): Promise<SignalAnswer> {
     const rule = this.#rules.get(name)
-    const isProved = this.#isSecret(rule, shown) && rule !== undefined
-    const rate = isProved ? this.#rates.get(name) : this.#unproved
-    if (rate?.take() === true) return { kind: 'open', rule, isProved }
-    return { kind: 'closed', answer: this.#limit(isProved ? name : undefined, rate) }
-  }
-
-  /** @param bytes of the body; undefined if it is longer than allowed */
-  async answer(
-    { rule, isProved }: Extract<Admission, { readonly kind: 'open' }>,
-    bytes: Uint8Array | undefined,
-  ): Promise<SignalAnswer> {
-    const body = bytes && parseSignalBody(bytes)
-    const known = isProved ? rule : this.#proveByBody(rule, body)
-    if (known === undefined) return this.#refuse(undefined, 401, WRONG_SECRET)
-    const { name } = known
-    const rate = this.#rates.get(name)
-    if (!isProved && rate?.take() !== true) return this.#limit(name, rate)
-    if (bytes === undefined) return this.#refuse(name, 413, TOO_LONG)
-    if (body === undefined) return this.#refuse(name, 400, NO_OBJECT)
-    const read = this.#readSignal(known, body)
+    if (rule === undefined) throw new Error(`no signal ${name} is taken`)
+    const read = this.#readSignal(rule, body)
     if ('problem' in read) return this.#refuse(name, 400, read.problem)
     return this.#deliver(name, read.signal)
   }
@@ -127,31 +66,9 @@ export class SignalGate {
     return { status: 200, body: { result, id: signal.id } }
   }
 
-  #refuse(name: string | undefined, status: number, why: string): SignalAnswer {
+  #refuse(name: string, status: number, why: string): SignalAnswer {
     this.#options.onAnswered(name, 'refused', why)
     return { status, body: { error: why } }
-  }
-
-  #limit(name: string | undefined, rate: RateBucket | undefined): SignalAnswer {
-    this.#options.onAnswered(name, 'limited', TOO_MANY)
-    const retryAfter = Math.max(1, Math.ceil((rate?.waitMs ?? 0) / 1000))
-    return { status: 429, retryAfter, body: { error: TOO_MANY } }
-  }
-
-  #proveByBody(
-    rule: SignalRule | undefined,
-    body: Readonly<Record<string, unknown>> | undefined,
-  ): SignalRule | undefined {
-    const { secretField } = rule ?? {}
-    const shown = secretField === undefined ? undefined : ownField(body ?? {}, secretField)
-    const isSecret = this.#isSecret(rule, typeof shown === 'string' ? shown : undefined)
-    return isSecret ? rule : undefined
-  }
-
-  /** One comparison, whatever was shown and whether or not the signal exists. */
-  #isSecret(rule: SignalRule | undefined, shown = ''): boolean {
-    const secret = rule?.secret.reveal() ?? this.#noSecret
-    return timingSafeEqual(digest(shown), digest(secret))
   }
 
   #readSignal(
@@ -196,20 +113,8 @@ const ID_FORM = '1 to 64 letters, digits, _ . : -'
 const NO_ID = `is no id: ${ID_FORM}`
 const MISSING_ID = `is missing: it names the signal, so that it is taken once (idField); send ${ID_FORM}`
 const TOO_FAR_AHEAD = `is more than ${SENDER_AHEAD_MS_MAX} ms ahead of our clock`
-const TOO_MANY = 'too many in a minute'
-const WRONG_SECRET = 'no such signal, or another secret'
-const TOO_LONG = 'the body is too long'
-const NO_OBJECT = 'the body is no JSON object of one level, with each name once'
 const OUTDATED = 'one that was sent later is taken already'
 const NOT_NOW = 'the account takes no signals now; send it again'
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
-}
-
-function ownField(body: Readonly<Record<string, unknown>>, name: string): unknown {
-  return Object.hasOwn(body, name) ? body[name] : undefined
-}
 
 function toId(value: unknown): string | undefined {
   const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value
@@ -217,8 +122,9 @@ function toId(value: unknown): string | undefined {
 }
 
 function nameContents(value: SignalValue, time: unknown): string {
-  return digest(JSON.stringify([value, time ?? null]))
-    .toString('hex')
+  return createHash('sha256')
+    .update(JSON.stringify([value, time ?? null]))
+    .digest('hex')
     .slice(0, DIGEST_LENGTH)
 }
 

@@ -1,12 +1,13 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { messageOf } from '../../lib/failure.ts'
 import {
   ConnectionBounds,
   connectionsMaxOf,
   SIGNAL_CONNECTIONS_MAX,
 } from '../access/connection-bounds.ts'
 import { SIGNAL_BYTES_MAX } from './signal-body.ts'
-import type { SignalAnswer, SignalGate } from './signal-gate.ts'
+import type { Admission, ProvedSignal, SignalAnswer, SignalGuard } from './signal-guard.ts'
+import { listenAt } from '../front/http-server.ts'
+import { collectBody } from '../front/collect-body.ts'
 
 /** As in the control server: an import would also load Node's HTTP client. */
 const { createServer } = process.getBuiltinModule('node:http')
@@ -26,7 +27,9 @@ export interface SignalServerOptions {
   readonly host: string
   /** 0 takes any free port. */
   readonly port: number
-  readonly gate: Pick<SignalGate, 'admit' | 'answer'>
+  readonly guard: Pick<SignalGuard, 'admit' | 'prove'>
+  /** Rejected: the connection is closed without an answer. */
+  readonly take: (signal: ProvedSignal) => Promise<SignalAnswer>
   readonly onBroken: (reason: string) => void
   readonly onClosed: (why: string) => void
 }
@@ -38,19 +41,13 @@ export interface SignalServerOptions {
 export class SignalServer {
   readonly #options: SignalServerOptions
   #server: Server | undefined
-  #url: string | undefined
 
   constructor(options: SignalServerOptions) {
     this.#options = options
   }
 
-  /** `http://127.0.0.1:8791`, while it listens. */
-  get url(): string | undefined {
-    return this.#url
-  }
-
-  /** @throws if the port cannot be had */
-  async start(): Promise<void> {
+  /** @returns the port @throws if it cannot be had */
+  async start(): Promise<number> {
     const { host, port, onClosed, onBroken } = this.#options
     const bounds = new ConnectionBounds(onClosed, SIGNAL_CONNECTIONS_MAX)
     const server = createServer(
@@ -66,21 +63,13 @@ export class SignalServer {
     // A second request behind the first would be taken and not answered.
     server.maxRequestsPerSocket = 1
     server.on('connection', (socket) => bounds.add(socket))
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject)
-      server.listen({ host, port }, resolve)
-    })
-    server.on('error', (error) => onBroken(messageOf(error)))
     this.#server = server
-    const address = server.address()
-    const listening = typeof address === 'object' && address !== null ? address.port : port
-    this.#url = `http://${host.includes(':') ? `[${host}]` : host}:${listening}`
+    return listenAt(server, { host, port }, onBroken)
   }
 
   async stop(): Promise<void> {
     const server = this.#server
     this.#server = undefined
-    this.#url = undefined
     server?.closeAllConnections()
     if (server) await new Promise((resolve) => server.close(resolve))
   }
@@ -89,19 +78,25 @@ export class SignalServer {
     const name = PATH.exec(incoming.url ?? '')?.[1]
     if (name === undefined || incoming.method !== 'POST')
       return send(outgoing, { status: 404, body: { error: 'only POST /signals/NAME' } })
-    const { gate, onBroken } = this.#options
-    const admission = gate.admit(name, secretOf(incoming))
+    const { guard } = this.#options
+    const admission = guard.admit(name, secretOf(incoming))
     if (admission.kind === 'closed') return send(outgoing, admission.answer)
     if (admission.isProved) bounds.note(incoming.socket, 'full')
-    collect(incoming, (bytes) => {
-      void gate.answer(admission, bytes).then(
-        (answer) => send(outgoing, answer),
-        (error: unknown) => {
-          onBroken(messageOf(error))
-          outgoing.destroy()
-        },
-      )
-    })
+    collectBody(incoming, SIGNAL_BYTES_MAX, (bytes) => this.#take(admission, bytes, outgoing))
+  }
+
+  #take(
+    admission: Extract<Admission, { readonly kind: 'open' }>,
+    bytes: Uint8Array | undefined,
+    outgoing: ServerResponse,
+  ): void {
+    const { guard, take } = this.#options
+    const proved = guard.prove(admission, bytes)
+    if (proved.kind === 'closed') return send(outgoing, proved.answer)
+    void take(proved.signal).then(
+      (answer) => send(outgoing, answer),
+      () => outgoing.destroy(),
+    )
   }
 }
 
@@ -109,23 +104,6 @@ function secretOf({ headers }: IncomingMessage): string | undefined {
   const own = headers['x-signal-secret']
   if (typeof own === 'string') return own
   return /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1]
-}
-
-/** Undefined for a body that is too long; never called for one that does not end. */
-function collect(incoming: IncomingMessage, done: (bytes: Uint8Array | undefined) => void): void {
-  const chunks: Buffer[] = []
-  let length = 0
-  const take = (chunk: Buffer): void => {
-    length += chunk.length
-    if (length <= SIGNAL_BYTES_MAX) return void chunks.push(chunk)
-    incoming.off('data', take)
-    incoming.off('end', end)
-    done(undefined)
-  }
-  const end = (): void => done(Buffer.concat(chunks))
-  incoming.on('data', take)
-  incoming.once('end', end)
-  incoming.on('error', () => undefined)
 }
 
 /** Does not wait for the rest of a body. */

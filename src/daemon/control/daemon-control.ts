@@ -10,12 +10,12 @@ import type {
 import type { RiskierOrder } from '../../control/powers.ts'
 import type {
   BacktestView,
-  CandleView,
+  CandleDetail,
   ClosedTradesQuery,
   ClosedTradesView,
   CurvesView,
   DenialsView,
-  InstrumentView,
+  InstrumentDetail,
   JournalQuery,
   JournalRowView,
   KeptCurveView,
@@ -209,7 +209,7 @@ export class DaemonControl implements Controlled {
     return this.#options.readings.ask({ kind: 'trades', query }) as Promise<ClosedTradesView>
   }
 
-  candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined {
+  candles(symbol: string, intervalMs: number): readonly CandleDetail[] | undefined {
     this.#observers.flush()
     return this.#prices.candles(symbol, intervalMs)
   }
@@ -240,7 +240,7 @@ export class DaemonControl implements Controlled {
     return this.#shown.flatMap((account) => viewUniverses(account))
   }
 
-  instrument(symbol: string): InstrumentView | undefined {
+  instrument(symbol: string): InstrumentDetail | undefined {
     const denial = this.#denials.recent(symbol, this.#options.clock.now())
     const views = this.#shown.flatMap((account) => viewInstrument(account, symbol, denial) ?? [])
     return views[0]

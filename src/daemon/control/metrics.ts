@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type MetricName, renderMetrics, type Sample } from '../../control/metrics-text.ts'
-import type { SignalResult } from '../../control/signals/signal-gate.ts'
-import type { AccountView, StatusView } from '../../control/views.ts'
+import type { SignalResult } from '../../control/signals/signal-guard.ts'
+import type { AccountStatusView, StatusView } from '../../control/views.ts'
 import { DENIAL_CODES, type DenialCode } from '../../domain/denial.ts'
 import type { FeedId } from '../../domain/feed.ts'
 import { toStrategyId } from '../../domain/ids.ts'
@@ -97,7 +97,7 @@ type Add = (
   series?: Sample['series'],
 ) => void
 
-function addAccount(account: AccountView, now: number, add: Add): void {
+function addAccount(account: AccountStatusView, now: number, add: Add): void {
   addModes(account, add)
   addAges(account, add)
   addOrders(account, now, add)
@@ -107,7 +107,7 @@ function addAccount(account: AccountView, now: number, add: Add): void {
   addDisputes(account, now, add)
 }
 
-function addModes({ mode, restrictions, strategies, ages }: AccountView, add: Add): void {
+function addModes({ mode, restrictions, strategies, ages }: AccountStatusView, add: Add): void {
   addMode(ACCOUNT, mode, add)
   for (const symbol of Object.keys(ages.tickersMs))
     addMode(symbol, strictestOf(restrictions, [ACCOUNT, symbol]), add)
@@ -122,14 +122,14 @@ function addMode(scope: Scope, held: TradingMode, add: Add): void {
 }
 
 function strictestOf(
-  restrictions: AccountView['restrictions'],
+  restrictions: AccountStatusView['restrictions'],
   scopes: readonly Scope[],
 ): TradingMode {
   const held = restrictions.filter(({ scope }) => scopes.includes(scope)).map(({ mode }) => mode)
   return TRADING_MODES.findLast((mode) => held.includes(mode)) ?? 'active'
 }
 
-function addAges({ ages, limits, clock }: AccountView, add: Add): void {
+function addAges({ ages, limits, clock }: AccountStatusView, add: Add): void {
   for (const [instrument, ms] of Object.entries(ages.tickersMs))
     add('intentd_snapshot_age_seconds', toAge(ms), { instrument })
   add('intentd_snapshot_age_limit_seconds', limits.dataAgeMaxMs / MS)
@@ -148,13 +148,13 @@ function toAge(ms: number | null): number {
   return ms === null ? Number.POSITIVE_INFINITY : ms / MS
 }
 
-function addOrders({ openOrders, unknownSince }: AccountView, now: number, add: Add): void {
+function addOrders({ openOrders, unknownSince }: AccountStatusView, now: number, add: Add): void {
   for (const state of OPEN_STATES) add('intentd_open_orders', openOrders[state] ?? 0, { state })
   add('intentd_unknown_orders', openOrders['unknown'] ?? 0)
   add('intentd_unknown_order_age_seconds', unknownSince === null ? 0 : (now - unknownSince) / MS)
 }
 
-function addPositions({ positions, unattended, ages }: AccountView, add: Add): void {
+function addPositions({ positions, unattended, ages }: AccountStatusView, add: Add): void {
   const configured = Object.keys(ages.tickersMs)
   for (const instrument of configured) {
     const signed = positions
@@ -196,7 +196,7 @@ function sum(numbers: readonly number[]): number {
 }
 
 function addMoney(
-  { coin, profit, equity, peak, drawdown, worstCase }: AccountView,
+  { coin, profit, equity, peak, drawdown, worstCase }: AccountStatusView,
   add: Add,
 ): void {
   for (const [strategy, made] of Object.entries(profit.strategies)) {
@@ -224,7 +224,7 @@ function toNumber(amount: string | number | null): number {
   return amount === null ? Number.NaN : Number(amount)
 }
 
-function addLosses({ losses }: AccountView, add: Add): void {
+function addLosses({ losses }: AccountStatusView, add: Add): void {
   for (const { scope, limit, used, max, peak, level } of losses) {
     if (limit.includes('drawdown')) {
       add('intentd_loss_peak', toNumber(peak), { scope, limit })
@@ -243,7 +243,7 @@ function addLosses({ losses }: AccountView, add: Add): void {
 
 const ACCOUNT_LIMITS = ['daily', ...DRAWDOWN_STEPS.map((step) => `drawdown.${step}`)]
 
-function addDisputes({ disputes, ages }: AccountView, now: number, add: Add): void {
+function addDisputes({ disputes, ages }: AccountStatusView, now: number, add: Add): void {
   add('intentd_disputes', disputes.length)
   const compared = [
     { figure: 'fills', scope: ACCOUNT },

@@ -4,6 +4,7 @@ import { AnsweredRequests, type AnswerStore } from '../../control/answered-reque
 import type { Controlled } from '../../control/controlled.ts'
 import type { StatusView } from '../../control/views.ts'
 import { ControlServer } from '../../control/control-server.ts'
+import { THREAD } from '../../control/front/listening-thread.ts'
 import { openTokens, type TokenFiles } from '../../control/access/token-file.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import {
@@ -106,7 +107,7 @@ export function serveControl(
         address,
         reason,
         advice:
-          address === socket
+          address === socket || cause.startsWith(THREAD)
             ? 'it is tried again every two seconds'
             : 'end what has the port, or set another control.port (0 takes any free one) and run `intentd reload`',
       })
@@ -200,10 +201,10 @@ function announceListening(server: ControlServer, { logger, files, socket }: Lis
 function createRefusalLog({
   logger,
   clock,
-}: Pick<OpenControlOptions, 'logger' | 'clock'>): (why: string) => void {
+}: Pick<OpenControlOptions, 'logger' | 'clock'>): (why: string, count: number) => void {
   let [loggedAt, refused] = [Number.NEGATIVE_INFINITY, 0]
-  return (why) => {
-    refused += 1
+  return (why, count) => {
+    refused += count
     const now = clock.monotonic()
     if (now - loggedAt < REFUSED_LOGGED_EVERY_MS) return
     logger.log('warn', 'control.refused', { why, sinceLastLogged: refused })

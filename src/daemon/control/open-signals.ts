@@ -3,10 +3,10 @@ import { isLoopback } from '../../config/loopback.ts'
 import {
   SignalGate,
   type SignalGateOptions,
-  type SignalResult,
   type SignalRule,
 } from '../../control/signals/signal-gate.ts'
-import { SignalServer } from '../../control/signals/signal-server.ts'
+import { ServedSignals } from '../../control/signals/served-signals.ts'
+import type { SignalResult } from '../../control/signals/signal-guard.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Secret } from '../../lib/secret.ts'
@@ -42,25 +42,35 @@ export function openSignals(options: SignalsOptions): OpenedSignals | undefined 
   for (const secret of secrets.values()) logger.hide(secret)
   const counts = new Map<string, Map<SignalResult, number>>()
   const logRefused = createRefusedLog(options)
+  const note = (name: string | undefined, result: SignalResult, why: string, count = 1): void => {
+    const known = counts.get(name ?? '') ?? new Map<SignalResult, number>()
+    counts.set(name ?? '', known.set(result, (known.get(result) ?? 0) + count))
+    if (result !== 'taken' && result !== 'repeated') logRefused({ name, result, why, count })
+  }
   const queue = new SignalQueue({ take, tickersMs: config.polling.tickersMs, clock, timers })
+  const rules = listRules(signals, secrets)
   const gate = new SignalGate({
-    rules: listRules(signals, secrets),
+    rules,
     now: () => clock.now(),
-    monotonic: () => clock.monotonic(),
     take: (signal) => queue.take(signal),
-    onAnswered: (name, result, why) => {
-      const known = counts.get(name ?? '') ?? new Map<SignalResult, number>()
-      counts.set(name ?? '', known.set(result, (known.get(result) ?? 0) + 1))
-      if (result !== 'taken' && result !== 'repeated') logRefused(name, result, why)
-    },
+    onAnswered: note,
   })
-  const server = new SignalServer({
-    ...signals,
-    gate,
-    onBroken: (reason) => logger.log('error', 'signals.failed', { reason }),
-    onClosed: (why) => logRefused(undefined, 'limited', why),
+  const { host, port } = signals
+  const keys = rules.map(({ name, secret, secretField, perMinute }) => {
+    return { name, secret: secret.reveal(), secretField, perMinute }
   })
-  const listening = keepListening(server, { signals, logger, timers })
+  const serve = (onEnded: (reason: string) => void): ServedSignals =>
+    new ServedSignals({
+      task: { host, port, keys },
+      take: (signal) => gate.answer(signal),
+      onCounted: (news) => {
+        if (news.kind === 'answered') note(news.name, news.result, news.why, news.count)
+        else logRefused({ name: undefined, result: 'limited', why: news.why, count: news.count })
+      },
+      onBroken: (reason) => logger.log('error', 'signals.failed', { reason }),
+      onEnded,
+    })
+  const listening = keepListening(serve, { signals, logger, timers })
   return {
     counts,
     start() {
@@ -93,31 +103,35 @@ interface Listening {
   readonly timers: Timers
 }
 
-/** Another program's port is tried again. */
+/** Another program's port is tried again, and a thread that ended is begun again. */
 function keepListening(
-  server: SignalServer,
+  serve: (onEnded: (reason: string) => void) => ServedSignals,
   { signals, logger, timers }: Listening,
 ): OpenedControl {
   const { host, port, accept } = signals
   let cancel: (() => void) | undefined
   let isStopped = false
+  let served: ServedSignals | undefined
+  const again = (reason: string, isNews: boolean): void => {
+    served = undefined
+    if (isStopped) return
+    if (isNews) logger.log('warn', 'signals.notListening', { address: `${host}:${port}`, reason })
+    cancel = timers.after(LISTEN_AGAIN_MS, () => void listen(false))
+  }
   const listen = async (isNews: boolean): Promise<void> => {
+    const own = serve((reason) => own === served && again(reason, true))
     try {
-      await server.start()
-      if (isStopped) return await server.stop()
+      const listening = await own.listening
+      if (isStopped) return await own.stop()
+      served = own
       const reach = isLoopback(host) ? 'this machine' : 'whoever reaches this address'
       logger.log('info', 'signals.listening', {
-        url: server.url,
+        url: `http://${host.includes(':') ? `[${host}]` : host}:${listening}`,
         signals: Object.keys(accept),
         reach,
       })
     } catch (error) {
-      if (isNews)
-        logger.log('warn', 'signals.notListening', {
-          address: `${host}:${port}`,
-          reason: messageOf(error),
-        })
-      if (!isStopped) cancel = timers.after(LISTEN_AGAIN_MS, () => void listen(false))
+      again(messageOf(error), isNews)
     }
   }
   return {
@@ -125,24 +139,28 @@ function keepListening(
     async stop() {
       isStopped = true
       cancel?.()
-      await server.stop()
+      await served?.stop()
     },
   }
 }
 
+interface RefusedSignals {
+  readonly name: string | undefined
+  readonly result: SignalResult
+  readonly why: string
+  readonly count: number
+}
+
 /** One line a minute for each signal. */
-function createRefusedLog({
-  logger,
-  clock,
-}: SignalsOptions): (name: string | undefined, result: SignalResult, why: string) => void {
+function createRefusedLog({ logger, clock }: SignalsOptions): (refused: RefusedSignals) => void {
   const lastAt = new Map<string, number>()
   const unlogged = new Map<string, number>()
-  return (name, result, why) => {
+  return ({ name, result, why, count: more }) => {
     const event = result === 'limited' ? 'signal.limited' : 'signal.refused'
     const signal = name ?? 'none'
     // A stranger must not hide the mistake of a sender with a secret.
     const key = `${event} ${signal}`
-    const count = (unlogged.get(key) ?? 0) + 1
+    const count = (unlogged.get(key) ?? 0) + more
     unlogged.set(key, count)
     const now = clock.monotonic()
     if (now - (lastAt.get(key) ?? Number.NEGATIVE_INFINITY) < LOGGED_EVERY_MS) return

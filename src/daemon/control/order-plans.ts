@@ -19,7 +19,7 @@ import {
 } from '../account/command-inbox.ts'
 import { judgeScope } from '../account/operator.ts'
 
-type AccountOrder = Exclude<
+type PlannedOrder = Exclude<
   RiskierOrder,
   { readonly kind: 'reload' | 'order' | 'deposit' | 'correctDeposit' }
 >
@@ -28,12 +28,12 @@ type AccountOrder = Exclude<
 const UNTOUCHED = 'as it is now, before anything is ordered again'
 const MOVED = 'before as after, since the account holds the same'
 
-type OrderOf<Kind extends AccountOrder['kind']> = Extract<AccountOrder, { readonly kind: Kind }>
+type OrderOf<Kind extends PlannedOrder['kind']> = Extract<PlannedOrder, { readonly kind: Kind }>
 
 /** Says what an order that may add risk would do to an account. Changes nothing. */
 export function planAccountOrder(
   shown: ShownAccount,
-  order: AccountOrder,
+  order: PlannedOrder,
   configOption: string,
 ): OrderPlan {
   switch (order.kind) {

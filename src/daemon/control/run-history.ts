@@ -1,11 +1,11 @@
 import {
   CANDLE_INTERVALS_MS,
-  type CandleView,
+  type CandleDetail,
   type CurvesView,
   type DenialsView,
 } from '../../control/detail-views.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
-import type { AccountView } from '../../control/views.ts'
+import type { AccountStatusView } from '../../control/views.ts'
 import type { LoggedFact } from '../../logging/logger.ts'
 
 /** Half an hour of 5 s, six hours of 1 m, nearly four days of 15 m. */
@@ -42,7 +42,7 @@ class CandleRing {
     this.#rows[row + 4] = price
   }
 
-  list(): readonly CandleView[] {
+  list(): readonly CandleDetail[] {
     return Array.from({ length: this.#count - this.#first }, (_, index) => {
       const row = this.#rowOf(this.#first + index)
       const [at = 0, open = 0, high = 0, low = 0, close = 0] = this.#rows.subarray(
@@ -93,7 +93,7 @@ export class PriceHistory {
     }
   }
 
-  candles(symbol: string, intervalMs: number): readonly CandleView[] | undefined {
+  candles(symbol: string, intervalMs: number): readonly CandleDetail[] | undefined {
     this.#follow()
     const index = CANDLE_INTERVALS_MS.findIndex((kept) => kept === intervalMs)
     return this.#rings.get(symbol)?.[index]?.list()
@@ -120,7 +120,7 @@ export class ProfitCurve {
   take(
     now: number,
     at: number,
-    { profit, equity, peak }: Pick<AccountView, 'profit' | 'equity' | 'peak'>,
+    { profit, equity, peak }: Pick<AccountStatusView, 'profit' | 'equity' | 'peak'>,
   ): void {
     this.#takenAt = now
     this.#offset = Math.max(this.#offset, at - now)

@@ -1,4 +1,4 @@
-import type { SignalResult } from '../../control/signals/signal-gate.ts'
+import type { SignalResult } from '../../control/signals/signal-guard.ts'
 import type { StatusView } from '../../control/views.ts'
 import { nameOfSignal } from '../../domain/signal.ts'
 import type { ShownAccount } from '../../views/shown-account.ts'

@@ -1,4 +1,4 @@
-import type { AccountView } from '../../control/views.ts'
+import type { AccountStatusView } from '../../control/views.ts'
 import {
   ACCOUNT_SERIES,
   CURVE_STEPS_MS,
@@ -29,7 +29,7 @@ const WEEK_MS = 7 * DAY_MS
 export interface AccountCurveOptions {
   readonly journal: CurveStore
   /** Undefined: the run has not begun, or is over. */
-  readonly read: () => Pick<AccountView, 'profit' | 'equity' | 'peak'> | undefined
+  readonly read: () => Pick<AccountStatusView, 'profit' | 'equity' | 'peak'> | undefined
   readonly clock: Pick<Clock, 'now'>
   readonly logger: Pick<DaemonLogger, 'log'>
 }
@@ -79,7 +79,7 @@ export class AccountCurve {
   }
 
   /** Equity a day and a week ago; null: not known. */
-  before(): AccountView['equityBefore'] {
+  before(): AccountStatusView['equityBefore'] {
     const now = this.#options.clock.now()
     return { day: this.#equityAt(now - DAY_MS), week: this.#equityAt(now - WEEK_MS) }
   }

@@ -35,16 +35,14 @@ import {
  *
  * Lots that others close are taken first from what no strategy holds, then from strategies by name,
  * so that together they never hold more than there is. What others open belongs to no strategy.
- * Results go with the lots (`own-trades.ts`).
  *
- * A fill without a known order is held under its orderId, and later moves of the symbol are kept;
- * once the order is known, the allocation is worked out again from that fill. Moves before the
- * first waiting fill are dropped.
+ * While the order of a fill is not known, its lots are under its orderId, and later moves of the
+ * symbol are kept: once the order is known, the allocation is worked out again from that fill.
  */
 
 /**
- * Fills wait for a minute at most, or until an operator has looked at a quarantined order. Beyond,
- * they belong to no strategy.
+ * Fills wait for a minute, or until an operator has looked at a quarantined order. If more moves
+ * come meanwhile, waiting fills belong to no strategy.
  */
 export const UNSETTLED_MOVES_MAX = 10_000
 
@@ -57,7 +55,7 @@ export function waiterOf(orderId: OrderId): string {
   return `~${orderId}`
 }
 
-/** The owner is known now: works the allocation out again. */
+/** Works the allocation out again, because the owner of these fills is known now. */
 export function settleOwner(
   book: WritableBook,
   fills: readonly Fill[],
@@ -137,7 +135,6 @@ function settleMoves(book: WritableBook, symbol: string, { owner, isNamed }: Set
   }
 }
 
-/** From the kept moves; drops those before the first waiting fill. */
 function replay(book: WritableBook, symbol: string): void {
   const unsettled = book.unsettled.get(symbol)
   if (!unsettled) return
@@ -191,15 +188,13 @@ function moveAllocation(book: WritableBook, symbol: string, move: Move): void {
   book.account.set(symbol, applyToHolding(positionMode, accountHoldingOf(book, symbol), change))
   if (owner === NOBODY) return takeFromStrategies(book, symbol, change, priced)
   const holding = applyToHolding(positionMode, holdingOf(book, owner, symbol), change)
-  // The part of an unknown closing order is negative.
+  // Lots that an unknown order has closed are negative.
   if (isWaiting(move)) return void book.holdings.set(pairKey(owner, symbol), holding)
   if (priced) countOwnFill(book, owner, priced)
   storeHolding(book, { owner, symbol, holding }, priced)
 }
 
-/**
- * Never negative: what closes more has closed a part of another strategy on that leg, or of none.
- */
+/** If the owner would hold less than nothing, its order has closed lots of others. */
 function storeHolding(
   book: WritableBook,
   { owner, symbol, holding }: { owner: string; symbol: string; holding: Holding },
@@ -219,7 +214,6 @@ function storeHolding(
     takeLots(book, symbol, { side: 'sell', tradeSide: 'close', lots: -shortLots }, priced)
 }
 
-/** A liquidation, or a person's trade. */
 function takeFromStrategies(
   book: WritableBook,
   symbol: string,
@@ -271,7 +265,7 @@ function lotsToTake(book: Book, symbol: string, change: HoldingChange): number {
   return closed - Math.max(0, ofNobody)
 }
 
-/** Lots that the change can close; negative where it opens. */
+/** Lots that the change can close; negative if it opens. */
 function sideOf(
   { positionMode }: Book,
   holding: Holding,

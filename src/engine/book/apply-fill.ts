@@ -19,11 +19,10 @@ import { HOLD_SIDES, type Holding, type HoldSide, sideClosedBy } from '../../dom
 import type { AccountEntry } from '../../domain/own-trades.ts'
 
 /**
- * Once for each trade and order. A fill of ours without a known orderId waits as an orphan; any
- * other is foreign.
- * @param in.throughAt Unix ms, exchange clock: a later fill does not move `fillsThroughAt` beyond
- * this
- * @param in.waiting fills that wait for their order, whatever their source says
+ * Counts each fill of a trade and order once. A fill through the API whose orderId is not known
+ * waits as an orphan; any other is foreign.
+ * @param record.throughAt Unix ms, exchange clock: `fillsThroughAt` does not move beyond it
+ * @param record.waiting these fills wait for their order, whatever their source says
  */
 export function applyFill(
   book: WritableBook,
@@ -55,7 +54,6 @@ export function applyFill(
   if (shortLots === 0) book.fundingCounters.delete(pairKey(fill.symbol, 'short'))
 }
 
-/** The order with this orderId is known now. */
 export function bindOrphans(book: WritableBook, orderId: OrderId): void {
   const fills = book.orphans.get(orderId)
   const clientOid = book.byOrderId.get(orderId)
@@ -70,7 +68,7 @@ export function bindOrphans(book: WritableBook, orderId: OrderId): void {
   if (order) keepExitsOfBound(book, order.terms)
 }
 
-/** They changed the account, and what strategies held on that side. */
+/** No order of ours explains these fills: they belong to no strategy. */
 export function disownOrphans(book: WritableBook, orderIds: readonly OrderId[]): void {
   const fills = orderIds.flatMap((orderId) => book.orphans.get(orderId) ?? [])
   for (const orderId of orderIds) book.orphans.delete(orderId)
@@ -95,7 +93,7 @@ function addMoney(book: WritableBook, key: string, fill: Fill): void {
   book.money.set(key, addFill(book.money.get(key) ?? NO_MONEY, fill))
 }
 
-/** Kept by the exchange for us; a system fill shows it. */
+/** An exit that the exchange kept for us, and that a fill of its system shows. */
 export interface FilledExit {
   readonly kind: 'takeProfit' | 'stopLoss'
   readonly ticks: number
@@ -103,10 +101,10 @@ export interface FilledExit {
   readonly strategyId: StrategyId
 }
 
-/** Fills may be a little short of the price that fired an exit. */
+/** Fills may be a little short of the price that set off an exit. */
 const EXIT_TOLERANCE = 0.01
 
-/** The opening fill's exits, each until another order sets it anew. */
+/** Keeps the exits of the order that opened, each until another order sets it anew. */
 function keepExits(
   book: WritableBook,
   fill: Fill,
@@ -149,7 +147,7 @@ function setExits(book: WritableBook, terms: OrderTerms, side: HoldSide): void {
   })
 }
 
-/** Judged by what we set and by the price. */
+/** The fill itself does not name the exit, so the price decides between those that we have set. */
 export function findFilledExit(book: Book, fill: Fill): FilledExit | undefined {
   const { source, symbol, ticks, fillKind = 'trade' } = fill
   if (source !== 'SYS' || fillKind !== 'trade') return undefined
@@ -182,9 +180,9 @@ const NOTHING: AccountEntry = {
 }
 
 /**
- * As the exchange counts: closing leaves the average, opening moves it. Called after the position
- * has changed.
- * @param change `before`: what was held; `ticks`: the price; undefined where it is not known
+ * As the exchange counts, closing leaves the average price, and opening moves it. Called after the
+ * position has changed.
+ * @param change `before`: what was held; `ticks`: the price, undefined if it is not known
  */
 export function moveAccountEntry(
   book: WritableBook,
@@ -201,10 +199,10 @@ export function moveAccountEntry(
     { lots: known.shortLots, ticks: known.shortTicks, statedLots: known.statedShortLots },
     { was: before.shortLots, is: after.shortLots, ticks },
   )
-  store(book, symbol, long, short)
+  storeEntry(book, symbol, long, short)
 }
 
-/** The exchange's average price for a whole side. How much of it rests on that alone is kept. */
+/** Takes the exchange's average price for a side, and keeps how many lots no fill explains. */
 export function stateEntry(book: WritableBook, record: EntryRecord): void {
   const { symbol, holdSide, lots, statedLots, ticks } = record
   const known = book.entries.get(symbol) ?? NOTHING
@@ -215,7 +213,12 @@ export function stateEntry(book: WritableBook, record: EntryRecord): void {
     statedLots: known.statedShortLots,
   }
   const stated = { lots, ticks, statedLots }
-  store(book, symbol, holdSide === 'long' ? stated : long, holdSide === 'short' ? stated : short)
+  storeEntry(
+    book,
+    symbol,
+    holdSide === 'long' ? stated : long,
+    holdSide === 'short' ? stated : short,
+  )
 }
 
 interface EntrySide {
@@ -241,7 +244,7 @@ function moveSide(side: EntrySide, { was, is, ticks }: EntryChange): EntrySide {
   return { lots, ticks: lots === 0 ? 0 : side.ticks, statedLots: Math.min(side.statedLots, lots) }
 }
 
-function store(book: WritableBook, symbol: string, long: EntrySide, short: EntrySide): void {
+function storeEntry(book: WritableBook, symbol: string, long: EntrySide, short: EntrySide): void {
   if (long.lots === 0 && short.lots === 0) {
     if (book.entries.has(symbol)) book.entries.delete(symbol)
     return

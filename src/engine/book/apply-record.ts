@@ -87,12 +87,12 @@ import type { QuoteLevel } from '../../domain/intent.ts'
 import type { Watermark } from '../../domain/loss-limits.ts'
 
 /**
- * A lost part of the journal may have used ordinals, so a repair skips more than any journal has
- * used (ORD2), with room for a thousand repairs below the largest exact integer.
+ * The lost part of a journal may have used ordinals, so a repair skips more than any journal uses
+ * (ORD2). A thousand repairs stay below the largest exact integer.
  */
 const ORDINALS_SKIPPED = 1_000_000_000
 
-/** Nothing else changes the book (DET2). */
+/** Only this function changes the book (DET2). */
 export function applyRecord(target: Book, record: JournalRecord): void {
   const book = own(target)
   book.recordedAt = record.at
@@ -194,7 +194,7 @@ function applyExits(book: WritableBook, record: ExitsRecord | ExitsListedRecord)
   else book.exitStates.set(pair, state)
 }
 
-/** The nearest to the market is the one that fires. */
+/** If there are several exits, the one nearest to the market counts. */
 function applyListedExits(
   book: WritableBook,
   { symbol, holdSide, listed }: ExitsListedRecord,
@@ -216,7 +216,6 @@ function applyListedExits(
   })
 }
 
-/** Frozen, because strategies share the reading. */
 function applySignal(
   book: WritableBook,
   { at, feed, id, value, untilAt, sentAt, idsBefore }: SignalRecord,
@@ -290,7 +289,7 @@ function applySend(book: WritableBook, record: SendRecord): void {
     changeOrder(book, clientOid, (order) => markSentAgain(order, record.requestAt))
 }
 
-/** Keys of ladders and targets end in it: `quote:BTCUSDT:17`. */
+/** Keys of ladders and targets end in their ordinal: `quote:BTCUSDT:17`. */
 function ordinalOf(key: string): number {
   return Number(key.slice(key.lastIndexOf(':') + 1))
 }
@@ -355,7 +354,7 @@ function applyExpire(book: WritableBook, record: ExpireRecord): void {
   }
 }
 
-/** A key stays while the book holds its last order or a waiting place. */
+/** A key stays while the book holds its last order, or an order that waits to be placed. */
 function forgetKey(book: WritableBook, pair: string): void {
   const entry = book.keys.get(pair)
   if (entry && !book.orders.has(entry.clientOid) && !book.places.has(pair)) book.keys.delete(pair)
@@ -460,8 +459,8 @@ function changeOrder(
 }
 
 /**
- * Open orders become unknown, unknown ones may rest anywhere or still arrive, and ordinals are
- * skipped. The account is halted until an operator has compared it with the exchange.
+ * Any order may have ended, or still arrive, so all open ones become unknown. The account is halted
+ * until an operator has compared it with the exchange.
  */
 function applyRepaired(book: WritableBook, record: RepairedRecord): void {
   const { at, reason, strategies, symbols } = record
@@ -477,7 +476,7 @@ function applyRepaired(book: WritableBook, record: RepairedRecord): void {
   book.restrictions.set(pairKey(ACCOUNT, 'repaired'), restriction)
   for (const order of openOrders(book)) storeOrder(book, markLost(order, reason, at))
   for (const symbol of symbols) book.cancels.set(symbol, at)
-  // The lost part may have sent a waiting place.
+  // Orders that wait to be placed may have been sent in the lost part.
   for (const pair of Array.from(book.places.keys())) removePlace(book, pair)
   const wishes = [...strategies, MANUAL].flatMap((id) =>
     symbols.map((symbol) => pairKey(id, symbol)),
@@ -491,7 +490,7 @@ function openOrders(book: Book): readonly Order[] {
   return [...book.open.values()].flatMap((orders) => [...orders.values()])
 }
 
-/** Earlier levels are given by their place, which is shorter. */
+/** Names earlier levels by their place, which is shorter. */
 export function buildLadderChange(
   symbol: string,
   before: readonly QuoteLevel[],
@@ -502,7 +501,7 @@ export function buildLadderChange(
   return rungs.some((rung) => typeof rung === 'number') ? { symbol, rungs } : { symbol, levels }
 }
 
-/** An unknown place is ignored: a fold must never throw. */
+/** Ignores an unknown place, because a fold must never throw. */
 export function applyLadderChange(
   before: readonly QuoteLevel[],
   change: LadderChange,
@@ -524,7 +523,6 @@ function nameOf({ side, ticks, lots, tag = '' }: QuoteLevel): string {
   return `${side} ${ticks} ${lots} ${tag}`
 }
 
-/** After a release of a loss limit, losses count from now. */
 function forgetLosses(
   book: WritableBook,
   { scope, code }: Restriction,
@@ -551,7 +549,7 @@ function forgetPeak(book: WritableBook, scope: string, isLastKept: boolean): voi
   })
 }
 
-/** Undefined: it is to be taken anew. */
+/** Undefined: the peak is taken anew. */
 export function lastPeakOf({ peak, lastPeak }: Watermark): number | undefined {
   if (peak === null || lastPeak === undefined) return peak ?? lastPeak
   return Math.max(peak, lastPeak)
@@ -566,8 +564,8 @@ function forgetStreak(book: WritableBook, scope: string): void {
 }
 
 /**
- * The oldest, so many at most; the cost does not depend on how many stay. Orders of one moment go
- * by name: a rebuilt book may hold them in another order and must forget the same ones (DET2).
+ * Takes the oldest, `max` at most; the cost does not depend on how many stay. Orders of one moment
+ * go by name: a rebuilt book may hold them in another order, and must forget the same ones (DET2).
  */
 export function takeEndedBefore(
   ended: EndedOrder[],

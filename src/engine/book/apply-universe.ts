@@ -22,7 +22,7 @@ const NEVER_EVALUATED: KeptUniverse = {
   verdicts: {},
 }
 
-/** @param rule as JSON: those unconfirmed by another rule are none */
+/** @param rule as JSON; what another rule left unconfirmed does not count */
 export function toUniverseMemory(
   kept: KeptUniverse = NEVER_EVALUATED,
   rule = kept.rule,
@@ -71,7 +71,7 @@ export function applyUniverse(book: WritableBook, record: UniverseRecord): void 
   })
 }
 
-/** The exchange has changed them since members have joined. */
+/** The exchange has changed these rules since members joined. */
 export function applyRules(book: WritableBook, changed: NonNullable<BootRecord['rules']>): void {
   for (const [id, kept] of Array.from(book.universes)) {
     const members = Object.entries(kept.members).map(([symbol, member]) => {
@@ -124,7 +124,7 @@ function applyLeaving(
   else book.targets.delete(pair)
 }
 
-/** Only what the strategy has earned and may hold stays. */
+/** Profits of the strategy, and what it may still hold, stay. */
 export function applyDeparture(
   book: WritableBook,
   { strategyId, symbol, isFixed }: DepartedRecord,

@@ -21,10 +21,7 @@ import type { Order } from '../../domain/order.ts'
 
 type MoneyJson = Omit<Money, 'profit' | 'fees'> & { readonly profit: string; readonly fees: string }
 
-/**
- * `open` and `byOrderId` follow from the orders. The same book gives the same rows in order, since
- * effects may depend on it.
- */
+/** Rows keep the order of their collection, since effects may depend on it. */
 const COLLECTIONS = [
   'grids',
   'keys',
@@ -64,7 +61,7 @@ const COLLECTIONS = [
 ] as const
 type Collection = (typeof COLLECTIONS)[number]
 
-/** Single numbers and words are one row, which every checkpoint writes. */
+/** All single numbers and words are one row, which every checkpoint writes. */
 const SCALARS_ROW = 'scalars'
 const SCALARS: Readonly<
   Record<Exclude<keyof Book, Collection | 'open' | 'byOrderId' | 'ended' | 'placesBySymbol'>, true>
@@ -81,7 +78,7 @@ const SCALARS: Readonly<
   archivedBefore: true,
 }
 
-/** Tests compare all rows; a checkpoint writes changed ones ({@link takeBookChanges}). */
+/** All rows; a checkpoint writes only changed ones ({@link takeBookChanges}). */
 export function toBookRows(book: Book): readonly BookRow[] {
   const rows = COLLECTIONS.flatMap((name) =>
     [...book[name].keys()].map((key) => toRow(book, name, key)),
@@ -89,7 +86,7 @@ export function toBookRows(book: Book): readonly BookRow[] {
   return [scalarsOf(book), ...rows]
 }
 
-/** Since the last call, or since the book was read. */
+/** Changes since the last call, or since the book was read. */
 export function takeBookChanges(book: Book): readonly RowChange[] {
   const removed: RowChange[] = []
   const put: RowChange[] = []
@@ -177,7 +174,7 @@ function fromRowValue(name: Collection, stored: unknown): unknown {
   if (name === 'funding') return decimal(stored as string)
   if (name === 'signals') return deepFreeze(stored)
   if (name !== 'orders') return stored
-  // JSON leaves out an unknown orderId, whose place among the fields must stay.
+  // JSON leaves out an unknown orderId, which must keep its place among the fields.
   const { terms, state, orderId, ...rest } = stored as Order
   return { terms, state, orderId, ...rest }
 }
@@ -190,7 +187,7 @@ function moneyFromJson({ profit, fees, ...rest }: MoneyJson): Money {
   return { profit: decimal(profit), fees: decimal(fees), ...rest }
 }
 
-/** From the checkpoint and every record after it (DET2). */
+/** Applies every record after the checkpoint (DET2). */
 export function rebuildBook(
   { checkpoint, records }: JournalContents,
   positionMode: PositionMode,

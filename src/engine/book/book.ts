@@ -34,25 +34,26 @@ import { TrackedMap, TrackedSegmentedMap, TrackedSet } from '../../lib/tracked-c
 interface KeyEntry {
   readonly clientOid: ClientOid
   readonly generation: number
-  /** When it was first sent; Unix ms, our clock. */
+  /** When the key was first sent. */
   readonly at: number
 }
 
 /**
  * Everything durable that the core knows: the fold of the journal's records (`apply-record.ts`) and
- * nothing else, so a restart rebuilds exactly this. `pairKey` joins keys of two parts.
+ * nothing else, so a restart rebuilds exactly this. `pairKey` joins keys of two parts. Instants are
+ * Unix ms of our clock, unless a comment names the exchange's.
  */
 export interface Book {
   readonly positionMode: PositionMode
   readonly epoch: number
-  /** Unix ms, our clock, of the first record; 0: an earlier version wrote it, and it is not known. */
+  /** The first record; 0: an earlier version wrote it, and the time is not known. */
   readonly beganAt: number
-  /** Unix ms, our clock, of the last record. */
+  /** The last record. */
   readonly recordedAt: number
   /** Keyed by symbol: the grids in which prices and sizes are counted. */
   readonly grids: ReadonlyMap<string, InstrumentGrids>
   readonly batchId: number
-  /** Unix ms, exchange clock: earlier fills are known, except those visible late. */
+  /** Exchange clock: earlier fills are known, except those that become visible late. */
   readonly fillsThroughAt: number
   readonly orders: ReadonlyMap<ClientOid, Order>
   /** Orders that have not ended, by symbol. */
@@ -61,65 +62,61 @@ export interface Book {
   /** Sorted by the time of their end. */
   readonly ended: readonly EndedOrder[]
   readonly keys: ReadonlyMap<string, KeyEntry>
-  /**
-   * Keyed by strategy and symbol: the number in the next key of a ladder or a target, each used
-   * once.
-   */
+  /** Keyed by strategy and symbol: the number in the next key of a ladder or a target. */
   readonly ordinals: ReadonlyMap<string, number>
-  /** Fills whose orderId belongs to no known order. */
+  /** Fills whose orderId is that of no known order. */
   readonly orphans: ReadonlyMap<OrderId, readonly Fill[]>
   /**
-   * Known fills by `fillKey`, with times. Those before {@link tradesSinceAt} are never read again.
-   * Earlier versions may name one by tradeId alone ({@link knowsFill}).
+   * Keyed by `fillKey`: the times of known fills. Those before {@link tradesSinceAt} are never read
+   * again.
    */
   readonly trades: ReadonlyMap<string, number>
   /** Exchange clock. */
   readonly tradesSinceAt: number
-  /** Keyed by strategy and symbol; fills that wait are held under their orderId. */
+  /** Keyed by strategy and symbol; lots of fills that wait are under their orderId. */
   readonly holdings: ReadonlyMap<string, Holding>
   /** Keyed by symbol, while a fill waits: the allocation is worked out again from this state. */
   readonly unsettled: ReadonlyMap<string, UnsettledAllocation>
-  /** Keyed by symbol and number, since that state: one more costs one row. */
+  /** Keyed by symbol and number: the moves since that state. */
   readonly unsettledMoves: ReadonlyMap<string, Move>
-  /** Keyed by symbol: fills and adopted positions. */
+  /** Keyed by symbol: what fills and adopted positions add up to. */
   readonly account: ReadonlyMap<string, Holding>
   /** Keyed by symbol: the price that was paid. */
   readonly entries: ReadonlyMap<string, AccountEntry>
-  /** Keyed by strategy and symbol; `''` has what no order of ours explains. */
+  /** Keyed by strategy and symbol; the strategy `''` has what no order of ours explains. */
   readonly money: ReadonlyMap<string, Money>
-  /** The counter as last read (by symbol and side), and all that was paid (by symbol). */
+  /** Keyed by symbol and side: the exchange's counter of payments, as last read. */
   readonly fundingCounters: ReadonlyMap<string, string>
+  /** Keyed by symbol: all that was paid. */
   readonly funding: ReadonlyMap<string, Decimal>
   /** Keyed by symbol. */
   readonly unseenFunding: ReadonlyMap<string, UnseenFunding>
-  /** JSON text. */
+  /** As JSON. */
   readonly strategyStates: ReadonlyMap<StrategyId, string>
   readonly quotes: ReadonlyMap<string, readonly QuoteLevel[]>
   readonly targets: ReadonlyMap<string, number>
-  /** Those of the standing targets that have one. */
   readonly targetTags: ReadonlyMap<string, Tag>
-  /** Keyed by strategy and key: places that wait. */
+  /** Keyed by strategy and key: orders placed by name that wait to be sent. */
   readonly places: ReadonlyMap<string, OrderIntent>
   /** Keyed by strategy and symbol. */
   readonly placesBySymbol: ReadonlyMap<string, ReadonlyMap<string, OrderIntent>>
-  /** Keyed by strategy and key: calls that have not ended, and when recent keys were used. */
+  /** Keyed by strategy and key: calls that have not ended. */
   readonly calls: ReadonlyMap<string, AccountCall>
+  /** Keyed by strategy and key: when recent keys of calls were used. */
   readonly callKeys: ReadonlyMap<string, number>
-  /** Their strategy does not want them to rest any more. */
+  /** Orders whose strategy does not want them to rest any more. */
   readonly withdrawn: ReadonlySet<ClientOid>
-  /** Keyed by scope and reason: held until a release. */
+  /** Keyed by scope and code. */
   readonly restrictions: ReadonlyMap<string, Restriction>
-  /**
-   * Unix ms, our clock: earlier orders may be missing, because the journal was repaired; 0: none.
-   */
+  /** Earlier orders may be missing, because the journal was repaired then; 0: never. */
   readonly recordsLostAt: number
-  /** Keyed by symbol: the last cancel-all whose effect is not settled; Unix ms, exchange clock. */
+  /** Keyed by symbol, exchange clock: the last cancel-all whose effect is not settled. */
   readonly cancels: ReadonlyMap<string, number>
   /** Keyed by strategy and symbol: average price, last fills, results of the day. */
   readonly ownTrades: ReadonlyMap<string, OwnTrades>
-  /** Keyed by symbol and side, as our orders set them. */
+  /** Keyed by symbol and side: the exits that our orders gave to the exchange. */
   readonly exits: ReadonlyMap<string, KeptExits>
-  /** Keyed by symbol and interval (`candleKey`), changed in place. */
+  /** Keyed by symbol and interval (`candleKey`); a series is changed in place. */
   readonly candles: ReadonlyMap<string, CandleSeries>
   /** Keyed by scope, where losses are limited. */
   readonly watermarks: ReadonlyMap<Scope, Watermark>
@@ -129,15 +126,15 @@ export interface Book {
   readonly universes: ReadonlyMap<StrategyId, KeptUniverse>
   /** Keyed by strategy and symbol: members that leave. */
   readonly leavings: ReadonlyMap<string, UniverseLeaving>
-  /** Also where it has expired. */
+  /** The last one of each feed, also when it has expired. */
   readonly signals: ReadonlyMap<FeedId, FeedReading>
-  /** Keyed by feed and id; the same id is not taken again for a while. */
+  /** Keyed by feed and id: when a signal was taken, so that it is not taken twice. */
   readonly signalIds: ReadonlyMap<string, number>
   /** Keyed by id, the oldest first. */
   readonly deposits: ReadonlyMap<string, Deposit>
   /** Decimal, margin coin: all deposits less all withdrawals since the journal began. */
   readonly deposited: string
-  /** Unix ms: fills and funding payments of before were archived, and are not in the journal; 0: none. */
+  /** Fills and funding payments of before were archived, and are not in the journal; 0: none. */
   readonly archivedBefore: number
 }
 
@@ -202,11 +199,12 @@ export function createBook(positionMode: PositionMode): Book {
   }
 }
 
-/** The names contain no bar themselves. */
+/** Joins two names, neither of which contains a bar. */
 export function pairKey(first: string, second: string): string {
   return `${first}|${second}`
 }
 
+/** The same as {@link pairKey}, kept: a freshly joined text costs three times as much to look up. */
 export function pairOf(first: string, second: string): string {
   let pairs = PAIRS.get(first)
   if (pairs === undefined) {
@@ -222,9 +220,8 @@ export function pairOf(first: string, second: string): string {
   return pair
 }
 
-/** A freshly joined text costs three times as much to look up. */
 const PAIRS = new Map<string, Map<string, string>>()
-/** Tests make more in one process. */
+/** A process has far fewer strategies and symbols, unless it runs many tests. */
 const FIRSTS_JOINED_MAX = 1000
 
 export function splitPair(key: string): readonly [string, string] {
@@ -233,8 +230,8 @@ export function splitPair(key: string): readonly [string, string] {
 }
 
 /**
- * A fill named by its tradeId alone stands for every order of the trade: counted twice would be
- * worse than a twin that stays unknown.
+ * Earlier versions named a fill by its tradeId alone, which stands for every order of the trade: a
+ * fill that is counted twice would be worse than a twin that stays unknown.
  */
 export function knowsFill({ trades }: Book, fill: Pick<Fill, 'tradeId' | 'orderId'>): boolean {
   return trades.has(fillKey(fill)) || trades.has(fill.tradeId)
@@ -249,7 +246,7 @@ export function accountHoldingOf(book: Book, symbol: string): Holding {
 }
 
 export function restrictionOf(book: Book, scope: Scope, code: ModeReason): Restriction | undefined {
-  // Asked for each wish at each step, and there are nearly never any.
+  // This is asked for each wish at each step, and there are nearly never any.
   if (book.restrictions.size === 0) return undefined
   return book.restrictions.get(pairKey(scope, code))
 }
@@ -258,7 +255,7 @@ export function killOf(book: Book): Restriction | undefined {
   return restrictionOf(book, ACCOUNT, 'kill')
 }
 
-/** The strictest first; without a strategy, those for every strategy. */
+/** The strictest come first. Without a strategy, only those of account and instrument. */
 export function restrictionsOn(
   { restrictions }: Book,
   symbol: string,
@@ -275,7 +272,6 @@ export function isHaltedItself({ restrictions }: Book, symbol: string): boolean 
   return [...restrictions.values()].some(({ scope, mode }) => scope === symbol && mode === 'halted')
 }
 
-/** Halted by itself or with the account, except by a kill. */
 export function isHalted(book: Book, symbol: string): boolean {
   return restrictionsOn(book, symbol).some(({ code, mode }) => code !== 'kill' && mode === 'halted')
 }
@@ -284,14 +280,14 @@ export function openOrdersOf(book: Book, symbol: string): Iterable<Order> {
   return book.open.get(symbol)?.values() ?? []
 }
 
-/** They may be at the exchange. */
+/** Orders that may be at the exchange although their orderId is not known. */
 export function namelessOrders(book: Book, symbol: string): readonly Order[] {
   return [...openOrdersOf(book, symbol)].filter(
     (order) => order.orderId === undefined && order.attempts > 0,
   )
 }
 
-/** No answer has named their orderId yet (`resolution/evidence.ts`). */
+/** Some fills wait for an answer that names their orderId (`resolution/evidence.ts`). */
 export function hasUnownedFills(book: Book, symbol: string): boolean {
   return unownedOf(book, symbol).length > 0
 }
@@ -303,17 +299,15 @@ export function unownedOf({ orphans }: Pick<Book, 'orphans'>, symbol: string): r
 
 const NONE: readonly OrderId[] = []
 
-/** Undefined unless the instrument is leaving the strategy. */
 export function leavingOf(
   { leavings }: Pick<Book, 'leavings'>,
   strategyId: StrategyId | string,
   symbol: string,
 ): UniverseLeaving | undefined {
-  // Asked for each wish at each step, and there are nearly never any.
   return leavings.size === 0 ? undefined : leavings.get(pairOf(strategyId, symbol))
 }
 
-/** Not shown: one that is closed or handed back as it leaves. */
+/** An instrument that is closed or handed back as it leaves is not shown to its strategy. */
 export function isShown(book: Pick<Book, 'leavings'>, id: StrategyId, symbol: string): boolean {
   const leaving = leavingOf(book, id, symbol)
   return leaving === undefined || leaving.policy === 'keep'
@@ -367,7 +361,7 @@ export function indexOrder(book: WritableBook, order: Order): void {
   }
 }
 
-/** It may be open again later: the order itself has its last end. */
+/** The order may be open again later, and has its last end itself. */
 export interface EndedOrder {
   readonly clientOid: ClientOid
   /** Our clock. */
@@ -392,20 +386,17 @@ interface CapitalSource {
 }
 
 /**
- * Margin coin: what equity is counted from, `account.capital` with all that was deposited since.
- * Undefined where it is not configured.
+ * `account.capital` with all that was deposited since, margin coin. Undefined where it is not
+ * configured.
  */
 export function capitalOf({ settings: { capital }, book }: CapitalSource): Decimal | undefined {
-  // It is asked for at each reading of a position, and most accounts have none.
+  // This is asked at each reading of a position, and most accounts have no deposits.
   return capital === undefined || book.deposited === '0'
     ? capital
     : capital.plus(decimal(book.deposited))
 }
 
-/**
- * Keyed by owner and symbol. Waiting fills changed the account's money, but count for no strategy
- * yet.
- */
+/** Keyed by owner and symbol. Fills that wait changed the account's money, but have no owner yet. */
 export function moneyOf(book: Book): ReadonlyMap<string, Money> {
   if (book.orphans.size === 0) return book.money
   const money = new Map(book.money)
@@ -416,7 +407,7 @@ export function moneyOf(book: Book): ReadonlyMap<string, Money> {
   return money
 }
 
-/** With what is not counted. */
+/** Profit and fees by the strategy's own count, beside what could not be counted. */
 export function ownMoneyOf(book: Book, pair: string): Money | undefined {
   const money = book.money.get(pair)
   const { profit, fees } = book.ownTrades.get(pair) ?? {}
@@ -431,8 +422,8 @@ export function moneyByStrategy(book: Book): ReadonlyMap<string, Money> {
 }
 
 /**
- * Reducing it opens nothing in the account beyond what other strategies hold. In one-way mode lots
- * of no strategy may stand against it.
+ * The part of a strategy's holding whose reduction opens nothing in the account beyond what other
+ * strategies hold. In one-way mode lots without an owner may stand against it.
  */
 export function backedHolding(book: Book, strategyId: StrategyId, symbol: string): Holding {
   const held = holdingOf(book, strategyId, symbol)
@@ -447,8 +438,8 @@ export function backedHolding(book: Book, strategyId: StrategyId, symbol: string
 }
 
 /**
- * Closing it opens nothing. Where lots of no strategy stand against several strategies, the account
- * may hold a part of what none of them holds wholly.
+ * The part of a strategy's holding whose close opens nothing. Where lots without an owner stand
+ * against several strategies, the account may hold a part of what none of them holds wholly.
  */
 export function closableHolding(book: Book, strategyId: StrategyId, symbol: string): Holding {
   const held = holdingOf(book, strategyId, symbol)
@@ -461,8 +452,8 @@ export function closableHolding(book: Book, strategyId: StrategyId, symbol: stri
 }
 
 /**
- * Lots that others opened, and fills that wait for their order: in one-way mode the net, in hedge
- * mode the surplus of each leg.
+ * Lots that no strategy holds, and those of fills that wait for their order: in one-way mode the
+ * net, in hedge mode the surplus of each side.
  */
 export function unclaimedHolding(
   book: Pick<Book, 'positionMode' | 'account' | 'holdings'>,

@@ -23,7 +23,6 @@ export function waitingFillsOf({ orphans }: Book, record: JournalRecord): readon
   return [...new Set(orderIdsIn(record))].flatMap((orderId) => orphans.get(orderId) ?? [])
 }
 
-/** Fills, funding payments, and the owners of fills that have waited. */
 export function buildBookings(record: JournalRecord, by: BookedBy): readonly Booking[] {
   const { book, instruments, waiting } = by
   const owners = waiting
@@ -49,7 +48,6 @@ function itemsIn(record: JournalRecord): readonly { readonly orderId?: OrderId }
   return record.kind === 'settle' ? record.orders : []
 }
 
-/** A flatten, or an exit. */
 export type ClosePurpose = 'flatten' | ExitKind
 
 /** Undefined: the order closes nothing. */

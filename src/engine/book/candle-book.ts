@@ -10,7 +10,6 @@ import {
 import type { CandlesRecord } from '../../domain/record.ts'
 import type { WritableBook } from './book.ts'
 
-/** The book keeps as many as strategies need. */
 export function applyCandles(book: WritableBook, record: CandlesRecord): void {
   const { symbol, intervalMs, capacity, candles, isAnew } = record
   const key = candleKey(symbol, intervalMs)

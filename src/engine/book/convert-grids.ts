@@ -14,7 +14,7 @@ import type { InstrumentGrids } from '../../domain/record.ts'
 import { createGrid, type Grid, stepsMax } from '../../lib/grid.ts'
 import { splitPair, storeOrder, type WritableBook, type Book, storePlace } from './book.ts'
 
-/** With one number that does not convert. */
+/** `number` is one that does not convert. */
 export interface GridConflict {
   readonly symbol: string
   readonly was: InstrumentGrids
@@ -22,7 +22,7 @@ export interface GridConflict {
   readonly number: string
 }
 
-/** A start is refused for these. */
+/** A start is refused for a conflict. */
 export function findGridConflict(
   book: Book,
   instruments: ReadonlyMap<string, Instrument>,
@@ -37,7 +37,7 @@ export function findGridConflict(
   return undefined
 }
 
-/** Where counts do not convert, the book stays as it was. */
+/** If a count does not convert, the book stays as it was. */
 export function applyGrids(book: WritableBook, symbol: string, is: InstrumentGrids): void {
   const was = book.grids.get(symbol) ?? is
   const { inexact, changes } = planConversion(book, symbol, { was, is })
@@ -106,7 +106,7 @@ function planConversion(book: Book, symbol: string, { was, is }: GridChange): Gr
   }
   for (const [pair, exits] of book.exits) {
     if (splitPair(pair)[0] !== symbol) continue
-    // Listed ones are read again.
+    // The exchange's list is read again.
     const { listed: _, ...set } = exits
     const converted = counts.exits(set)
     changes.push((target) => target.exits.set(pair, converted))
@@ -152,7 +152,7 @@ type Convert = (steps: number) => number
 
 const same: Convert = (steps) => steps
 
-/** Undefined where nothing changes. An inexact number is noted and stays. */
+/** Undefined if the grid stays the same. A number that does not convert is noted, and stays. */
 function createConverter(was: string, is: string, inexact: string[]): Convert | undefined {
   const [from, to] = [createGrid(was), createGrid(is)]
   const factor = (grid: Grid, other: Grid): bigint =>
@@ -170,7 +170,7 @@ function createConverter(was: string, is: string, inexact: string[]): Convert | 
   }
 }
 
-/** Converts whatever counts ticks or lots. */
+/** Converts everything that counts ticks or lots. */
 class Counts {
   readonly lots: Convert
   readonly #ticks: Convert
@@ -203,7 +203,7 @@ class Counts {
     return converted
   }
 
-  /** Prices of exits are rounded. @param ticks as for {@link trades} */
+  /** Rounds prices. @param ticks as for {@link trades} */
   exitState({ long, short, ...rest }: ExitState, ticks: number): ExitState {
     const price = (was: number | null): number | null => was && Math.round(was * ticks)
     const lotsOf = (was: number | null): number | null => was && this.lots(was)
@@ -233,7 +233,7 @@ class Counts {
     return { longLots: this.lots(longLots), shortLots: this.lots(shortLots) }
   }
 
-  /** @param ticks new ticks in an old one: averages need not be on the grid */
+  /** @param ticks so many new ticks are an old one; averages need not be on the grid */
   trades({ entry, fills, ...day }: OwnTrades, ticks: number): OwnTrades {
     return {
       ...day,

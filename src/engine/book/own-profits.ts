@@ -23,10 +23,9 @@ import {
 } from './book.ts'
 import { beyondPriceOf, limitTo } from './own-trades.ts'
 
-/** The parts that are needed to count fills again. */
 export type FilledBook = Pick<Book, 'positionMode' | 'grids' | 'holdings'>
 
-/** One strategy's change on one instrument. */
+/** The change that a fill brings one strategy on one instrument. */
 export interface OwnShare {
   readonly pair: string
   /** At its own average price, before fees. */
@@ -39,17 +38,16 @@ export interface OwnShare {
 const NOTHING: Entry = { longLots: 0, longTicks: 0, shortLots: 0, shortTicks: 0 }
 
 /**
- * From the booked fills alone, so that any span can be summed up; the book has only the sum. Needs
- * all fills, in their order.
+ * Counts strategies' profits from the booked fills alone, so that any span can be summed up; the
+ * book has only the sum. Needs all fills, in their order.
  */
 export class OwnProfits {
   readonly #real: FilledBook
   readonly #counted: WritableBook
   readonly #grids = new Map<string, Record<'tick' | 'lot', Grid>>()
-  /** None is ever taken away. */
   readonly #pairs = new Set<string>()
   readonly #pairsBySymbol = new Map<string, readonly string[]>()
-  /** Fills are missing, or on another grid. */
+  /** Symbols of which fills are missing, or on another grid. */
   readonly #unexplained = new Set<string>()
 
   /** @param real the book after all fills */
@@ -77,7 +75,7 @@ export class OwnProfits {
     })
   }
 
-  /** The record moves lots without a fill. */
+  /** For records that move lots without a fill. */
   apply(record: AdoptRecord | AssignedRecord): readonly OwnShare[] {
     return this.#sharesOf(record.symbol, () => applyRecord(this.#counted, record))
   }
@@ -126,10 +124,7 @@ export class OwnProfits {
     return this.#pairsBySymbol.get(symbol) ?? []
   }
 
-  /**
-   * Not where lots were given or taken over, or older fills archived: what is missing stays
-   * missing.
-   */
+  /** The counted fills give what is held. They do not if older fills were archived. */
   explains(pair: string, holdings = this.#real.holdings): boolean {
     const [, symbol] = splitPair(pair)
     if (this.#unexplained.has(symbol)) return false
@@ -168,7 +163,7 @@ export class OwnProfits {
     return grids
   }
 
-  /** In hedge mode what closes more than there is was opened before the first kept fill. */
+  /** In hedge mode, a fill closes more than there is if older fills are missing. */
   #closesTooMuch({ symbol, side, tradeSide, lots }: Fill): boolean {
     if (this.#counted.positionMode === 'one_way_mode' || tradeSide === 'open') return false
     const { longLots, shortLots } = accountHoldingOf(this.#counted, symbol)

@@ -20,9 +20,9 @@ import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { accountHoldingOf, type Book, holdingOf, pairKey, type WritableBook } from './book.ts'
 
 /**
- * The exchange states a close's profit at the account's average price, which strategies share. So
- * profit is counted at each one's own average, also of lots that others have closed (a liquidation,
- * a trade by hand). What the exchange books beyond a fill's price goes with the lots.
+ * The exchange states the profit of a close at the account's average price, which strategies share.
+ * So each strategy's profit is counted at its own average, also for lots that others have closed (a
+ * liquidation, a trade by hand). What the exchange books beyond a fill's price goes with the lots.
  */
 
 const DAY_MS = 86_400_000
@@ -45,7 +45,7 @@ export function countOwnFill(book: WritableBook, strategyId: string, priced: Pri
   book.ownTrades.set(pairKey(strategyId, fill.symbol), { ...trades, fills })
 }
 
-/** Called before the holding changes. */
+/** For lots that others have closed. Called before the holding changes. */
 export function countTaken(
   book: WritableBook,
   strategyId: string,
@@ -61,7 +61,7 @@ export function countTaken(
   )
 }
 
-/** The closing price of the rest is not known. */
+/** Lots were closed at a price that is not known. */
 export function forgetTaken(book: WritableBook, pair: string, held: Holding): void {
   const trades = book.ownTrades.get(pair)
   if (!trades) return
@@ -76,14 +76,14 @@ export function forgetStreak(book: WritableBook, pair: string): void {
   if (trades) book.ownTrades.set(pair, { ...trades, lostInRow: 0 })
 }
 
-/** Earlier books know only what the exchange has stated. */
+/** Books of earlier versions know only what the exchange has stated. */
 export function withOwnMoney(book: Book, pair: string, trades: OwnTrades): OwnTrades {
   if (trades.profit !== undefined) return trades
   const { profit, fees } = book.money.get(pair) ?? NO_MONEY
   return { ...trades, profit: profit.toString(), fees: fees.toString() }
 }
 
-/** Booked profit less what the price has brought. Called before the account's holding changes. */
+/** The booked profit less that of the price. Called before the account's holding changes. */
 export function beyondPriceOf(book: Book, fill: Fill): number | undefined {
   const held = accountHoldingOf(book, fill.symbol)
   const entry = book.entries.get(fill.symbol)
@@ -107,10 +107,7 @@ function shareIn(amount: Decimal, counted: CountedFill): Decimal {
   return share === 1 ? amount : amountOf(Number(amount.toString()) * share)
 }
 
-/**
- * At the strategy's average; its share of the stated profit where fills do not explain what it
- * held.
- */
+/** Without an average price, the strategy gets its share of the stated profit. */
 function profitFor(counted: CountedFill): Decimal {
   const { book, strategyId, priced, change } = counted
   const { fill, beyondPrice = 0 } = priced
@@ -159,11 +156,10 @@ function countChange(
   const pair = pairKey(strategyId, symbol)
   const before = book.ownTrades.get(pair)
   const known = before ? withOwnMoney(book, pair, before) : NOTHING
-  // Less held than the entry says: lots are gone at an unknown price.
+  // If less is held than the entry says, lots are gone at an unknown price.
   const entry = limitTo(known.entry, holdingOf(book, strategyId, symbol))
   const dayAt = Math.floor(filledAt / DAY_MS) * DAY_MS
   const isNewDay = dayAt > known.dayAt
-  // A fill of yesterday that became known today does not count for today.
   const isToday = dayAt >= known.dayAt
   const moved = moveEntry(book.positionMode, entry, change, ticks)
   return {
@@ -178,10 +174,7 @@ function countChange(
   }
 }
 
-/**
- * Unix ms, exchange clock, counted back to where nothing was held. Undefined where the last fills
- * do not reach so far.
- */
+/** Unix ms, exchange clock; undefined if the kept fills do not reach back to where nothing was held. */
 export function openedAtOf(
   mode: PositionMode,
   { fills }: Pick<OwnTrades, 'fills'>,
@@ -194,13 +187,11 @@ export function openedAtOf(
       if ((bought === 'buy' ? 'long' : 'short') !== side) continue
       held += (tradeSide === 'open') === (side === 'long') ? -size : size
     } else held += bought === 'buy' ? -size : size
-    // Before it, nothing was held, or the other side.
     if (side === 'long' ? held <= 0 : held >= 0) return at
   }
   return undefined
 }
 
-/** Others have closed a part of the entry. */
 export function limitTo(entry: Entry, { longLots, shortLots }: Holding): Entry {
   return {
     ...entry,
@@ -210,8 +201,8 @@ export function limitTo(entry: Entry, { longLots, shortLots }: Holding): Entry {
 }
 
 /**
- * At the price that the account has paid. A trade that ends so counts for no streak. Without that
- * price, the entry lacks what was added.
+ * Lots that a strategy takes over count at the price that the account has paid; without that price
+ * they are no part of the entry. A trade that ends so has neither won nor lost.
  */
 export function countTakenOver(
   book: WritableBook,
@@ -233,7 +224,6 @@ function takeOver(mode: PositionMode, entry: Entry, change: TakenOver): Entry {
   return change.ticks === undefined ? withoutOpened(entry, moved) : moved
 }
 
-/** Without a price only what is closed counts. */
 function withoutOpened(entry: Entry, moved: Entry): Entry {
   const longLots = Math.min(entry.longLots, moved.longLots)
   const shortLots = Math.min(entry.shortLots, moved.shortLots)
@@ -259,7 +249,7 @@ function toOwnFill(fill: Fill): OwnFill {
   }
 }
 
-/** It ends when the position is flat or has changed sides. */
+/** A trade ends when the position is flat or has changed sides. */
 function countTrade(known: OwnTrades, moved: Entry, net: Decimal) {
   const tradeNet = sum(known.tradeNet ?? '0', net)
   const { lostInRow = 0, entry } = known
@@ -271,7 +261,6 @@ function countTrade(known: OwnTrades, moved: Entry, net: Decimal) {
   return { tradeNet: '0', lostInRow: Number(tradeNet) < 0 ? lostInRow + 1 : 0 }
 }
 
-/** Closing leaves the average price; opening moves it. */
 function moveEntry(mode: PositionMode, entry: Entry, change: HoldingChange, ticks: number): Entry {
   const { longLots, shortLots } = applyToHolding(mode, entry, change)
   return {

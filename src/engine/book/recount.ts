@@ -4,10 +4,7 @@ import { type Decimal, decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { own } from '../../lib/own.ts'
 import type { Book } from './book.ts'
 
-/**
- * Holding and realised money of one instrument, from the records of fills alone since the run began
- * or a release of the account.
- */
+/** From the records of fills alone, since the run began or the account was released. */
 export interface InstrumentCount {
   /** In one-way mode the net position, negative for a short. */
   readonly longLots: number
@@ -20,7 +17,7 @@ export interface InstrumentCount {
 /** Changed by `recount.ts`. */
 export interface RecountState {
   readonly totals: ReadonlyMap<string, InstrumentCount>
-  /** Our clock. */
+  /** The minute, of our clock, of the last comparison with the book. */
   readonly comparedMinute: number
 }
 
@@ -30,10 +27,7 @@ export function createRecount(book: Book): RecountState {
   return { totals: readTotals(book), comparedMinute: 0 }
 }
 
-/**
- * Shares no function with the fold, so that an error in either shows. An adopted position changes
- * both alike.
- */
+/** Shares no function with the fold of the book, so that an error in either shows. */
 export function recountRecord(recount: RecountState, entry: JournalRecord, book: Book): void {
   const isReleased = entry.kind === 'released' && entry.scope === '*' && entry.code !== 'kill'
   if (entry.kind === 'boot' || isReleased) Object.assign(own(recount), createRecount(book))
@@ -61,7 +55,6 @@ function countFill(recount: RecountState, fill: Fill, isNet: boolean): void {
   })
 }
 
-/** Margin coin, with other coins whose price is recorded. */
 function countFees({ fee = '0', otherFees = [] }: Fill): Decimal {
   const priced = otherFees.map(({ amount, price }) => decimal(amount).times(decimal(price ?? '0')))
   return sumDecimals([decimal(fee), ...priced])
@@ -82,7 +75,7 @@ function countAdoption(
   })
 }
 
-/** Undefined where they agree. */
+/** Undefined if the recount agrees with the book. */
 export function findDifference(
   recount: RecountState,
   book: Book,
@@ -124,7 +117,7 @@ function describe({ longLots, shortLots, profit, fees }: InstrumentCount): strin
   return `${longLots} lots long, ${shortLots} short, profit ${profit.toString()}, fees ${fees.toString()}`
 }
 
-/** For all owners. Waiting fills have moved the position, but no money yet. */
+/** Adds up all owners. Waiting fills have moved the position in the book, but no money yet. */
 function readTotals({ account, money, orphans, positionMode }: Book): Map<string, InstrumentCount> {
   const totals = new Map<string, InstrumentCount>()
   for (const [symbol, { longLots, shortLots }] of account) {

@@ -19,24 +19,23 @@ import { splitPair } from './book.ts'
 import type { ClosePurpose } from './bookings.ts'
 import { type FilledBook, OwnProfits, type OwnShare } from './own-profits.ts'
 
-/** Records that move lots without a fill, beside fills and payments. */
 export type TradeEvent = Booking | AdoptRecord | AssignedRecord
 
 type TradeMove = Exclude<TradeEvent, BookedOwner>
 
 export interface TradeFoldOptions {
   readonly book: FilledBook
-  /** Undefined: a plain order, or not known any more. */
+  /** Undefined: the order closes nothing, or is not known any more. */
   readonly purposeOf: (clientOid: string) => ClosePurpose | undefined
   readonly onClosed: (trade: ClosedTrade) => void
 }
 
-/** A share is a quotient; the exchange's number of decimals. */
+/** The exchange's number of decimals. */
 const MONEY_DECIMALS = 8
-/** Further digits are noise of float sums. */
+/** Further digits of a float sum are noise. */
 const DIGITS = 12
 
-/** Lots, and their prices times lots. */
+/** `value` is the sum of prices times lots. */
 interface LotSum {
   readonly lots: number
   readonly value: number
@@ -52,12 +51,12 @@ interface OpenTrade {
   readonly gross: Decimal
   readonly fees: Decimal
   readonly funding: Decimal
-  /** Its fills hold unknown amounts and fees in other coins. */
+  /** With unknown amounts, and fees in other coins. */
   readonly booked: Money
   readonly fills: number
   /** Lots came or went at an unknown price. */
   readonly hasUnpricedLots: boolean
-  /** The tag of the fill that opened it; empty: none. */
+  /** The tag of the fill that opened the trade; empty: none. */
   readonly entryTag: string
 }
 
@@ -72,10 +71,9 @@ interface LotsCause {
 }
 
 /**
- * Folds fills and funding, in booking order, into strategies' trades, by the book's count ({@link
- * OwnProfits}). From a waiting fill on, an instrument's events wait too.
- *
- * A payment is shared by what each strategy held when it was read, with its sign.
+ * Folds fills and funding payments, in booking order, into the trades of strategies, by the book's
+ * count ({@link OwnProfits}). Events of an instrument wait while a fill waits for its order. A
+ * payment is shared by what each strategy held when it was read.
  */
 export class TradeFold {
   readonly #options: TradeFoldOptions
@@ -158,7 +156,7 @@ export class TradeFold {
       was: before[`${side}Lots`],
       is: after[`${side}Lots`],
     })).filter(({ was, is }) => was !== is)
-    // A fill's profit and fee count for the trade that it closes.
+    // The profit and fee of a fill count for the trade that it closes.
     const paying = changes.find(({ was, is }) => is < was) ?? changes[0]
     for (const { side, was, is } of changes) {
       const key = `${pair}|${side}`
@@ -181,7 +179,7 @@ export class TradeFold {
       fills: trade.fills + (fill === undefined ? 0 : 1),
     }
     if (is < was) return takeLots(moved, 'closed', { lots: was - is, price })
-    // Lots without a fill have moved the average by their price.
+    // The price of lots without a fill follows from how they moved the average.
     const paid = fill === undefined ? this.#priceOf(share, { was, is, side }) : price
     return takeLots(moved, 'opened', { lots: is - was, price: paid })
   }
@@ -220,7 +218,7 @@ export class TradeFold {
   ): ExitReason {
     if (owner === 'strategy') {
       if (strategyId !== of) return 'otherStrategy'
-      // Before layout 8 only the order's record has the reason, for a week.
+      // Before layout 8 only the order has the reason, which the book forgets after a week.
       if (isExitReason(reason)) return reason
       return this.#options.purposeOf(clientOid) ?? 'order'
     }
@@ -283,7 +281,7 @@ const REASON_OF_KIND: Readonly<Partial<Record<string, ExitReason>>> = {
   system: 'system',
 }
 
-/** As the strategy itself gave it; empty: none. */
+/** The tag that the strategy itself gave; empty: none. */
 function tagOf({ fill }: Pick<LotsCause, 'fill'>, strategyId: string): string {
   return fill?.owner === 'strategy' && fill.strategyId === strategyId ? fill.tag : ''
 }
@@ -337,9 +335,7 @@ function addMoney(
   return { ...counted, booked: addFill(trade.booked, partOf(fill, pair, fees)) }
 }
 
-/**
- * A fill that closed lots of others costs each its part of the fee. The profit is our own count.
- */
+/** If a fill closed lots of several strategies, each pays its part of the fee. */
 function partOf(fill: BookedFill, pair: string, fees: Decimal): FillMoney {
   const money = { ...toFillMoney(fill), profit: '0' }
   const { otherFees } = money

@@ -16,7 +16,7 @@ import type { EngineEvent } from '../event.ts'
 import { announce, type Core, emit, record, recordBefore, specOf } from '../state/core.ts'
 import {
   believedTicksOf,
-  rulesOf,
+  exitRulesOf,
   watchedExitsOf,
   forgetKeptExits,
   keptExitsOn,
@@ -161,7 +161,7 @@ function wantedLevel(
   core: Core,
   { symbol, side, kept }: KeptSide,
 ): ReturnType<typeof exchangeStopTicks> {
-  const rules = rulesOf(core, kept.strategyId)
+  const rules = exitRulesOf(core, kept.strategyId)
   const trade = watchedExitsOf(core, kept.strategyId, symbol)?.[side]
   const prices = believedTicksOf(core, symbol)
   if (!rules || !trade || trade.due || !prices) return undefined

@@ -3,7 +3,7 @@ import { strategyScope } from '../../domain/trading-mode.ts'
 import type { FailurePolicy } from '../settings.ts'
 import { announce, type Core } from '../state/core.ts'
 import { noteFailure } from '../state/decision-state.ts'
-import { rulesOf } from '../state/exits.ts'
+import { exitRulesOf } from '../state/exits.ts'
 import { hasFailed, restrict } from '../state/trading-mode.ts'
 import { withdrawWishes } from '../strategies/take-decision.ts'
 import { startFlatten } from './flatten.ts'
@@ -47,7 +47,7 @@ function hold(
   strategyId: StrategyId,
   { reason, by }: Pick<HaltCommand, 'reason' | 'by'>,
 ): void {
-  const mode = rulesOf(core, strategyId) === undefined ? 'halted' : 'reducing'
+  const mode = exitRulesOf(core, strategyId) === undefined ? 'halted' : 'reducing'
   restrict(core, { scope: strategyScope(strategyId), mode, code: 'strategyFailed', reason, by })
 }
 

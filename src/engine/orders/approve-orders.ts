@@ -28,7 +28,7 @@ import type { MaintenanceRules } from '../../domain/liquidation.ts'
 import { applyToHolding, type Holding, netLots, HOLD_SIDES } from '../../domain/position.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { distanceTo, type Leg } from '../../risk/liquidation.ts'
-import { legsOf, lotsOf, marginBehind, pickPrice, rulesOf } from '../state/liquidations.ts'
+import { legsOf, lotsOf, marginBehind, pickPrice } from '../state/liquidations.ts'
 
 export interface ApprovedOrders {
   readonly items: readonly ApprovedItem[]
@@ -264,7 +264,7 @@ interface DistanceBasis {
 }
 
 function distanceBasisOf(core: Core, symbol: string): DistanceBasis | undefined {
-  const rules = rulesOf(core, symbol)
+  const rules = core.settings.liquidation?.rules.get(symbol)
   const held = accountHoldingOf(core.book, symbol)
   const legs = legsOf(core, symbol, held)
   const { marginMode, positionMode: mode } = core.settings

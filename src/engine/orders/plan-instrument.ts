@@ -32,7 +32,7 @@ import { noteDenied, noteSatisfied } from '../state/changes.ts'
 import { ordersOf, totalsOf } from '../state/totals.ts'
 import { type Core, specOf } from '../state/core.ts'
 import { isQuoteHeld, isUndecided } from '../state/decision-state.ts'
-import { exitDueOn, exitStateOf, rulesOf } from '../state/exits.ts'
+import { exitDueOn, exitStateOf, exitRulesOf } from '../state/exits.ts'
 import { clockUnsynchronised, exchangeNow, freshUntil, marketOf } from '../state/market-state.ts'
 import { accountAgeMs } from '../state/readings.ts'
 import { isPriceGridWrong, waitsAfterRefusal, wasPriceRefused } from '../state/refusals.ts'
@@ -350,7 +350,7 @@ function dismiss(order: Order, plan: InstrumentPlan): void {
 function withStopAtExchange(core: Core, candidate: OrderCandidate): OrderCandidate {
   const { intent, again } = candidate
   const { strategyId, symbol, action, lots, ticks, force, stopLossTicks } = intent
-  const share = rulesOf(core, strategyId)?.stopAtExchange
+  const share = exitRulesOf(core, strategyId)?.stopAtExchange
   const isPlain = again === undefined && !isClosing(action) && stopLossTicks === undefined
   if (share === undefined || !isPlain) return candidate
   const side = tradesAs(action) === 'buy' ? 'long' : 'short'

@@ -3,15 +3,12 @@ import { parseValue, writeValue } from '../../lib/value-text.ts'
 import type { Core } from '../state/core.ts'
 import { createSettled } from '../state/totals.ts'
 
-/** The ticker table has only the rows of its instruments. */
+/** Without what follows from the book; the tickers have only the rows of traded instruments. */
 type CoreImage = Omit<Core, 'market' | 'effects' | 'totals' | 'settled' | 'ladders'> & {
   readonly market: Omit<Core['market'], 'tickers'> & { readonly tickers: TickerRows | undefined }
 }
 
-/**
- * Settings, book, and what a restart would lose. A core read from it goes on exactly alike, and the
- * same core gives the same text.
- */
+/** A core that is read from the text goes on exactly alike, and the same core gives the same text. */
 export function writeCore(core: Core): string {
   const {
     effects: _done,

@@ -6,12 +6,12 @@ import { parseValue, writeValue } from '../../lib/value-text.ts'
 import type { Effect } from '../effect.ts'
 import type { EngineEvent } from '../event.ts'
 
-/** Ticker tables are filled again later, so their rows are copied. */
+/** A ticker table is filled again later, so its rows are copied. */
 export type KeptEvent =
   | Exclude<EngineEvent, { readonly kind: 'snapshotTaken' }>
   | { readonly kind: 'snapshotTaken'; readonly tickers: TickerRows }
 
-/** The core and its strategies see only traded instruments. */
+/** @param symbols traded instruments: core and strategies see no others */
 export function keepEvent(event: EngineEvent, symbols: Iterable<string>): KeptEvent {
   if (event.kind !== 'snapshotTaken') return event
   return { kind: 'snapshotTaken', tickers: toTickerRows(event.tickers, symbols) }
@@ -25,14 +25,14 @@ export function writeEvent(event: KeptEvent): string {
 export function parseEvent(text: string): EngineEvent {
   const event = parseValue(text) as KeptEvent
   if (event.kind === 'snapshotTaken') return { ...event, tickers: toTickerTable(event.tickers) }
-  // Strategies share it.
+  // Strategies share the reading.
   if (event.kind === 'feedRead') return deepFreeze(event)
   return event
 }
 
 /**
- * A snapshot names only its instruments and the tickers' read: values are those of the last
- * accepted `snapshotTaken`, and candles, own fills and money follow from the records.
+ * A snapshot is written without prices, candles, own fills and money: these follow from the events
+ * and the records before.
  */
 export function writeEffect(effect: Effect): string {
   if (effect.kind !== 'decide') return writeValue(effect)
@@ -65,7 +65,7 @@ function writeMoment({
   return `${shown.slice(0, -1)},"orders":[${orders.map(writeOrder).join(',')}]}`
 }
 
-/** An order is replaced, never changed, and written again and again. */
+/** Texts are kept, because orders are never changed and are written again and again. */
 const orderTexts = new WeakMap<Order, string>()
 
 function writeOrder(order: Order): string {

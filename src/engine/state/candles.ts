@@ -6,7 +6,7 @@ import {
   newestOpenAt,
   openCandle,
   openOf,
-  read,
+  readCandle,
   toRow,
   toRows,
 } from '../../domain/candles.ts'
@@ -19,10 +19,10 @@ import type { EngineSettings } from '../settings.ts'
 import { exchangeNow } from './market-state.ts'
 import { announce, type Core, type NeededCandles, record, specOf } from './core.ts'
 
-/** A ticker may be dated this much later than its answer. */
+/** A ticker may be dated so much later than its answer. */
 const TICKER_AHEAD_MS = 1000
 
-/** Strategies share a series, as long as the longest need. */
+/** Strategies share a series, which is as long as the longest need. */
 export function toNeededCandles({
   strategies,
 }: Pick<EngineSettings, 'strategies'>): ReadonlyMap<string, NeededCandles> {
@@ -58,7 +58,7 @@ export const ATR_CANDLES = 16
 
 const NO_CANDLES: ReadonlyMap<number, number> = new Map()
 
-/** Strategies need other series than before. */
+/** Called when instruments have come or gone. */
 export function followRoster(core: Core): void {
   const candles = own(core.candles)
   candles.needed = new Map(toNeededCandles(core.settings))
@@ -67,7 +67,6 @@ export function followRoster(core: Core): void {
   dropUnneededCandles(core)
 }
 
-/** At the beginning of a run, drops the series that no strategy needs any more. */
 export function dropUnneededCandles(core: Core): void {
   for (const [key, { intervalMs }] of core.book.candles) {
     if (core.candles.needed.has(key)) continue
@@ -78,14 +77,13 @@ export function dropUnneededCandles(core: Core): void {
 
 /**
  * Only the exchange's times count. A candle closes at a ticker of a later interval, or when the
- * exchange's clock is beyond its end by the maximum age of prices: a later ticker of it would be
- * useless.
+ * exchange's clock is beyond its end by the maximum age of prices.
  */
 export function noteCandles(core: Core, tickers: TickerTable): void {
   const { startedAt, phase } = core.run
-  // The boot must be the first record, and after a stop there may be none.
+  // No record may come before the boot, nor after a stop.
   if (startedAt === 0 || phase === 'stopped') return
-  // The earlier clock: a wrong one must not close candles of the future.
+  // The earlier clock counts: a wrong one must not close candles of the future.
   const now = Math.min(tickers.requestTime, exchangeNow(core) + TICKER_AHEAD_MS)
   for (const [key, needed] of core.candles.needed) {
     const { symbol, intervalMs } = needed
@@ -96,7 +94,7 @@ export function noteCandles(core: Core, tickers: TickerTable): void {
     const openAt = isTick ? openOf(at, intervalMs) : Number.NEGATIVE_INFINITY
     if (!core.candles.wholeFrom.has(key)) {
       if (!isTick) continue
-      begin(core, key, needed, openAt)
+      beginSeries(core, key, needed, openAt)
     }
     const passedAt = openOf(now - core.settings.limits.dataAgeMaxMs, intervalMs)
     closeBefore(core, key, needed, Math.max(passedAt, openAt))
@@ -118,7 +116,7 @@ function takeTick(core: Core, key: string, { openAt, price, at }: Tick): void {
   } else if (at > open.lastAt && openAt === open.openAt) addTick(open, price, at)
 }
 
-/** Unix ms, exchange clock: the beginning of a later interval. */
+/** @param before the beginning of a later interval; Unix ms, exchange clock */
 function closeBefore(core: Core, key: string, needed: NeededCandles, before: number): void {
   const { open, wholeFrom } = core.candles
   const candle = open.get(key)
@@ -139,7 +137,7 @@ function closeBefore(core: Core, key: string, needed: NeededCandles, before: num
   if (newest() === Number.NEGATIVE_INFINITY) return
   rows.push(...unseenRows(core, needed, { after: newest(), before }))
   if (newest() < last) rows.push(flatRow(core, key, rows.at(-1), last))
-  if (rows.length > 0) close(core, needed, rows)
+  if (rows.length > 0) closeCandles(core, needed, rows)
 }
 
 function recordedRow(
@@ -150,7 +148,7 @@ function recordedRow(
   return settings.recordedCandle?.(symbol, intervalMs, openAt)
 }
 
-/** Nobody looked at the prices in them. */
+/** Recorded candles in which the prices were not looked at. */
 function unseenRows(
   core: Core,
   needed: NeededCandles,
@@ -167,7 +165,7 @@ function unseenRows(
   return rows
 }
 
-/** Repeats the close before; the fold fills those in between. */
+/** Repeats the close before; the fold fills the candles in between. */
 function flatRow(
   core: Core,
   key: string,
@@ -175,7 +173,8 @@ function flatRow(
   openAt: number,
 ): CandleRow {
   const series = core.book.candles.get(key)
-  const price = candle?.[4] ?? (series ? read(series, 'close', series.length - 1) : Number.NaN)
+  const price =
+    candle?.[4] ?? (series ? readCandle(series, 'close', series.length - 1) : Number.NaN)
   return [openAt, price, price, price, price, 0]
 }
 
@@ -184,7 +183,7 @@ function newestOf({ book }: Core, key: string): number {
   return series === undefined ? Number.NEGATIVE_INFINITY : newestOpenAt(series)
 }
 
-function close(
+function closeCandles(
   core: Core,
   { symbol, intervalMs, capacity, deciders }: NeededCandles,
   candles: CandleRow[],
@@ -193,8 +192,7 @@ function close(
   for (const id of deciders) own(core.candles).due.add(id)
 }
 
-/** From files, for the time that the book does not know, at a run's first ticker. */
-function begin(core: Core, key: string, needed: NeededCandles, openAt: number): void {
+function beginSeries(core: Core, key: string, needed: NeededCandles, openAt: number): void {
   const { symbol, intervalMs, capacity } = needed
   own(core.candles).wholeFrom.set(key, openAt + intervalMs)
   const known = core.book.candles.get(key)
@@ -222,13 +220,12 @@ function begin(core: Core, key: string, needed: NeededCandles, openAt: number): 
   })
 }
 
-/** Recorded candles from the files' end to the first ticker. */
 function missedRows(core: Core, needed: NeededCandles, before: number): readonly CandleRow[] {
   const known = historyOf(core, candleKey(needed.symbol, needed.intervalMs)).at(-1)
   return unseenRows(core, needed, { after: known?.[0] ?? Number.NEGATIVE_INFINITY, before })
 }
 
-/** Fills gaps, and candles in which no price was seen. Another market's are not taken. */
+/** Fills gaps, and candles in which no price was seen, unless they are of another market. */
 export function takeFetchedCandles(core: Core, fetched: FetchedCandles): void {
   const { symbol, intervalMs, rows } = fetched
   const key = candleKey(symbol, intervalMs)
@@ -262,14 +259,14 @@ export function takeFetchedCandles(core: Core, fetched: FetchedCandles): void {
   announce(core, 'info', 'history.fetched', { candles: taken, interval, symbol })
 }
 
-/** One market's candles differ now and then, since we see it only when polled. */
+/** Even of one market some candles differ, since we see it only when polled. */
 const DIFFERING_SHARE_MAX = 0.1
 /** Closes are compared with the candle's range, and at least with this share of the price. */
 const CLOSE_REACH = 0.001
 /** No market moves so far that indicators should begin on it. */
 const PRICE_REACH = 0.25
 
-/** It holds a price, and does not repeat the close before. */
+/** The candle holds a price, and does not repeat the close before. */
 function isSeen([, , , , , ticks]: CandleRow): boolean {
   return ticks > 0
 }
@@ -279,7 +276,7 @@ interface PresentPrice {
   readonly running: CandleRow | undefined
 }
 
-/** Without own candles among those fetched, the newest is compared with the present price. */
+/** If none of the fetched candles is known, the newest is compared with the present price. */
 function compareCandles(
   kept: readonly CandleRow[],
   fetched: readonly CandleRow[],
@@ -297,7 +294,6 @@ function compareCandles(
   return { differing: isFar ? [running] : [], compared: 1 }
 }
 
-/** Adds what the exchange has seen of the candle that began before this run. */
 function joinRunning(core: Core, key: string, running: CandleRow | undefined): void {
   const open = core.candles.open.get(key)
   if (running === undefined || open?.openAt !== running[0]) return
@@ -316,7 +312,6 @@ function historyOf({ settings }: Core, key: string): readonly CandleRow[] {
   return [...byOpenAt.values()].toSorted(([one], [other]) => one - other)
 }
 
-/** A sentence for each series: how many closed candles, and when the last will be there. */
 export function listMissingCandles(core: Core): readonly string[] {
   const lines: string[] = []
   for (const { id, symbols, candles = NO_CANDLES } of core.settings.strategies.values()) {
@@ -325,7 +320,6 @@ export function listMissingCandles(core: Core): readonly string[] {
         const key = candleKey(symbol, intervalMs)
         const length = core.book.candles.get(key)?.length ?? 0
         if (length >= needed) continue
-        // The first candle seen from its beginning, or the next after those there.
         const nextAt =
           length === 0
             ? (core.candles.wholeFrom.get(key) ??

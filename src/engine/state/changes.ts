@@ -14,16 +14,16 @@ import {
 } from './totals.ts'
 
 /**
- * Which instruments to look at, that is resolve further or plan (BND2): a settled one when something
- * of it has changed, any other once in each new moment too.
+ * Which instruments are looked at, which means resolved further or planned (BND2): a settled one
+ * when something of it has changed, any other once in each new moment too.
  *
  *     settled ──a record concerns it, or what is not recorded marks it──► changed
  *     changed ──looked at──► open ──all that is wanted stands, and nothing else──► settled
  *     open ──all that is missing was denied──► denied ──another snapshot, or data too old──► open
  *
- * While it is open, time, prices and other instruments matter too. Within a moment only decisions
- * change something, and their records name instruments. While the account starts, stops or is
- * killed all are looked at. Changed by `changes.ts`.
+ * While an instrument is open, time, prices and other instruments matter too. Within a moment only
+ * decisions change something, and their records name instruments. While the account starts, stops
+ * or is killed, all are looked at. Changed by `changes.ts`.
  */
 export interface ChangeState {
   /** Keyed by symbol; a settled instrument without a change is absent. */
@@ -32,13 +32,13 @@ export interface ChangeState {
 }
 
 export interface Look {
-  /** Since the last look. */
+  /** Something has changed since the last look. */
   readonly isChanged: boolean
-  /** The moment of the last look; undefined: it was settled then. */
+  /** The moment of the last look; undefined: the instrument was settled then. */
   readonly lookedAt: number | undefined
-  /** All missing orders were denied then. */
+  /** All missing orders were denied at the last look, on this basis. */
   readonly denied: DenialBasis | undefined
-  /** They had nothing to do at the looks since the last change, and are passed over. */
+  /** Nothing was to be done for these at the looks since the last change: they are passed over. */
   readonly satisfied: ReadonlySet<StrategyId>
 }
 
@@ -73,21 +73,19 @@ const SETTLED: Look = {
   satisfied: new Set(),
 }
 
-/** Whether an instrument has to be looked at now. */
 export function needsLook({ looks, moment }: ChangeState, symbol: string): boolean {
   const look = looks.get(symbol)
   if (look === undefined) return false
   return look.isChanged || look.lookedAt !== moment
 }
 
-/** Time alone may give something to do. */
 export function mayDependOnTime({ looks }: ChangeState): boolean {
   for (const { isChanged, denied } of looks.values())
     if (isChanged || denied === undefined) return true
   return false
 }
 
-/** Before a look: later changes make it due again. */
+/** Called before the look, so that changes during it make the instrument due again. */
 export function beginLook(changes: ChangeState, symbol: string): void {
   const { isChanged, satisfied } = changes.looks.get(symbol) ?? SETTLED
   const kept = isChanged ? SETTLED.satisfied : satisfied
@@ -103,22 +101,16 @@ export function noteSatisfied(
   if (look) own(changes.looks).set(symbol, { ...look, satisfied })
 }
 
-/** All missing orders are denied, and nothing else is to be done. */
 export function noteDenied(changes: ChangeState, symbol: string, denied: DenialBasis): void {
   own(changes.looks).set(symbol, { ...(changes.looks.get(symbol) ?? SETTLED), denied })
 }
 
-/**
- * All that is wanted stands and nothing else does: time, prices and other instruments do not
- * matter.
- */
 export function noteSettled(changes: ChangeState, symbol: string): void {
   const isChanged = changes.looks.get(symbol)?.isChanged === true
   if (isChanged) own(changes.looks).set(symbol, { ...SETTLED, isChanged })
   else own(changes.looks).delete(symbol)
 }
 
-/** The instrument has left: nothing is looked at any more, and nothing worked out. */
 export function forgetInstrument(
   {
     changes,
@@ -142,7 +134,7 @@ interface RecordOwner extends TotalsOwner {
   readonly instruments: ReadonlyMap<string, unknown>
 }
 
-/** Before it is applied: what it concerns is looked at again, and worked out anew. */
+/** Called before the record is applied: what it concerns is looked at and counted anew. */
 export function noteRecord(owner: RecordOwner, record: JournalRecord): void {
   const { book, changes, totals, instruments, settled } = owner
   for (const symbol of concernedBy(book, record) ?? instruments.keys()) {
@@ -155,7 +147,7 @@ export function noteRecord(owner: RecordOwner, record: JournalRecord): void {
   forgetSettled(settled)
 }
 
-/** They change nothing for other instruments, and move no money. */
+/** These change nothing for other instruments, and move no money. */
 const CHANGE_NO_LIMIT = new Set<JournalRecord['kind']>([
   'decision',
   'denial',
@@ -166,7 +158,7 @@ const CHANGE_NO_LIMIT = new Set<JournalRecord['kind']>([
   'signal',
 ])
 
-/** Undefined: all. */
+/** Undefined: the record concerns all instruments. */
 function concernedBy(book: Book, record: JournalRecord): Iterable<string> | undefined {
   switch (record.kind) {
     case 'reload':
@@ -240,7 +232,7 @@ function symbolsOfOrders(
   return clientOids.flatMap((clientOid) => orders.get(clientOid)?.terms.symbol ?? [])
 }
 
-/** A new orderId may be that of waiting fills. */
+/** A new orderId may be the one that waiting fills name. */
 function symbolsOfOrphans({ orphans }: Book): readonly string[] {
   return [...orphans.values()].flatMap(symbolsOf)
 }

@@ -60,10 +60,10 @@ export interface Core {
   readonly losses: LossState
   readonly disputes: DisputeState
   readonly liquidation: LiquidationState
-  /** Keyed by symbol: how far its price moves in an hour. Changed by `liquidations.ts`. */
+  /** Keyed by symbol: hourly closes of the price. Changed by `liquidations.ts`. */
   readonly hours: ReadonlyMap<string, HourlyCloses>
   readonly worstCase: WorstCaseState
-  /** Keyed by symbol: the payments that readings have shown. Changed by `unseen-funding.ts`. */
+  /** Keyed by symbol: what is known of the next payment. Changed by `unseen-funding.ts`. */
   readonly funding: ReadonlyMap<string, FundingWatch>
   /** Absent if no strategy has exits. Changed by `exits.ts`. */
   readonly exits?: ExitWatch
@@ -78,17 +78,15 @@ export interface Core {
   readonly lastMinute: ReadonlyMap<string, readonly number[]>
   readonly run: RunState
   readonly changes: ChangeState
-  /** Worked out from the book, so an image of the core leaves it out. */
+  /** This and the next two follow from the book, so an image of the core leaves them out. */
   readonly totals: KeptTotals
-  /** Settled money is left out too. */
   readonly settled: KeptSettled
-  /** Orders by price are left out too. */
   readonly ladders: KeptLadders
   /** Keyed by strategy. Changed by `roster.ts`. */
   readonly universeRefusals: ReadonlyMap<StrategyId, UniverseRefusal>
 }
 
-/** The search for names that the exchange knows but this state has not sent. `older-state.ts`. */
+/** Names that the exchange knows but this state has not sent. Changed by `older-state.ts`. */
 export interface NameState {
   /** The exchange called these duplicates, although they were sent for the first time. */
   readonly suspected: ReadonlySet<ClientOid>
@@ -200,7 +198,6 @@ export type ResolutionCause =
  */
 export type ResolutionStage = 'waiting' | 'cancelling' | 'settling'
 
-/** The search for what became of an instrument's orders. */
 export interface Resolution {
   readonly cause: ResolutionCause
   readonly stage: ResolutionStage
@@ -229,7 +226,6 @@ export interface Resolution {
   readonly askedAt: number
 }
 
-/** An order that has to be placed again after a cancel-all. */
 export interface DisplacedOrder {
   readonly terms: OrderTerms
   /** When the cancel-all was answered. */
@@ -246,7 +242,6 @@ export interface WriteOff {
   readonly movedAt: number
 }
 
-/** The exchange's position against the book's. */
 export interface PositionCheck {
   /** When the last reading that agreed was asked for. */
   readonly agreedAt: number
@@ -265,7 +260,7 @@ export interface PositionCheck {
   readonly pending: PendingReading | undefined
 }
 
-/** What position rows say of the account's settings. A change must be read twice. */
+/** The account's settings, as position rows state them. A change must be read twice. */
 export interface SetupCheck {
   /** Keyed by setting. */
   readonly found: ReadonlyMap<string, { readonly verdict: string; readonly at: number }>
@@ -396,7 +391,6 @@ export interface ExchangeOutage {
   readonly proved: ReadonlySet<string>
 }
 
-/** Fills that wait for their order. */
 export interface OrphanNote {
   readonly symbol: string
   readonly since: number
@@ -420,7 +414,7 @@ export interface UnreadableNote {
   readonly isRead: boolean
 }
 
-/** What each strategy decided on, and wishes that wait for a decision. `decision-state.ts`. */
+/** Decisions of strategies, and wishes that wait for one. Changed by `decision-state.ts`. */
 export interface DecisionState {
   readonly decidedOn: ReadonlyMap<StrategyId, number>
   /**
@@ -461,11 +455,10 @@ export interface RememberedState {
   readonly waitsSince: number | undefined
 }
 
-/** Orders that the exchange refuses for one cause. */
 export interface OrderRefusal {
   readonly strategyId: StrategyId
   readonly symbol: string
-  /** What the orders do to the position; a flatten is a kind of its own. */
+  /** The orders' effect on the position; a flatten is a kind of its own. */
   readonly kind: 'opens' | 'reduces' | 'flatten'
   readonly cause: CauseName
   /** The exchange's last answer. */
@@ -551,15 +544,15 @@ export function announce(
 
 /** @throws Failure for a symbol that is not configured */
 export function specOf(core: Core, symbol: string): Instrument {
-  return known(core.settings.instruments.get(symbol), symbol)
+  return knownInstrument(core.settings.instruments.get(symbol), symbol)
 }
 
 /** @throws Failure for a symbol that is not configured: the driver never lets one in */
 export function instrumentOf(core: Core, symbol: string): InstrumentState {
-  return known(core.instruments.get(symbol), symbol)
+  return knownInstrument(core.instruments.get(symbol), symbol)
 }
 
-function known<Value>(value: Value | undefined, symbol: string): Value {
+function knownInstrument<Value>(value: Value | undefined, symbol: string): Value {
   if (value !== undefined) return value
   throw new Failure({ code: 'ENGINE_INSTRUMENT_UNKNOWN', sentence: `no instrument ${symbol}` })
 }

@@ -5,7 +5,7 @@ import type { StrategySettings } from '../settings.ts'
 import { noteChanged } from './changes.ts'
 import type { Core } from './core.ts'
 
-/** Wishes that waited for that may be placed. */
+/** Wishes that waited for this decision may be placed. */
 export function noteDecision(
   { decisions, changes, run }: Core,
   { id, symbols }: Pick<StrategySettings, 'id' | 'symbols'>,
@@ -54,14 +54,12 @@ export function noteStateRecorded({ decisions }: Core, strategyId: StrategyId): 
   states.set(strategyId, { state, waitsSince: undefined })
 }
 
-/** A rung was filled or refused: the strategy must decide again before any is placed. */
 export function holdQuote({ decisions, market }: Core, strategyId: string, symbol: string): void {
   const { quoteHolds } = own(decisions)
   const holds = quoteHolds.get(strategyId) ?? []
   quoteHolds.set(strategyId, new Map([...holds, [symbol, market.snapshots + 1]]))
 }
 
-/** The instrument has left: nothing of it waits for a decision. */
 export function forgetHolds({ decisions }: Core, symbol: string): void {
   for (const [id, holds] of Array.from(decisions.quoteHolds)) {
     if (!holds.has(symbol)) continue
@@ -72,14 +70,14 @@ export function forgetHolds({ decisions }: Core, symbol: string): void {
   }
 }
 
-/** After a release: wishes are placed after the next decision, and failures count from zero. */
+/** After a release, wishes wait for the next decision, and failures count from zero. */
 export function holdAllWishes({ decisions, market }: Core): void {
   const state = own(decisions)
   state.wishesFrom = market.snapshots + 1
   state.failuresInRow.clear()
 }
 
-/** Not since the start has proved the instrument, or since a release. */
+/** The strategy has not decided since the instrument was proved, or since a release. */
 export function isUndecided({ decisions, run }: Core, id: StrategyId, symbol: string): boolean {
   if (run.phase !== 'running') return false
   const decidedOn = decisions.decidedOn.get(id) ?? 0

@@ -2,14 +2,13 @@ import { type Denial, detailOf, type LoggedDenial, type Undescribed } from '../.
 import { own } from '../../lib/own.ts'
 import { announce, type Core, record } from './core.ts'
 
-/** The next line counts those in between. */
+/** The next line of a kind counts the denials in between. */
 const DENIAL_LOGGED_EVERY_MS = 60_000
-/** A strategy may use a new key each time: the oldest kinds are forgotten. */
+/** A strategy may use a new key each time, so the oldest kinds are forgotten. */
 const KINDS_MAX = 1000
-/** Named in a minute, of a strategy's orders denied for one reason. A thousand may wait. */
+/** Keys of one strategy and code that are named in a minute; a thousand orders may wait. */
 const KEYS_NAMED_MAX = 20
 
-/** The instrument has left. */
 export function forgetDenials({ denials }: Core, symbol: string): void {
   own(denials.logged).delete(symbol)
 }
@@ -21,10 +20,9 @@ export function denialKindsOf({ denials }: Core, symbol: string): readonly strin
 }
 
 /**
- * Counts a kind of denial once a snapshot. Recorded and logged when it comes first, then once a
- * minute with those in between.
- *
- * @param symbol under which it is kept: the denied intent may name one that does not exist
+ * Counts a kind of denial once a snapshot. A kind is recorded and logged when it comes first, then
+ * once a minute.
+ * @param symbol under which the denials are kept: an intent may name an unknown one
  */
 export function noteDenials(core: Core, symbol: string, denied: readonly AnyDenial[]): void {
   const { snapshots } = core.market
@@ -40,7 +38,7 @@ export function noteDenials(core: Core, symbol: string, denied: readonly AnyDeni
       continue
     }
     keepLatest(kinds, kind, { loggedAt: core.now, snapshot: snapshots, unlogged: 0 })
-    log(core, kind.endsWith('|') ? withoutKey(first) : first, {
+    logDenial(core, kind.endsWith('|') ? withoutKey(first) : first, {
       orders: group.length,
       unlogged: logged?.unlogged ?? 0,
     })
@@ -54,7 +52,6 @@ function kindsOf({ denials }: Core, symbol: string): Map<string, LoggedDenial> {
   return kinds
 }
 
-/** In the order of the last logging; the oldest go. */
 function keepLatest(kinds: Map<string, LoggedDenial>, kind: string, logged: LoggedDenial): void {
   kinds.delete(kind)
   kinds.set(kind, logged)
@@ -64,7 +61,7 @@ function keepLatest(kinds: Map<string, LoggedDenial>, kind: string, logged: Logg
   }
 }
 
-function log(
+function logDenial(
   core: Core,
   denial: AnyDenial,
   { orders, unlogged }: { orders: number; unlogged: number },
@@ -95,8 +92,8 @@ function log(
 }
 
 /**
- * A denied `place` is a kind of its own, because an operator may look for its key. Keys beyond the
- * maximum form one kind without a key.
+ * Each denied `place` is a kind, because an operator may look for its key. Keys beyond the maximum
+ * are one kind.
  */
 function groupByKind(
   core: Core,

@@ -5,7 +5,7 @@ import { pairKey } from '../book/book.ts'
 import { beginMoment } from './changes.ts'
 import { announce, type Core } from './core.ts'
 
-/** A small difference must last three readings of a position. */
+/** A small difference must last this long, which is three readings of a position. */
 const LOGGED_AFTER_MS = 3000
 
 export function figureSettingsOf({ settings }: Core): FigureSettings {
@@ -23,13 +23,13 @@ export function disputeOf(
 
 export interface FigureComparison extends Pick<Dispute, 'figure' | 'scope' | 'ours' | 'theirs'> {
   readonly differs: boolean
-  /** Logged only when it has lasted: a witness may not have been heard yet. */
+  /** A witness may not have been heard yet, so the difference is logged only once it has lasted. */
   readonly isPatient: boolean
-  /** No moment between two readings explains it: logged at once. */
+  /** No moment between two readings explains the difference, so it is logged at once. */
   readonly isLarge: boolean
-  /** Unix ms of the reading; figures that differed agree again by two. Absent: one is enough. */
+  /** Figures that differed agree again by two such readings (Unix ms). Absent: one is enough. */
   readonly answeredAt?: number
-  /** After so long a silence it counts as a new dispute. */
+  /** After a longer silence the difference counts as a new dispute. */
   readonly silenceMsMax: number
 }
 
@@ -42,7 +42,7 @@ export function noteComparison(core: Core, found: FigureComparison): Dispute | u
   const { now } = core
   if (!differs) {
     if (before === undefined) return undefined
-    // A wrong answer every second time must not begin it anew.
+    // A wrong answer every second time must not begin the dispute anew.
     if (
       answeredAt !== undefined &&
       before.hasDiffered &&
@@ -65,7 +65,6 @@ export function noteComparison(core: Core, found: FigureComparison): Dispute | u
     return undefined
   }
   const since = before?.since ?? now
-  // Nobody could look at a small difference between two readings.
   const isConfirmed = isLarge || now - since >= LOGGED_AFTER_MS
   const isSilent = before === undefined || now - before.comparedAt > silenceMsMax
   const hasLasted = now - since >= figureSettingsOf(core).disputeMsMax
@@ -100,7 +99,7 @@ export function holdForDispute(core: Core, scope: Scope, reason: string | undefi
   if ((held === undefined) === (reason === undefined)) return
   if (reason === undefined) own(core.disputes.reduced).delete(scope)
   else own(core.disputes.reduced).set(scope, { reason, since: core.now })
-  // Earlier looks of this moment judged by the other mode.
+  // Looks of this moment judged by the other mode.
   beginMoment(core.changes)
   const code = 'equityDisputed'
   if (reason === undefined)

@@ -14,13 +14,13 @@ import { marginAt } from '../../risk/exposure.ts'
 import { comparableStatement } from './own-figure.ts'
 import { marketOf } from './market-state.ts'
 
-/** Settled by its own lots and prices, without funding. */
+/** Counted by the strategy's own lots and prices, without funding. */
 export function settledOfStrategy({ book }: Core, id: string, symbol: string): number {
   const money = ownMoneyOf(book, pairOf(id, symbol))
   return money ? Number(money.profit.minus(money.fees).toString()) : 0
 }
 
-/** Since the journal began, by each figure of {@link Worth}; NaN while a part is not known. */
+/** Net profit since the journal began, by each figure of {@link Worth}; NaN: a part is unknown. */
 export interface ScopeWorth {
   readonly isDisputed: boolean
   readonly ours: number
@@ -30,7 +30,7 @@ export interface ScopeWorth {
   readonly least: number
   readonly confirmed: number
   readonly low: number
-  /** A new day, or a first peak, is counted from it. */
+  /** A new day and a first peak count from it. */
   readonly basis: number
 }
 
@@ -43,7 +43,7 @@ export function worthOf(core: Core, scope: Scope): ScopeWorth {
   return sumUp([worthOfInstrument(core, scope)])
 }
 
-/** Members that have left a strategy leave their results. */
+/** With the results of instruments that have left the strategy. */
 function worthsOfStrategy(core: Core, strategy: StrategySettings): readonly (Worth | undefined)[] {
   const { id, symbols, universe } = strategy
   const worths = symbols.map((symbol) => worthOfStrategy(core, id, symbol))
@@ -61,7 +61,7 @@ function worthsOfAccount(core: Core): readonly (Worth | undefined)[] {
   return worths
 }
 
-/** Where nothing is held and the position was not read, nothing is unrealised. */
+/** Nothing is unrealised where nothing is held, although the position was not read. */
 function worthOfInstrument(core: Core, symbol: string): Worth | undefined {
   const known = core.losses.worths.get(symbol)
   if (known) return known
@@ -125,7 +125,7 @@ function worseOf({ trust, ours, theirs }: Worth): number {
   return Number.isNaN(ours) ? theirs : Math.min(ours, theirs)
 }
 
-/** Margin coin, by our own figure; undefined while unknown. */
+/** The equity by our own figure, margin coin; undefined while unknown. */
 export function equityOf(core: Core): number | undefined {
   let net = 0
   for (const symbol of core.settings.instruments.keys())
@@ -135,21 +135,18 @@ export function equityOf(core: Core): number | undefined {
   return toEquity(core, net)
 }
 
-/**
- * For limits on exposure: while the figures differ, the worse, less estimated payments that no
- * reading shows.
- */
+/** For limits on exposure: the worse figure, less estimated payments that no reading shows. */
 export function equityAtWorst(core: Core): number | undefined {
   return toEquity(core, worthOf(core, ACCOUNT).worse - unreadFundingOf(core))
 }
 
-/** Both witnesses agree on at most, and on at least, so much. */
+/** Bounds on which both witnesses agree. NaN: not known. */
 export interface BelievedEquity {
-  /** A budget is exceeded only if even this says so. */
+  /** A budget is exceeded only if it is exceeded by this. */
   readonly most: number
-  /** The same, of two readings of each instrument; NaN: not known. */
+  /** As `most`, by two readings of each instrument. */
   readonly confirmed: number
-  /** It is kept again only if even this says so; NaN: not known. */
+  /** A budget is kept again only if it is kept by this. */
   readonly least: number
 }
 
@@ -170,7 +167,7 @@ function toEquity(core: Core, net: number): number | undefined {
   return Number.isNaN(net) || capital === undefined ? undefined : toNumber(capital) + net
 }
 
-/** A capital is read far more often than it changes. */
+/** Kept, because a capital is read far more often than it changes. */
 const numbers = new WeakMap<Decimal, number>()
 
 function toNumber(amount: Decimal): number {
@@ -181,7 +178,7 @@ function toNumber(amount: Decimal): number {
   return number
 }
 
-/** Both the shown and the limited figure. */
+/** The figure that is shown. */
 export function accountEquityOf(core: Core): Equity | undefined {
   const equity = equityOf(core)
   if (equity === undefined) return undefined
@@ -194,7 +191,7 @@ export function accountEquityOf(core: Core): Equity | undefined {
   return { equity, peak, drawdown: Math.max(0, peak - equity) }
 }
 
-/** Traded, and not configured any more. */
+/** Symbols that were traded, and are not configured any more. */
 function otherSymbols(core: Core): readonly string[] {
   const { instruments } = core.settings
   const others: string[] = []
@@ -202,15 +199,14 @@ function otherSymbols(core: Core): readonly string[] {
   return others
 }
 
-/** The limit and the use of a strategy's capital, in the margin coin. */
+/** Margin coin. */
 export interface CapitalUse {
-  /** NaN while the equity is unknown of which it is a share. */
+  /** NaN while the equity is unknown, and the capital is a share of it. */
   readonly max: number
   /** Positions with all open orders filled, at each instrument's leverage. */
   readonly used: number
 }
 
-/** Undefined without a `capital` of its own. */
 export function capitalUseOf(core: Core, id: StrategyId): CapitalUse | undefined {
   const strategy = core.settings.strategies.get(id)
   if (strategy?.capital === undefined) return undefined
@@ -220,13 +216,13 @@ export function capitalUseOf(core: Core, id: StrategyId): CapitalUse | undefined
   }
 }
 
-/** Sizes count from it. It is shown, so it follows our own figure, not the worse of two. */
+/** The strategy is shown our own figure, not the worse of two. */
 export function shownCapitalOf(core: Core, id: StrategyId): number | undefined {
   const capital = core.settings.strategies.get(id)?.capital
   return capital && capitalAt(capital, equityOf(core))
 }
 
-/** The margin of a strategy on all its instruments but one. */
+/** The margin that the strategy uses on all its instruments but one. */
 export function usedBeside(core: Core, id: StrategyId, besides: string | undefined): number {
   const { symbols = [] } = core.settings.strategies.get(id) ?? {}
   return symbols
@@ -238,9 +234,9 @@ export function usedBeside(core: Core, id: StrategyId, besides: string | undefin
 }
 
 /**
- * The last price. A contract that is listed no more counts at its last reading's mark price, so
- * that it does not stop all others. Infinite without both: a position of unknown value must use up
- * every limit.
+ * The last price. A contract that is not listed any more counts at the mark price of its last
+ * reading, so that it does not stop all others. Infinity without both: a position of unknown value
+ * uses up every limit.
  */
 export function priceOf(core: Core, symbol: string): number {
   const { last } = marketOf(core, symbol)

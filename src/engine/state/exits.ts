@@ -29,26 +29,28 @@ import { ownPriceOf } from './own-figure.ts'
 import { exchangeNow } from './market-state.ts'
 import { openAccountCall } from './open-calls.ts'
 
-/** A better best price alone waits so long: a crash sets a trailing stop back by no more. */
+/** A better best price alone is recorded after so long: a crash sets a trailing stop back by it. */
 const BEST_UNRECORDED_MS_MAX = 10_000
 
-/** Undefined without exits, which then cost nothing. */
 export function createExitWatch({ strategies }: EngineSettings): { readonly exits?: ExitWatch } {
   const hasExits = [...strategies.values()].some(({ exits }) => exits !== undefined)
   return hasExits ? { exits: { states: new Map(), prices: new Map() } } : {}
 }
 
-export function rulesOf({ settings }: Pick<Core, 'settings'>, id: string): ExitRules | undefined {
+export function exitRulesOf(
+  { settings }: Pick<Core, 'settings'>,
+  id: string,
+): ExitRules | undefined {
   return settings.strategies.get(id as StrategyId)?.exits
 }
 
-/** But for a best price that is not recorded yet. */
+/** As recorded: a better best price may wait. */
 export function exitStateOf(
   core: Pick<Core, 'settings' | 'book'>,
   id: string,
   symbol: string,
 ): ExitState | undefined {
-  if (core.book.exitStates.size === 0 || rulesOf(core, id) === undefined) return undefined
+  if (core.book.exitStates.size === 0 || exitRulesOf(core, id) === undefined) return undefined
   return core.book.exitStates.get(pairOf(id, symbol))
 }
 
@@ -61,7 +63,7 @@ export function exitDueOn(
   return dueExitOf(exitStateOf(core, id, symbol))
 }
 
-/** Why nothing that adds may leave. */
+/** Why nothing that adds risk may leave. */
 export function entryPauseOn(
   core: Pick<Core, 'settings' | 'book'>,
   id: string,
@@ -77,13 +79,13 @@ export function entryPauseOn(
   return `${PAUSE_CAUSES[cause]}, until ${showUtc(untilAt)}`
 }
 
-/** With the newest best prices. */
+/** With best prices that are not recorded yet. */
 export function watchedExitsOf(core: Core, id: string, symbol: string): ExitState | undefined {
   const pair = pairOf(id, symbol)
   return core.exits?.states.get(pair)?.state ?? core.book.exitStates.get(pair)
 }
 
-/** A change of plans is recorded at once. */
+/** Records at once what changes plans. */
 export function noteExits(
   core: Core,
   {
@@ -106,7 +108,7 @@ export function noteExits(
   if (isDue) recordExits(core, id, symbol, state)
 }
 
-/** Best prices that wait, at an orderly end. */
+/** Records best prices that wait, at an orderly end of the run. */
 export function recordAllExits(core: Core): void {
   for (const { id, symbols } of core.settings.strategies.values()) {
     for (const symbol of symbols) {
@@ -119,7 +121,7 @@ export function recordAllExits(core: Core): void {
 }
 
 /**
- * The instrument leaves its strategy: pauses and what protections count outlive that.
+ * When the instrument leaves its strategy, its pause and what protections count stay.
  * @param state before it has left
  */
 export function leaveExits(
@@ -131,14 +133,14 @@ export function leaveExits(
   }: { readonly id: StrategyId; readonly symbol: string; readonly state: ExitState | undefined },
 ): void {
   if (core.exits) own(core.exits.states).delete(pairOf(id, symbol))
-  const rules = rulesOf(core, id)
+  const rules = exitRulesOf(core, id)
   const kept = rules && state && pausesOf(rules, state, exchangeNow(core))
   if (kept) recordExits(core, id, symbol, kept)
 }
 
-/** Pauses of instruments that have left, once they are over. */
+/** Drops pauses that are over, of instruments that have left. */
 export function forgetSpentPauses(core: Core, { id, symbols }: StrategySettings): void {
-  const rules = rulesOf(core, id)
+  const rules = exitRulesOf(core, id)
   for (const [pair, state] of rules ? Array.from(core.book.exitStates) : []) {
     const [strategyId, symbol] = splitPair(pair)
     if (strategyId !== id || symbols.includes(symbol)) continue
@@ -151,7 +153,7 @@ export function forgetExitPrice(core: Core, symbol: string): void {
   if (core.exits) own(core.exits.prices).delete(symbol)
 }
 
-/** At the beginning of a run. */
+/** Called at the beginning of a run. */
 export function dropUnconfiguredExits(core: Core): void {
   for (const [pair, state] of Array.from(core.book.exitStates)) {
     const [strategyId, symbol] = splitPair(pair)
@@ -172,7 +174,7 @@ function recordExits(
   record(core, { kind: 'exits', at: core.now, strategyId, symbol, state })
 }
 
-/** They differ in nothing else. */
+/** The states differ in best prices alone. */
 function differsInBest(one: ExitState, other: ExitState): boolean {
   return !isSameData(one, other) && isSameData(withoutBest(one), withoutBest(other))
 }
@@ -185,7 +187,6 @@ function withoutBest({ long, short, ...rest }: ExitState): ExitState {
   }
 }
 
-/** Notes a new answer of the tickers. */
 export function noteExitPrice(core: Core, symbol: string): void {
   if (core.exits === undefined) return
   const known = core.exits.prices.get(symbol)
@@ -193,7 +194,7 @@ export function noteExitPrice(core: Core, symbol: string): void {
   if (known?.answeredAt === answeredAt) return
   const isContradicted = !isInBand && !Number.isNaN(price)
   const contradictedSince = isContradicted ? (known?.contradictedSince ?? core.now) : undefined
-  // A lasting contradiction, as of an index that stands still, must not keep every exit away.
+  // An index that stands still contradicts the price for long, which must not keep exits away.
   const hasLasted =
     contradictedSince !== undefined &&
     core.now - contradictedSince >= figureSettingsOf(core).disputeMsMax
@@ -222,14 +223,14 @@ function witnessed(core: Core, symbol: string, price: number): BelievedTicks {
   return { low: Math.min(ticks, marked), high: Math.max(ticks, marked) }
 }
 
-/** Shown by two answers in a row; undefined while one is not believed. */
+/** Prices that two answers in a row have shown; undefined while one is not believed. */
 export function believedTicksOf(core: Core, symbol: string): BelievedTicks | undefined {
   const { last, before } = core.exits?.prices.get(symbol) ?? {}
   if (!last || !before || Number.isNaN(ownPriceOf(core, symbol).price)) return undefined
   return { low: Math.min(last.low, before.low), high: Math.max(last.high, before.high) }
 }
 
-/** Whole ticks; undefined with too few closed candles. */
+/** Undefined with too few closed candles. */
 export function atrTicksOf(core: Core, symbol: string, rules: ExitRules): number | undefined {
   if (rules.atr === undefined) return undefined
   const { intervalMs, period } = rules.atr
@@ -250,12 +251,11 @@ const NEW: KeptExitsWatch = {
   failing: undefined,
 }
 
-/** Absent where exits may not be listed, which then cost nothing. */
 export function createKeptExits({ listsExits }: EngineSettings): Pick<Core, 'keptExits'> {
   return listsExits === true ? { keptExits: new Map() } : {}
 }
 
-/** Those of a position that is held now. */
+/** Undefined unless a position is held on the side. */
 export function keptExitsOn(core: Core, symbol: string, side: HoldSide): KeptExits | undefined {
   if (accountHoldingOf(core.book, symbol)[`${side}Lots`] === 0) return undefined
   return core.book.exits.get(pairKey(symbol, side))
@@ -276,19 +276,17 @@ export function forgetKeptExits(core: Core, symbol: string): void {
   if (core.keptExits && !isListing && move === undefined) own(core.keptExits).delete(symbol)
 }
 
-/** The instrument has left: what is still on the wire concerns no position of it. */
 export function dropKeptExits({ keptExits }: Core, symbol: string): void {
   if (keptExits) own(keptExits).delete(symbol)
 }
 
-/** No strategy has its pair: their names are never empty. */
+/** The empty name of its pair is that of no strategy. */
 export function openStopMove(core: Core, symbol: string, move: Omit<StopMove, 'callId'>): number {
   const callId = openAccountCall(core, pairKey('', symbol))
   noteKeptExits(core, symbol, { move: { ...move, callId } })
   return callId
 }
 
-/** The instrument whose stop the call moves. */
 export function symbolOfMove({ calls }: Core, callId: number): string | undefined {
   const pair = calls.accountCalls.get(callId)
   return pair?.startsWith('|') === true ? pair.slice(1) : undefined

@@ -7,7 +7,7 @@ import type { Core, DisplacedOrder, InstrumentState, OpenCancel, Resolution } fr
 import type { InstrumentStart } from './run-state.ts'
 import { totalsOf } from './totals.ts'
 
-/** Proved as at a start, though the account runs. */
+/** A new instrument is proved as at a start, while the account runs. */
 export function addInstrument({ instruments }: Pick<Core, 'instruments'>, symbol: string): void {
   own(instruments).set(symbol, createInstrumentState(symbol))
 }
@@ -54,12 +54,11 @@ export function noteStartStage(instrument: InstrumentState, start: InstrumentSta
   own(instrument).start = start
 }
 
-/** Before that it is not traded. */
+/** An instrument is traded once it is proved. */
 export function isProved({ start }: InstrumentState): boolean {
   return start.stage === 'proved'
 }
 
-/** Never during a stop. */
 export function isStarting({ run }: Core, instrument: InstrumentState): boolean {
   return run.phase === 'starting' || (run.phase === 'running' && !isProved(instrument))
 }
@@ -82,7 +81,7 @@ export function enterResolving(instrument: InstrumentState, resolution: Resoluti
   if (resolution.cancels) noteCancelResolution(instrument)
 }
 
-/** Whether from its beginning or decided later. */
+/** A resolution may cancel from its beginning, or decide so later. */
 export function noteCancelResolution(instrument: InstrumentState): void {
   own(instrument).cancelResolutions += 1
 }
@@ -93,7 +92,7 @@ export function leaveResolving(instrument: InstrumentState): void {
   state.resolution = undefined
 }
 
-/** @param since Unix ms, our clock; ignored where it waits already */
+/** @param since Unix ms, our clock; ignored if the instrument waits already */
 export function wantBatch(instrument: InstrumentState, since: number, reduces: boolean): void {
   const state = own(instrument)
   state.wantsBatchSince ??= since
@@ -117,7 +116,7 @@ export function noteUnwanted(
   keepSince(own(instrument).unwantedSince, clientOids, now)
 }
 
-/** The market has gone beyond them. @param now Unix ms, our clock */
+/** @param now Unix ms, our clock */
 export function noteCrossed(
   instrument: InstrumentState,
   clientOids: readonly ClientOid[],
@@ -143,22 +142,19 @@ export function noteDisplaced(
   own(instrument).displaced = [...displaced]
 }
 
-/** It may arrive until then; Unix ms, our clock. */
+/** @param until a cancel-all may arrive until then; Unix ms, our clock */
 export function noteLateCancel(instrument: InstrumentState, until: number): void {
   own(instrument).lateCancelUntil = Math.max(instrument.lateCancelUntil, until)
 }
 
-/**
- * Limits how long a request may be carried out (document: receiveWindow). A later one would cancel
- * new orders.
- */
+/** A request that arrives later is not carried out (document: receiveWindow). */
 export const RECEIVE_WINDOW_MS = 5000
-/** Error of what we know of the exchange's clock. */
+/** Our knowledge of the exchange's clock may be wrong by this. */
 const CLOCK_ERROR_MS = 1000
 
 /**
- * It gets no answer any more, and may be carried out until its receive window is over, which counts
- * from `requestAt` (Unix ms, exchange clock), however late it was sent.
+ * A cancel-all that gets no answer may be carried out, and cancel new orders, until its receive
+ * window is over, which counts from `requestAt` (Unix ms, exchange clock), however late it was sent.
  */
 export function noteUnansweredCancel(
   core: Core,
@@ -170,7 +166,7 @@ export function noteUnansweredCancel(
 ): void {
   const arrivesWithinMs = RECEIVE_WINDOW_MS + CLOCK_ERROR_MS
   const sentAt = requestAt - (clockAheadMs ?? exchangeNow(core) - core.now)
-  // That it has left is certain, even if the clocks are not.
+  // It has left by now, even if the clocks are uncertain.
   const isKnown = clockAheadMs !== undefined || clockUnsynchronised(core) === undefined
   noteLateCancel(instrument, (isKnown ? Math.min(sentAt, core.now) : core.now) + arrivesWithinMs)
 }

@@ -17,7 +17,7 @@ import { halt } from './trading-mode.ts'
 const MINUTE_MS = 60_000
 const RATE_LIMITED = 'rateLimited'
 
-/** Too often within a minute. Otherwise it is counted. */
+/** Objects to equal orders that come too often within a minute, and counts the others. */
 export function objectToRepeat(
   core: Core,
   { id, limits }: StrategySettings,
@@ -57,7 +57,7 @@ function reduces(core: Core, id: StrategySettings['id'], place: OrderIntent): bo
   })
 }
 
-/** Too many of the strategy's orders rejected with one code within a minute. */
+/** Halts a strategy whose orders were rejected too often with one code within a minute. */
 export function judgeRejection(core: Core, { clientOid, outcome, code }: ItemOutcome): void {
   const terms = outcome === 'rejected' ? core.book.orders.get(clientOid)?.terms : undefined
   const strategy = [...core.settings.strategies.values()].find(({ id }) => id === terms?.strategyId)
@@ -73,7 +73,7 @@ export function judgeRejection(core: Core, { clientOid, outcome, code }: ItemOut
   halt(core, scope, 'rejections', reason)
 }
 
-/** Too many answers are 429, or too many orders unknown. */
+/** Restricts the account while too many answers are 429, or too many orders unknown. */
 export function judgePace(core: Core, event: EngineEvent): void {
   const { rateLimitedPerMinute, unknownOrdersMax } = core.settings.limits
   if (rateLimitedPerMinute !== undefined) {
@@ -114,7 +114,7 @@ function holdWhile(
   else announce(core, 'warn', 'limits.ended', { scope: ACCOUNT, code, reason })
 }
 
-/** Within a minute, `max` at most. Older kinds are forgotten (BND1). */
+/** @returns how often the kind came within a minute, at most `max`; older kinds are forgotten (BND1) */
 function count(core: Core, kind: string, max: number): number {
   const kinds = own(core.lastMinute)
   const times = [...timesOf(core, kind), core.now].slice(-max)

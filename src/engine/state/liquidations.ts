@@ -5,7 +5,6 @@ import {
   LIQUIDATION_STEPS,
   type LiquidationDistance,
   type LiquidationStep,
-  type MaintenanceRules,
 } from '../../domain/liquidation.ts'
 import type { PositionStatement } from '../../domain/loss-limits.ts'
 import { isInverse } from '../../domain/instrument.ts'
@@ -34,9 +33,9 @@ import {
   confirmedWithinMs,
 } from './own-figure.ts'
 import { marginModeOf } from './trading-mode.ts'
-import { type CandleSeries, newestOpenAt, read } from '../../domain/candles.ts'
+import { type CandleSeries, newestOpenAt, readCandle } from '../../domain/candles.ts'
 
-/** Beyond this share of the price it is no rounding, and no moment between two readings. */
+/** A larger share of the price is no rounding, and no moment between two readings. */
 const DIFFERENCE_MAX = 0.02
 /** Beyond so many times the price a difference of two figures says nothing. */
 const FAR = 1
@@ -44,7 +43,7 @@ const FAR = 1
 const RATIO_TOLERANCE = 0.2
 const RATIO_ROUNDING = 0.001
 
-/** When reading and book agree on the positions. */
+/** Measures nothing while reading and book differ on the positions. */
 export function measureDistances(core: Core, symbol: string): readonly LiquidationDistance[] {
   const statement = comparableStatement(core, symbol)
   if (!statement) return []
@@ -85,7 +84,6 @@ function measureSide(core: Core, of: MeasuredSide): LiquidationDistance {
   }
   const apart = Math.abs(knownPrice / price.price - statedPrice / markPrice)
   const isFar = Math.min(ours, statedDistance) > FAR
-  // This runs at each reading of a position: its fields stand in lines, as a spread costs more.
   const figures: JudgedPrices = {
     ourPrice: knownPrice,
     statedPrice,
@@ -137,7 +135,6 @@ interface TwoFigures {
   readonly stated: number
 }
 
-/** Beyond the mark a price is as near as ours, and yet another one; `isClose` tells. */
 function trustOf({ ours, stated }: TwoFigures, isClose: boolean): DistanceTrust {
   if (Number.isNaN(ours)) return Number.isNaN(stated) ? 'none' : 'stated'
   // The exchange states none, or nothing at all.
@@ -145,9 +142,9 @@ function trustOf({ ours, stated }: TwoFigures, isClose: boolean): DistanceTrust 
   return isClose ? 'agreed' : 'disputed'
 }
 
-/** Exchanges count the fee of closing or not, and round. */
+/** Some exchanges count the fee of closing and others do not, and all round. */
 function isRatioClose({ ours, stated }: TwoFigures): boolean {
-  // Without anything behind the position there is no share to compare.
+  // With nothing behind the position there is no ratio to compare.
   if (!Number.isFinite(ours) || !Number.isFinite(stated)) return ours >= 1 && stated >= 1
   return Math.abs(ours - stated) <= RATIO_ROUNDING + RATIO_TOLERANCE * Math.max(ours, stated)
 }
@@ -159,8 +156,8 @@ interface JudgedPrices extends TwoFigures {
 }
 
 /**
- * After long differences, although the position is read and our prices are near their index, ours
- * counts alone: a wrong field of the exchange must not keep a step away for ever.
+ * When the figures have differed for long, although the position is read and our prices are near
+ * their index, ours counts alone: a wrong field of the exchange must not keep a step away for ever.
  */
 function judgeTrust(
   core: Core,
@@ -200,7 +197,6 @@ function sideOf(symbol: string, holdSide: HoldSide): string {
   return `${symbol} ${holdSide}`
 }
 
-/** A position that is not held has no liquidation. */
 function endDispute(core: Core, symbol: string, holdSide: HoldSide): void {
   if (core.disputes.open.size === 0) return
   const scope = sideOf(symbol, holdSide)
@@ -220,7 +216,7 @@ function endDispute(core: Core, symbol: string, holdSide: HoldSide): void {
   })
 }
 
-/** Said once, until both agree again. */
+/** True once, until both figures agree again. */
 export function noteAlone(
   { liquidation }: Core,
   { symbol, holdSide, trust }: LiquidationDistance,
@@ -239,13 +235,12 @@ export function lotsOf({ longLots, shortLots }: Holding, side: HoldSide): number
   return side === 'long' ? longLots : shortLots
 }
 
-/** Closed together: positions, what backs them, and what others need. */
+/** Positions that would be closed together, and what all others need. */
 interface LiquidationGroup {
   readonly legs: Legs
   readonly othersNeed: number
 }
 
-/** Undefined while a part is not known. */
 function findLiquidationGroup(
   core: Core,
   symbol: string,
@@ -253,7 +248,7 @@ function findLiquidationGroup(
 ): LiquidationGroup | undefined {
   const isIsolated = marginModeOf(core, symbol) === 'isolated'
   const all = legsOf(core, symbol, accountHoldingOf(core.book, symbol))
-  const rules = rulesOf(core, symbol)
+  const rules = core.settings.liquidation?.rules.get(symbol)
   if (all === undefined || rules === undefined) return undefined
   const legs = isIsolated ? all.filter(({ holdSide }) => holdSide === side) : all
   const isOfBase = isInverse(specOf(core, symbol))
@@ -264,7 +259,7 @@ function findLiquidationGroup(
   return { legs: { legs, behind, rules, isInverse: isOfBase }, othersNeed }
 }
 
-/** Need over what stands behind; Infinity where that is nothing. */
+/** Maintenance margin over what stands behind it; Infinity where that is nothing. */
 function ratioAt({ legs, othersNeed }: LiquidationGroup, price: number): number {
   const need = maintenanceAt(legs, price)
   const behind = standingAt(legs, price) + need + othersNeed
@@ -290,11 +285,7 @@ function standingAt({ legs, behind, rules, isInverse: inBase }: Legs, price: num
   )
 }
 
-export function rulesOf({ settings }: Core, symbol: string): MaintenanceRules | undefined {
-  return settings.liquidation?.rules.get(symbol)
-}
-
-/** Undefined where our fills do not explain all lots. */
+/** Undefined if our fills do not explain all lots. */
 export function legsOf(core: Core, symbol: string, held: Holding): readonly Leg[] | undefined {
   const entry = core.book.entries.get(symbol)
   const { tick, lot } = specOf(core, symbol)
@@ -312,7 +303,7 @@ export function legsOf(core: Core, symbol: string, held: Holding): readonly Leg[
 }
 
 /**
- * Behind crossed positions whatever the price does, margin coin: our equity without their profit,
+ * The margin behind crossed positions whatever their price does: our equity without their profit,
  * less what others need or have set aside. NaN while a part is unknown.
  */
 export function marginBehind(
@@ -330,7 +321,7 @@ export function marginBehind(
       continue
     }
     const legs = legsOf(core, other, held)
-    const rules = rulesOf(core, other)
+    const rules = core.settings.liquidation?.rules.get(other)
     if (legs === undefined || rules === undefined) return NOTHING_KNOWN
     othersNeed += maintenanceAt(
       { legs, rules, isInverse: isInverse(specOf(core, other)) },
@@ -346,7 +337,7 @@ function unrealisedOn(core: Core, symbol: string): number {
   return worth ? worth.ours - settledOf(core, symbol) : 0
 }
 
-/** Isolated margin with its profit backs no other. */
+/** Isolated margin and its profit back no other position. */
 function setAsideOn(core: Core, symbol: string, held: Holding): number {
   const { margin } = core.losses.statements.get(symbol) ?? {}
   let sum = unrealisedOn(core, symbol)
@@ -357,9 +348,9 @@ function setAsideOn(core: Core, symbol: string, held: Holding): number {
 const NOTHING_KNOWN = { behind: Number.NaN, othersNeed: Number.NaN }
 
 /**
- * Lots of a crossed position to close now so that its liquidation is farther than a share of the
- * price; all where no fewer suffice, in hedge mode only the excess over the other side, which would
- * be in danger. Zero while unknown, and for isolated positions, which lose as much margin.
+ * The least lots of a crossed position to close so that its liquidation is farther than a share of
+ * the price. In hedge mode at most the excess over the other side, which would be in danger. Zero
+ * while a part is unknown, and for isolated positions, which lose as much margin.
  */
 export function lotsToClose(
   core: Core,
@@ -368,7 +359,7 @@ export function lotsToClose(
 ): number {
   const held = accountHoldingOf(core.book, symbol)
   const legs = legsOf(core, symbol, held)
-  const rules = rulesOf(core, symbol)
+  const rules = core.settings.liquidation?.rules.get(symbol)
   const { price } = ownPriceOf(core, symbol)
   const { behind } = marginBehind(core, symbol)
   const closed = legs?.find((leg) => leg.holdSide === holdSide)
@@ -399,12 +390,11 @@ export function lotsToClose(
   return enough
 }
 
-/** Not hedged by the other side; negative: that has more. */
 function excessOf(held: Holding, side: HoldSide): number {
   return side === 'long' ? held.longLots - held.shortLots : held.shortLots - held.longLots
 }
 
-/** For crossed positions only the larger side, which the other one hedges. */
+/** If both sides are crossed, only the larger one: the other hedges it. */
 export function threatenedOf(
   core: Core,
   symbol: string,
@@ -415,7 +405,7 @@ export function threatenedOf(
   return distances.filter(({ holdSide }) => excessOf(held, holdSide) >= 0)
 }
 
-/** Just nearer than the first step: said once, until clearly beyond. */
+/** True once when the position comes nearer than the first step, until it is clearly farther. */
 export function noteNear(
   { liquidation }: Core,
   { symbol, holdSide, nearest }: LiquidationDistance,
@@ -430,15 +420,12 @@ export function noteNear(
 }
 
 /**
- * Warned again at so many times the step's distance. A reduction reaches as much, so that the next
- * small move does not reduce anew.
+ * A warning comes again only after so many times the step's distance was reached. A reduction aims
+ * at as much, so that the next small move does not reduce anew.
  */
 export const REARMED = 1.1
 
-/**
- * An independent reading has said it before: another answer about the position, and another of the
- * tickers (MON1).
- */
+/** True if other answers, about the position and of the tickers, have said it before (MON1). */
 export function confirmNear(
   core: Core,
   { symbol, step }: { readonly symbol: string; readonly step: LiquidationStep },
@@ -463,7 +450,7 @@ export function confirmNear(
   )
 }
 
-/** Its moves are followed all the same, for the next position. */
+/** Hourly moves are followed all the same, for the next position. */
 export function forgetDistances(core: Core, symbol: string): void {
   const { liquidation } = core
   noteHourlyPrice(core, symbol, ownPriceOf(core, symbol).price)
@@ -477,7 +464,6 @@ export function forgetDistances(core: Core, symbol: string): void {
   }
 }
 
-/** The instrument has left. */
 export function forgetHours(core: Core, symbol: string): void {
   forgetDistances(core, symbol)
   own(core.hours).delete(symbol)
@@ -490,12 +476,11 @@ export function forgetHours(core: Core, symbol: string): void {
  */
 
 const HOUR_MS = 3_600_000
-/** One close more than moves, and the present hour. */
+/** 24 moves have one close more, and the present hour has none yet. */
 const CLOSES_MAX = 24 + 2
-/** The median of fewer is chance. */
+/** The median of fewer moves is chance. */
 const MOVES_MIN = 3
 
-/** Costs a comparison, and a count in each new hour. */
 function noteHourlyPrice(core: Core, symbol: string, price: number): void {
   if (!(price > 0)) return
   const hour = Math.floor(exchangeNow(core) / HOUR_MS)
@@ -509,7 +494,7 @@ function takeClose(hours: HourlyCloses, price: number): void {
   own(hours.closes)[hours.closes.length - 1] = price
 }
 
-/** Share of the price; NaN with fewer than three moves. */
+/** A share of the price; NaN with fewer than three moves. */
 function typicalMoveOf(core: Core, symbol: string): number {
   return core.hours.get(symbol)?.typical ?? Number.NaN
 }
@@ -525,7 +510,7 @@ function beginHour(core: Core, symbol: string, hour: number): HourlyCloses {
   return begun
 }
 
-/** Closed candles survive a restart: they know earlier hours. */
+/** Closed candles survive a restart, and know earlier hours. */
 function fillFromCandles(core: Core, symbol: string, closes: number[], hour: number): void {
   for (const [key, series] of core.book.candles) {
     if (!key.startsWith(`${symbol}|`) || HOUR_MS % series.intervalMs !== 0) continue
@@ -537,11 +522,11 @@ function fillFromCandles(core: Core, symbol: string, closes: number[], hour: num
   }
 }
 
-/** NaN where the candle is not kept, or nobody saw it. */
+/** NaN where the candle is not kept, or no price was seen in it. */
 function closeAt(series: CandleSeries, endAt: number): number {
   const { intervalMs, length } = series
   const place = length - 1 - (newestOpenAt(series) + intervalMs - endAt) / intervalMs
-  return read(series, 'ticks', place) > 0 ? read(series, 'close', place) : Number.NaN
+  return readCandle(series, 'ticks', place) > 0 ? readCandle(series, 'close', place) : Number.NaN
 }
 
 function medianMove(closes: readonly number[]): number {

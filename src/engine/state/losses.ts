@@ -25,14 +25,14 @@ import { askForPositionSoon } from './readings.ts'
 import { confirmedWithinMs } from './own-figure.ts'
 import { flatWorth, type ScopeWorth, worthOf } from './equity.ts'
 
-/** When clocks are put forward. */
+/** A day in which clocks are put forward. */
 const DAY_MS_MIN = 23 * 3_600_000
-/** A rise of this share of the equity, or of the tightest limit, is recorded. */
+/** A peak is recorded when it has risen by this share of the equity, or of the tightest limit. */
 const PEAK_STEP_OF_EQUITY = 0.001
 const PEAK_STEP_OF_LIMIT = 0.1
 const ASK_AGAIN_MS = 1000
 
-/** The exchange's word on what the account holds, and its worth. */
+/** Keeps what the exchange states of the account's position and its worth. */
 export function noteStatement(core: Core, { symbol, rows, requestedAt }: PositionReading): void {
   let { longLots, shortLots } = FLAT
   let unrealised = 0
@@ -46,7 +46,7 @@ export function noteStatement(core: Core, { symbol, rows, requestedAt }: Positio
       shortLots += row.lots
       short ??= row
     }
-    // An empty text would be the number 0 (MON2).
+    // An empty text would become the number 0 (MON2).
     if (row.lots > 0)
       unrealised += row.unrealisedProfit === '' ? Number.NaN : Number(row.unrealisedProfit)
   }
@@ -77,10 +77,7 @@ interface StatedEntry {
   readonly requestedAt: number
 }
 
-/**
- * Lots that no fill explains take the exchange's average price once two readings have stated the
- * same.
- */
+/** Lots that no fill explains take the exchange's average price once two readings stated it. */
 function noteStatedEntry(core: Core, stated: StatedEntry): void {
   const { symbol, holdSide, lots, openPriceAvg, requestedAt } = stated
   const key = pairOf(symbol, holdSide)
@@ -92,7 +89,7 @@ function noteStatedEntry(core: Core, stated: StatedEntry): void {
   const spec = specOf(core, symbol)
   const ticks = openPriceAvg / floatOnGrid(spec.tick, 1)
   const taken = holdSide === 'long' ? entry?.longTicks : entry?.shortTicks
-  // An entry that rests on the exchange's word alone follows it.
+  // An entry that only the exchange knows follows what it says.
   const isRestated = known === lots && lots > 0 && taken !== ticks
   const isPossible = openPriceAvg > 0 && ticks <= ticksMax(spec)
   if ((explained >= lots && !isRestated) || !isOfBook || !isPossible)
@@ -108,7 +105,7 @@ function noteStatedEntry(core: Core, stated: StatedEntry): void {
   record(core, { kind: 'entry', at: core.now, symbol, holdSide, lots, statedLots, ticks })
 }
 
-/** Stated by one reading; undefined: waits for none any more. */
+/** @param stated by one reading; undefined: no other reading has to confirm it any more */
 export function noteStatedCounter(
   { losses }: Core,
   key: string,
@@ -118,7 +115,7 @@ export function noteStatedCounter(
   else if (losses.statedCounters.has(key)) own(losses.statedCounters).delete(key)
 }
 
-/** The next reading decides something. */
+/** Called when the next reading decides something. */
 export function askForPositionAgain(core: Core, symbol: string): void {
   if (core.now - (core.losses.askedAt.get(symbol) ?? Number.NEGATIVE_INFINITY) < ASK_AGAIN_MS)
     return
@@ -131,9 +128,9 @@ export interface Witnesses extends WitnessTimes {
   readonly trust: Trust
   readonly ours: number
   readonly theirs: number
-  /** They differ by more only where one of them is wrong. */
+  /** If they differ by more, one of them is wrong. */
   readonly tolerance: number
-  /** Our own figure may be judged alone: its prices lie within their band. */
+  /** The prices lie within their band, so our own figure may be judged alone. */
   readonly isInBand: boolean
 }
 
@@ -145,18 +142,18 @@ export function noteWorth(core: Core, key: string, seen: Witnesses): void {
   )
 }
 
-export function weigh(before: Worth | undefined, seen: Witnesses, withinMs: number): Worth {
+function weigh(before: Worth | undefined, seen: Witnesses, withinMs: number): Worth {
   const { trust, ours, theirs, tolerance, isInBand, positionAt, tickersAt } = seen
   if (trust === 'flat') return flatWorth(seen)
   const needsBoth = trust === 'disputed' || (trust === 'alone' && !isInBand)
-  // While figures differ, a limit is reached only if both say so; later our own decides, at prices
-  // in their band.
+  // While the figures differ, a limit is reached only if both say so. Later our own decides, at
+  // prices in their band.
   const net = needsBoth ? Math.max(ours, theirs) : ours
   const reading: WitnessedNet = { trust, net, ours, positionAt, tickersAt }
   const isOfKind = before !== undefined && (before.base.trust === 'alone') === (trust === 'alone')
   const known = isOfKind ? before : undefined
   const least = needsBoth ? Math.min(ours, theirs) : ours
-  // Figures that differ, and have what was read before between them, neither confirm it nor make it forgotten.
+  // If the reading before lies between two figures that differ, they neither confirm nor replace it.
   const isUndecided =
     known !== undefined &&
     net - least > tolerance &&
@@ -193,7 +190,7 @@ function middleOf(first: number, second: number, third: number): number {
   return Math.max(Math.min(first, second), Math.min(Math.max(first, second), third))
 }
 
-/** None of the answers was seen before. Alone, our own figure hangs on the tickers only. */
+/** None of the answers was seen before. Alone, our own figure depends on the tickers only. */
 function isOtherAnswer(
   before: WitnessedNet,
   { trust, positionAt, tickersAt }: WitnessedNet,
@@ -203,7 +200,7 @@ function isOtherAnswer(
   return (trust === 'alone' && !needsBoth) || before.positionAt !== positionAt
 }
 
-/** Without limits the peak is shown, but not recorded. */
+/** Without limits the peak is only shown, and not recorded. */
 export function notePeak(core: Core): void {
   const { low, basis } = worthOf(core, ACCOUNT)
   const known = core.losses.peaks.get(ACCOUNT)
@@ -211,7 +208,7 @@ export function notePeak(core: Core): void {
   if (!Number.isNaN(peak)) own(core.losses.peaks).set(ACCOUNT, peak)
 }
 
-/** The instrument has left: what it has settled counts on. */
+/** Money that the instrument has settled still counts. */
 export function forgetWorths({ losses }: Core, symbol: string): void {
   const { worths, statements, askedAt } = own(losses)
   for (const key of Array.from(worths.keys()))
@@ -224,7 +221,7 @@ export function forgetWorths({ losses }: Core, symbol: string): void {
   askedAt.delete(symbol)
 }
 
-/** Since the day began and since the peak, by the limits' figures. */
+/** Losses since the day began and below the peak, by each figure that limits use. */
 export interface MeasuredLoss {
   readonly isDisputed: boolean
   readonly believed: Fall
@@ -232,12 +229,12 @@ export interface MeasuredLoss {
   readonly worse: Fall
 }
 
-/** Records what it counts from when that changed enough. */
+/** Records where the losses count from when that changed enough. */
 export function measureLoss(core: Core, scope: Scope, timeZone: string): MeasuredLoss {
   const worth = worthOf(core, scope)
   const known = core.book.watermarks.get(scope)
   const isNewDay = known === undefined || isDayOver(core.now, known.dayFrom, timeZone)
-  // A day begins, and a first peak is taken, only at a believed net profit.
+  // A day and a first peak begin only at a net profit that is believed.
   const isBelieved = !Number.isNaN(worth.basis)
   const isDayTaken = isBelieved && (isNewDay || known.dayNet === null)
   const dayNet = isDayTaken ? worth.basis : (known?.dayNet ?? Number.NaN)
@@ -277,7 +274,7 @@ export function measureLoss(core: Core, scope: Scope, timeZone: string): Measure
   }
 }
 
-/** For the account a share of the equity at the peak, else an amount. */
+/** For the account a share of its equity at the peak, otherwise an amount. */
 function fallOf(core: Core, scope: Scope, peak: number, net: number): number {
   const fallen = Math.max(0, peak - net)
   if (scope !== ACCOUNT) return fallen
@@ -285,7 +282,7 @@ function fallOf(core: Core, scope: Scope, peak: number, net: number): number {
   return capital > 0 ? fallen / Math.max(capital + peak, 1e-9) : Number.NaN
 }
 
-/** Rises only to what two readings have confirmed (MON1); a first one is the net profit of then. */
+/** A peak rises only to what two readings have confirmed (MON1). */
 function peakOf({ book, losses }: Core, scope: Scope, { low, basis }: ScopeWorth): number {
   const written = book.watermarks.get(scope)?.peak ?? undefined
   if (written === undefined) return basis
@@ -339,7 +336,7 @@ function writeDown(core: Core, watermarks: readonly Watermark[]): void {
   record(core, { kind: 'watermark', at: core.now, watermarks })
 }
 
-/** Before a stop or a release, peaks that have not risen by enough. */
+/** Called before a stop or a release, for peaks that have risen by too little to be recorded. */
 export function writePeaks(core: Core): void {
   const risen = [...core.losses.peaks].flatMap(([scope, peak]) => {
     const known = core.book.watermarks.get(scope)
@@ -348,7 +345,7 @@ export function writePeaks(core: Core): void {
   if (risen.length > 0) writeDown(core, risen)
 }
 
-/** Passed since this was last asked. */
+/** True if the scope was not beyond when this was last called. */
 export function noteWarned({ losses }: Core, scope: Scope, isBeyond: boolean): boolean {
   const isNews = isBeyond && !losses.warned.has(scope)
   if (isBeyond) own(losses.warned).add(scope)
@@ -356,7 +353,7 @@ export function noteWarned({ losses }: Core, scope: Scope, isBeyond: boolean): b
   return isNews
 }
 
-/** A waiting flatten is judged with the next prices too. */
+/** A flatten that waits for a second reading is judged at the next prices too. */
 export function noteAwaited({ losses }: Core, scope: Scope, waits: boolean): void {
   if (waits === losses.awaited.has(scope)) return
   if (waits) own(losses.awaited).add(scope)

@@ -31,7 +31,7 @@ export function noteFeed({ market }: Core, feed: FeedId, reading: FeedReading): 
   own(market).feeds.set(feed, reading)
 }
 
-/** The exchange lists these contracts, by these rules. For members the journal is the answer before. */
+/** For members of universes the journal stands for an earlier answer. */
 export function noteContracts(
   { market, book }: Core,
   contracts: ReadonlyMap<string, ContractRules>,
@@ -42,12 +42,10 @@ export function noteContracts(
   own(market).contracts = believeContracts(before, new Map(contracts))
 }
 
-/** The instrument has left. */
 export function forgetMark({ market }: Core, symbol: string): void {
   own(market.marks).delete(symbol)
 }
 
-/** For strategies to see. */
 export function noteMark({ market }: Core, { symbol, rows, requestedAt }: PositionReading): void {
   const margin = rows.reduce((sum, row) => sum + (row.margin ?? Number.NaN), 0)
   const markPrice = rows[0]?.markPrice ?? Number.NaN
@@ -55,14 +53,13 @@ export function noteMark({ market }: Core, { symbol, rows, requestedAt }: Positi
   own(market).marks.set(symbol, { markPrice, unrealised, margin, readAt: requestedAt })
 }
 
-/** Our own figure beside the exchange's. */
 export function noteUnrealised({ market }: Core, symbol: string, unrealised: number): void {
   const mark = market.marks.get(symbol)
   if (mark !== undefined && mark.unrealised !== unrealised)
     own(market).marks.set(symbol, { ...mark, unrealised })
 }
 
-/** All prices are NaN where there is no row. */
+/** All prices are NaN if the tickers have no row of the symbol. */
 export function marketOf(core: Core, symbol: string): RiskMarket {
   const { tickers } = core.market
   const row = tickers?.rowOf(symbol) ?? -1
@@ -85,13 +82,13 @@ const NO_MARKET: RiskMarket = {
   deliveryState: undefined,
 }
 
-/** The older of answer and row. */
+/** The age of the answer or of the row, whichever is older. */
 function ageOf(core: Core, { columns, readAt }: TickerTable, row: number): number {
   const rowAgeMs = exchangeNow(core) - (columns.ts[row] ?? Number.NaN)
   return Math.max(core.now - readAt, Number.isNaN(rowAgeMs) ? Number.POSITIVE_INFINITY : rowAgeMs)
 }
 
-/** Until then an order decided on the present prices may be sent: Unix ms, our clock (MKT1). */
+/** An order decided on the present prices may be sent until then (MKT1); Unix ms, our clock. */
 export function freshUntil(core: Core, symbol: string): number {
   const { tickers } = core.market
   const row = tickers?.rowOf(symbol) ?? -1
@@ -99,13 +96,14 @@ export function freshUntil(core: Core, symbol: string): number {
   return Number.isFinite(ageMs) ? core.now + core.settings.limits.dataAgeMaxMs - ageMs : 0
 }
 
-/** 0 stands for a missing number. */
+/** For records: a missing number is 0. */
 export function seenMarketOf(core: Core, symbol: string): SeenMarket {
   const { bid, ask, ageMs } = marketOf(core, symbol)
   const orZero = (value: number): number => (Number.isFinite(value) ? value : 0)
   return { bid: orZero(bid), ask: orZero(ask), ageMs: orZero(ageMs) }
 }
 
+/** The market is beyond one of our resting orders. */
 export function isBeyondOrder(core: Core, symbol: string): boolean {
   const { tickers } = core.market
   const row = tickers?.rowOf(symbol) ?? -1
@@ -119,7 +117,7 @@ export function isBeyondOrder(core: Core, symbol: string): boolean {
   )
 }
 
-/** The market is beyond them: they must have been filled, even if no fill is read yet. */
+/** Resting orders that must have been filled, because the market is beyond them. */
 export function crossedOrders(core: Core, symbol: string): readonly Order[] {
   if (!isBeyondOrder(core, symbol)) return NO_ORDERS
   const { bid, ask, ageMs } = marketOf(core, symbol)
@@ -134,20 +132,21 @@ export function crossedOrders(core: Core, symbol: string): readonly Order[] {
 
 const NO_ORDERS: readonly Order[] = []
 
-/** A measurement counts for so long. */
+/** A measurement of the clock counts for so long. */
 const MEASURED_WITHIN_MS = 60_000
-/** No batch leaves after one was refused for its time; doubles up to the maximum. */
+/** The pause after a batch that was refused for its time doubles up to the maximum. */
 const REFUSED_MS = 1000
 const REFUSED_MS_MAX = 60_000
 
-/** The exchange's time as we know it, Unix ms. */
+/** Unix ms: the time of the exchange as we know it. */
 export function exchangeNow(core: Core): number {
   return core.now + (core.clock.offsetMs ?? 0)
 }
 
 /**
- * Signatures, acceptance deadlines and idempotency windows need the exchange's clock. Cancel-alls
- * and reads go on: late ones do no harm, and reads measure the clock again.
+ * Why no order may leave: signatures, acceptance deadlines and idempotency windows need the
+ * exchange's clock. Cancel-alls and readings go on: late ones do no harm, and readings measure the
+ * clock again.
  */
 export function clockUnsynchronised({ clock, now }: Core): string | undefined {
   if (clock.unsynchronised !== undefined) return clock.unsynchronised
@@ -163,12 +162,12 @@ export function clockUnsynchronised({ clock, now }: Core): string | undefined {
     : `the exchange's clock was measured ${ageMs} ms ago`
 }
 
-/** Measured by public answers alone: enough for reads; no order leaves. */
+/** Public answers alone are enough for readings, and for no order. */
 export function noteClockMeasured(core: Core, offsetMs: number): void {
   own(core.clock).offsetMs = offsetMs
 }
 
-/** Measured by signed answers, without contradiction. */
+/** Signed answers agree. */
 export function noteClockSynchronised(core: Core, offsetMs: number): void {
   const clock = own(core.clock)
   if (clock.unsynchronised !== undefined) {
@@ -179,10 +178,7 @@ export function noteClockSynchronised(core: Core, offsetMs: number): void {
   clock.unsynchronised = undefined
 }
 
-/**
- * The queued orders would be refused again: the next batch leaves after a second, then twice as
- * long each time, up to a minute.
- */
+/** The queued orders would be refused again, so the next batch waits, longer each time. */
 export function noteBatchClockRefused(core: Core, code: string): void {
   const clock = own(core.clock)
   clock.refusals += 1
@@ -190,7 +186,6 @@ export function noteBatchClockRefused(core: Core, code: string): void {
   clock.refusedUntil = core.now + Math.min(REFUSED_MS_MAX, REFUSED_MS * 2 ** (clock.refusals - 1))
 }
 
-/** The exchange has looked at the orders, so it accepted the time. */
 export function noteBatchClockAccepted({ clock }: Core): void {
   if (clock.refusals > 0) own(clock).refusals = 0
 }
@@ -198,7 +193,7 @@ export function noteBatchClockAccepted({ clock }: Core): void {
 /** No order leaves before the next measurement without contradiction. */
 export function noteClockUnsynchronised(core: Core, reason: string): void {
   const clock = own(core.clock)
-  // Before the first measurement no order leaves anyway.
+  // No order leaves before the first measurement anyway.
   if (clock.offsetMs === undefined) return
   if (clock.unsynchronised === undefined) announce(core, 'warn', 'clock.unsynchronised', { reason })
   clock.unsynchronised = reason

@@ -1,13 +1,12 @@
 import { type Answer, clockAheadAfter, hearOfClock } from '../../domain/answer.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import { own } from '../../lib/own.ts'
-import type { Priority } from '../effect.ts'
+import type { GrantPriority } from '../effect.ts'
 import type { GrantedEndpoint } from '../event.ts'
 import { type Core, emit, type OpenBatch, type OpenCancel } from './core.ts'
 import { exchangeNow } from './market-state.ts'
 
-/** Unless one is asked for already. */
-export function askForGrant(core: Core, endpoint: GrantedEndpoint, priority: Priority): void {
+export function askForGrant(core: Core, endpoint: GrantedEndpoint, priority: GrantPriority): void {
   const { asked } = own(core.calls)
   if (asked.has(endpoint)) return
   asked.add(endpoint)
@@ -26,7 +25,7 @@ export function openBatch({ calls }: Core, batchId: number, batch: OpenBatch): v
   own(calls).batches.set(batchId, batch)
 }
 
-/** Undefined for one answered before. */
+/** @returns undefined if it was answered before */
 export function closeBatch({ calls }: Core, batchId: number): OpenBatch | undefined {
   const { batches } = own(calls)
   const batch = batches.get(batchId)
@@ -34,7 +33,7 @@ export function closeBatch({ calls }: Core, batchId: number): OpenBatch | undefi
   return batch
 }
 
-/** A later resolution does not ask for its own. */
+/** @returns the number of the cancel-all */
 export function openCancel(
   core: Core,
   scope: Pick<OpenCancel, 'symbols' | 'takesProduct'>,
@@ -47,13 +46,12 @@ export function openCancel(
   return calls.cancelId
 }
 
-/** The next cancel-all uses the time of this refusal. */
+/** The next cancel-all uses the time that a refusal states. */
 export function noteCancelClock({ calls }: Core, answer: Answer<unknown>): void {
   const refusals = hearOfClock(calls.clockRefusals, answer)
   if (refusals !== calls.clockRefusals) own(calls).clockRefusals = refusals
 }
 
-/** Their resolutions have waited for the call. */
 export function noteResolves(
   { calls }: Core,
   cancelId: number,
@@ -67,7 +65,7 @@ export function noteResolves(
   return resolving
 }
 
-/** Undefined for one answered before. */
+/** @returns undefined if it was answered before */
 export function closeCancel({ calls }: Core, cancelId: number): OpenCancel | undefined {
   const { cancels } = own(calls)
   const cancel = cancels.get(cancelId)
@@ -84,7 +82,7 @@ export function isUnderCancel({ calls }: Core, symbol: string): boolean {
   return false
 }
 
-/** @returns the call's number */
+/** @returns the number of the call */
 export function openAccountCall({ calls }: Core, pair: string): number {
   const state = own(calls)
   state.accountCallId += 1
@@ -113,7 +111,7 @@ export function isAnythingOpen({ calls }: Core): boolean {
   return calls.batches.size > 0 || calls.cancels.size > 0 || calls.accountCalls.size > 0
 }
 
-/** Apart from cancel-alls of these instruments alone. */
+/** Cancel-alls of left out instruments alone do not count. */
 export function isAnythingOpenBeside(core: Core, isLeftOut: (symbol: string) => boolean): boolean {
   const { batches, cancels, accountCalls } = core.calls
   if (batches.size > 0 || accountCalls.size > 0) return true
@@ -122,7 +120,7 @@ export function isAnythingOpenBeside(core: Core, isLeftOut: (symbol: string) => 
 
 const MINUTE_MS = 60_000
 
-/** Where orders per minute are limited. What is older is forgotten (BND1). */
+/** Older times are forgotten (BND1). */
 export function notePace(core: Core, orders: readonly { readonly strategyId: StrategyId }[]): void {
   if (!isLimited(core)) return
   const { sentAt } = own(core.calls)
@@ -138,7 +136,6 @@ function isLimited({ settings }: Core): boolean {
   )
 }
 
-/** Within a minute, of one strategy or all. */
 export function countSent(core: Core, strategyId?: StrategyId): number {
   const ids = strategyId === undefined ? [...core.calls.sentAt.keys()] : [strategyId]
   return ids.reduce((sum, id) => sum + lastMinute(core, id).length, 0)

@@ -9,11 +9,11 @@ import { figureSettingsOf } from './disputes.ts'
 import { marketOf } from './market-state.ts'
 import type { PositionStatement } from '../../domain/loss-limits.ts'
 
-/** Taken from one answer of the tickers. */
+/** A price from one answer of the tickers. */
 export interface OwnPrice {
   /** The last price, held inside bid and ask; NaN without fresh and possible prices. */
   readonly price: number
-  /** Exchange clock: the answer. */
+  /** Exchange clock. */
   readonly answeredAt: number
   /** Last price, bid, ask and index are close to each other. */
   readonly isInBand: boolean
@@ -37,7 +37,7 @@ export function ownPriceOf(core: Core, symbol: string): OwnPrice {
   return { price, answeredAt, isInBand }
 }
 
-/** Beyond this share of our price a mark is another one, not of another moment. */
+/** A mark that differs by more than this share of our price is not the price of another moment. */
 const MARK_APART = 0.02
 
 /**
@@ -56,7 +56,6 @@ export function possibleMark(
   return isApart && isInBand && isProfitAgreed ? price : mark
 }
 
-/** Value at a price less what was paid; NaN while a part is not known. */
 export function unrealisedOfAccount(core: Core, symbol: string, price: number): number {
   const held = accountHoldingOf(core.book, symbol)
   return valueAt(core, symbol, { held, entry: core.book.entries.get(symbol), price })
@@ -87,7 +86,7 @@ export function unrealisedOfWholeStrategy(core: Core, strategyId: string): numbe
   return Number.isNaN(sum) ? undefined : sum
 }
 
-/** Both sides added up, margin coin. */
+/** Both sides together, margin coin. */
 export function notionalAt(
   core: Core,
   symbol: string,
@@ -102,12 +101,10 @@ export function inMarginCoin(core: Core, symbol: string, amount: number, price: 
   return isInverse(specOf(core, symbol)) ? amount / price : amount
 }
 
-/** For fields of log lines. */
 export function toAmountText({ settings }: Pick<Core, 'settings'>, amount: number): string {
   return toCoinText(amount, marginCoinOf(settings))
 }
 
-/** For people. */
 export function showAmount({ settings }: Pick<Core, 'settings'>, amount: number): string {
   return showCoin(amount, marginCoinOf(settings))
 }
@@ -134,7 +131,7 @@ function valueAt(core: Core, symbol: string, { held, entry, price }: ValuedHoldi
   return inMarginCoin(core, symbol, (longLots > 0 ? long : 0) + (shortLots > 0 ? short : 0), price)
 }
 
-/** If it was about what the book holds. */
+/** The exchange's statement, if it was about what the book holds. */
 export function comparableStatement(
   { losses, book }: Core,
   symbol: string,

@@ -13,14 +13,11 @@ import {
 } from './core.ts'
 import { findFilledExit } from '../book/apply-fill.ts'
 
-/**
- * Fills are read again from this far before the newest known, beyond the time in which they become
- * visible.
- */
+/** Readings of fills begin so long before the newest known fill, beside the visibility. */
 const KNOWN_MARGIN_MS = 2000
-/** And from this far before the last reading: the exchange's clock may be known no better. */
+/** Readings begin so long before the last one, as the exchange's clock is known no better. */
 const READ_MARGIN_MS = 60_000
-/** Beyond, our clock no longer limits which trades are forgotten. */
+/** If the clocks are further apart, ours does not limit which trades are forgotten. */
 const CLOCKS_APART_MS_MAX = 7 * 86_400_000
 /** Trades are remembered from this long before fills are read again. */
 const TRADES_MARGIN_MS = 60_000
@@ -29,20 +26,16 @@ export function askForFills(core: Core): void {
   emit(core, { kind: 'readFills', sinceAt: fillsSince(core) })
 }
 
-/** In its turn. */
 export function askForPosition(core: Core, symbol: string): void {
   emit(core, { kind: 'readPosition', symbol })
 }
 
-/** Before those in turn, because something waits for it. */
+/** The reading goes before those in turn, because something waits for it. */
 export function askForPositionSoon(core: Core, symbol: string): void {
   emit(core, { kind: 'readPosition', symbol, isUrgent: true })
 }
 
-/**
- * Unix ms, exchange clock. Earlier fills are all known, so whatever happened to orders since shows
- * in the fills read from here.
- */
+/** Unix ms, exchange clock: all earlier fills are known. */
 function fillsSince(core: Core): number {
   const { fillVisibilityMs } = core.settings.execution
   return Math.max(
@@ -52,8 +45,8 @@ function fillsSince(core: Core): number {
 }
 
 /**
- * A future time was noted while the exchange's clock was ahead. Then our clock says when the last
- * read was; in a run without one, everything is read from where trades are remembered.
+ * A time in the future was noted while the exchange's clock was ahead. Then our clock says when the
+ * last reading was; without one in this run, fills are read from where trades are remembered.
  */
 function readThrough(core: Core): number {
   const known = knownThrough(core)
@@ -63,23 +56,19 @@ function readThrough(core: Core): number {
   return Math.max(core.book.tradesSinceAt + TRADES_MARGIN_MS, lastReadAt)
 }
 
-/** Unix ms, exchange clock: earlier fills are known, if visible. */
+/** Unix ms, exchange clock: earlier fills are known, if they were visible. */
 export function knownThrough({ book, readings }: Core): number {
   return Math.max(book.fillsThroughAt, readings.fillsReadThroughAt - READ_MARGIN_MS)
 }
 
 /** Unix ms, exchange clock: earlier trades are never read again. */
 export function tradesNeededSince(core: Core): number {
-  // While the exchange's clock is a day ahead, fills to come must not count as forgotten: our clock
-  // limits it too, unless far behind.
+  // While the exchange's clock is a day ahead, fills to come must not count as forgotten.
   const notAhead = Math.max(core.now, exchangeNow(core) - CLOCKS_APART_MS_MAX)
   return Math.max(0, Math.min(fillsSince(core), notAhead) - TRADES_MARGIN_MS)
 }
 
-/**
- * Since fills or position were last asked for, the longer one. @param now Unix ms, our clock: the
- * step's, or later
- */
+/** The longer time since fills or position were last asked for. @param now Unix ms, our clock */
 export function accountAgeMs(
   { readings, instruments, now: steppedAt }: Core,
   symbol: string,
@@ -89,16 +78,16 @@ export function accountAgeMs(
   return Math.max(ageMs(readings.fillsAskedAt, now), ageMs(positionReadAt, now))
 }
 
-/** Infinite without a reading, or where our clock was set back since. */
+/** Infinity without a reading, or if our clock was set back since. */
 function ageMs(readAt: number, now: number): number {
   return readAt === 0 || readAt > now ? Number.POSITIVE_INFINITY : now - readAt
 }
 
-/** Nothing that adds risk leaves. */
+/** While a reading is stale, nothing that adds risk leaves. */
 export interface StaleReading {
   /** `fills` or `position BTCUSDT`. */
   readonly what: string
-  /** Our clock: the last was asked for; 0: none. */
+  /** When the last one was asked for; Unix ms, our clock, 0: never. */
   readonly readAt: number
   readonly reason: string
 }
@@ -122,12 +111,11 @@ export function listStaleReadings(core: Core, now: number): readonly StaleReadin
   ]
 }
 
-/** Not refused: it has not come. */
 export const NO_ANSWER = 'no answer'
 
 /**
- * @returns up to when fills are known: Unix ms, our clock
- * @param isReadAgain a row could not be read: the next reading begins where this one began
+ * @param isReadAgain a row could not be read, so the next reading begins where this one began
+ * @returns Unix ms, our clock: fills are known up to then
  */
 export function noteFillsRead(core: Core, reading: FillsReading, isReadAgain: boolean): number {
   const { requestedAt, exchangeTime } = reading
@@ -138,7 +126,7 @@ export function noteFillsRead(core: Core, reading: FillsReading, isReadAgain: bo
   // After our clock was set back the age must not count from a future time.
   state.fillsAskedAt = requestedAt
   if (isReadAgain) return readableAt
-  // The earlier of two clocks: either may be wrong once.
+  // Either clock may be wrong once, so the earlier one counts.
   const askedAt = Math.min(exchangeTime, exchangeNow(core) - (core.now - requestedAt))
   state.fillsReadThroughAt = Math.max(state.fillsReadThroughAt, askedAt - fillVisibilityMs)
   bringBackKnown(core, reading, askedAt)
@@ -146,8 +134,8 @@ export function noteFillsRead(core: Core, reading: FillsReading, isReadAgain: bo
 }
 
 /**
- * A future time that no fill has, from a run whose time came from public answers alone, would hide
- * fills from later runs.
+ * A run whose time came from public answers alone may have noted a time in the future, which would
+ * hide fills from later runs.
  */
 function bringBackKnown(core: Core, { fills }: FillsReading, askedAt: number): void {
   const { book, now, settings } = core
@@ -164,7 +152,7 @@ function bringBackKnown(core: Core, { fills }: FillsReading, askedAt: number): v
   })
 }
 
-/** @param failure why it failed; undefined: it has come */
+/** @param failure undefined: the reading has come */
 export function noteReadFailure(
   { readings }: Core,
   what: string,
@@ -182,7 +170,6 @@ export function noteReadFailure(
   else failures.set(what, failure)
 }
 
-/** Code and words of the answer, or that there was none. */
 export function toReadFailure({
   reason,
   status,
@@ -207,7 +194,7 @@ export function noteOrphanLogged({ readings }: Core, orderId: OrderId, note: Orp
   own(readings.orphans).set(orderId, { ...note, isLogged: true })
 }
 
-/** They have an owner now, or belong to no strategy; each once. */
+/** Takes the notes of fills that have an owner by now, or belong to no strategy. */
 export function takeSettledOrphans({
   readings,
   book,
@@ -218,7 +205,7 @@ export function takeSettledOrphans({
   return settled
 }
 
-/** Far more than one answer has. A forgotten one begins anew. */
+/** One answer has far fewer. A note that was forgotten begins anew. */
 const UNREADABLE_MAX = 1000
 
 /** @param name `fill 77`, `position BTCUSDT`, `fills` */
@@ -259,7 +246,7 @@ export function noteListing({ unlisted }: Core, symbol: string): void {
   own(unlisted).symbols.delete(symbol)
 }
 
-/** Nothing accepted before it rests there (A5). */
+/** Nothing that was accepted before the cancel-all rests on these instruments (A5). */
 export function noteListed(core: Core, symbols: Iterable<string>, requestAt: number): void {
   const { run, clock, settings, unlisted } = core
   const acceptableUntil =

@@ -52,14 +52,13 @@ export interface AnsweredOrder extends Pick<ItemOutcome, 'outcome'> {
   readonly message: string | undefined
 }
 
-/** Sent or only wanted. */
 export type RefusableOrder = RefusableTerms &
   Pick<OrderTerms, 'symbol' | 'purpose' | 'exit'> & { readonly strategyId: string }
 
-/** Neither a flatten nor what reduces waits for refusals of what adds. */
+/** Neither a flatten nor what reduces waits because orders that add were refused. */
 export function kindOf({ book, settings }: Core, wish: RefusableOrder): OrderRefusal['kind'] {
   const { strategyId, symbol, purpose, action, lots, exit } = wish
-  // An exit may go at any price too.
+  // Like a flatten, an exit may trade at any price.
   if (purpose === 'flatten' || exit !== undefined) return 'flatten'
   if (isClosing(action)) return 'reduces'
   if (settings.positionMode === 'hedge_mode') return 'opens'
@@ -68,12 +67,12 @@ export function kindOf({ book, settings }: Core, wish: RefusableOrder): OrderRef
 }
 
 /**
- * An accepted order ends only causes that it disproves; a refused one makes what its cause concerns
- * wait, longer each time.
+ * An accepted order ends the causes that it disproves. A refused one makes the orders wait that its
+ * cause concerns, longer each time.
  */
 export function noteAnswered(core: Core, answered: readonly AnsweredOrder[]): void {
   const accepted = answered.filter(({ outcome }) => outcome === 'accepted' || outcome === 'exists')
-  // First, because the batch's own orders disprove nothing: one may have used up what others lack.
+  // Orders of this batch disprove nothing for each other: one may have used up what others lack.
   if (core.refusals.size > 0) for (const { terms } of accepted) noteAccepted(core, terms)
   const refused = answered.filter(({ outcome }) => outcome === 'rejected')
   for (const [key, group] of Map.groupBy(refused, (one) => keyOf(core, one))) {
@@ -81,10 +80,7 @@ export function noteAnswered(core: Core, answered: readonly AnsweredOrder[]): vo
   }
 }
 
-/**
- * Keyed by strategy, instrument and kind, and except for a flatten by cause: that tries a price and
- * no price in turn.
- */
+/** A flatten tries a price and no price in turn, so its cause is left out. */
 function keyOf(core: Core, { terms, code, message }: AnsweredOrder): string {
   const kind = kindOf(core, terms)
   const cause = kind === 'flatten' ? '' : causeOf(code, message)
@@ -134,7 +130,7 @@ function noteRefused(
   })
 }
 
-/** An order accepted beyond the least disproves the cause for all. */
+/** An accepted order that asks for more than the least refused one disproves the cause for all. */
 function leastRefused(
   cause: OrderRefusal['cause'],
   [first, ...others]: readonly OrderTerms[],
@@ -200,7 +196,7 @@ function whose({ strategyId, symbol, cause, code }: OrderRefusal) {
   return { strategy: strategyId, symbol, cause, code }
 }
 
-/** An operator has looked: it is tried as if for the first time. */
+/** An operator has looked, so orders are tried as if for the first time. */
 export function endRefusalsIn(core: Core, scope: Scope): void {
   for (const [key, refusal] of core.refusals) {
     const { symbol, strategyId } = refusal
@@ -208,7 +204,6 @@ export function endRefusalsIn(core: Core, scope: Scope): void {
   }
 }
 
-/** Nothing wants such orders any more. */
 export function forgetRefusals(core: Core): void {
   for (const [key, refusal] of core.refusals) {
     const { cause, at } = refusal
@@ -241,12 +236,10 @@ function concerns(
   return step === undefined || !isOnCommonStep(common, stepsOf(order, step))
 }
 
-/** The exchange has refused such an order. */
 export function waitsAfterRefusal(core: Core, wish: RefusableOrder): boolean {
   return standingFor(core, wish).some(([, refusal]) => core.now < retryAtOf(refusal))
 }
 
-/** One order tries whether a cause is gone; others follow. */
 export function oneForEachRefusal(
   core: Core,
   items: readonly ApprovedItem[],
@@ -262,21 +255,21 @@ export function oneForEachRefusal(
   })
 }
 
-/** After a first refusal that the market may have caused everything is tried, else one order. */
+/** After a first refusal, which the market may have caused, all orders are tried again. */
 function isTriedSingly({ kind, cause, inRow }: OrderRefusal): boolean {
   return inRow > 1 || (kind === 'opens' && REFUSAL_CAUSES[cause].pace === 'lasting')
 }
 
 /** Unix ms, our clock. After the first refusal a new decision is enough. */
 function retryAtOf({ kind, cause, at, inRow }: OrderRefusal): number {
-  // Nothing can come of a repetition, and each is logged.
+  // A dry run refuses every repetition, and each is logged.
   if (cause === 'dryRun') return at + WAIT_MS_MAX
   if (inRow < 2) return at
   const waitMsMax = kind === 'opens' ? WAIT_MS_MAX : REDUCING_WAIT_MS_MAX
   return at + Math.min(waitMsMax, WAIT_MS * 2 ** (inRow - 2))
 }
 
-/** In a fast market limit orders far from the lagging mark price are refused. */
+/** In a fast market, limit orders far from the mark price, which lags, are refused. */
 export function wasPriceRefused(
   { refusals }: Core,
   strategyId: StrategyId,
@@ -297,7 +290,7 @@ const PRICE_CAUSES: ReadonlySet<OrderRefusal['cause']> = new Set([
   'price',
 ])
 
-/** No price of a reducing order lies on the exchange's grid for certain. */
+/** A reducing order's price missed the exchange's grid, so ours may be wrong. */
 export function isPriceGridWrong(
   { refusals }: Core,
   strategyId: StrategyId,
@@ -315,7 +308,7 @@ export interface LoggedRefusal {
   readonly strategyId: StrategyId
   readonly symbol: string
   readonly reason: string
-  /** Our clock: one order tries again. */
+  /** One order tries again then; Unix ms, our clock. */
   readonly retryAt: number
 }
 

@@ -16,8 +16,8 @@ import type { Core } from './core.ts'
  */
 
 /**
- * Also members of strategies without a universe: a start lets them leave. @returns the instruments
- * that were not there
+ * Enters members of strategies without a universe too: a start lets them leave.
+ * @returns the instruments that are new
  */
 export function enterMembers(
   settings: EngineSettings,
@@ -55,11 +55,11 @@ export interface ChangedRules {
   readonly was: ContractRules
   readonly is: ContractRules
   readonly differing: readonly (typeof COUNTED)[number][]
-  /** A count of the journal does not convert, so the rules stay as they were. */
+  /** A count of the journal does not convert to the new grids, so the rules stay as they were. */
   readonly conflict: GridConflict | undefined
 }
 
-/** Members whose rules the exchange stated otherwise for this start, as for configured instruments. */
+/** Members whose rules the exchange has changed since they joined. */
 export function listChangedRules(
   { roster }: EngineSettings,
   book: Book,
@@ -86,7 +86,7 @@ export function listChangedRules(
   return changed
 }
 
-/** At a start: with the rules that the exchange states now. */
+/** Called at a start; members get the rules that the exchange states now. */
 export function enterPresentMembers(settings: EngineSettings, book: Book): void {
   const changed = listChangedRules(settings, book)
   for (const { symbol, is, conflict } of changed.values())
@@ -95,7 +95,7 @@ export function enterPresentMembers(settings: EngineSettings, book: Book): void 
   enterMembers(settings, book)
 }
 
-/** One run may change these; where no rule chooses, the settings themselves. */
+/** A copy that one run may change, if a rule chooses instruments. */
 export function copyRoster(settings: EngineSettings): EngineSettings {
   if (![...settings.strategies.values()].some(({ universe }) => universe)) return settings
   const strategies = [...settings.strategies].map(
@@ -120,13 +120,13 @@ function enterStrategy(strategy: StrategySettings, instrument: Instrument | unde
   if (universe) own(limits).set(instrument.symbol, limitsOf(instrument, universe.limits))
 }
 
-/** Sizes in the base coin mean something else on each member: only values are limited. */
+/** A size in the base coin means something else on each member, so only values are limited. */
 function limitsOf(instrument: Instrument, limits: StrategyUniverse['limits']): StrategyLimits {
   const most = lotsMax(instrument)
   return { ...limits, positionMax: most, orderSizeMax: most }
 }
 
-/** @returns whether nothing else of the account needs the instrument */
+/** @returns whether the account does not need the instrument any more */
 export function dismissMember(
   settings: EngineSettings,
   { strategyId, symbol }: { readonly strategyId: StrategyId; readonly symbol: string },
@@ -141,7 +141,6 @@ export function dismissMember(
   return true
 }
 
-/** Whether the instrument is read for this strategy alone. */
 export function isReadFor(
   { strategies, roster }: EngineSettings,
   strategyId: StrategyId,
@@ -161,7 +160,7 @@ export function endRefusal(core: Core, id: StrategyId): void {
   if (core.universeRefusals.has(id)) own(core.universeRefusals).delete(id)
 }
 
-/** In words; undefined: it is evaluated when due. */
+/** Undefined: the rule is evaluated when it is due. */
 export function whyNotEvaluated(core: Core, id: StrategyId): string | undefined {
   const refusal = core.universeRefusals.get(id)
   if (refusal) {

@@ -3,29 +3,27 @@ import { own } from '../../lib/own.ts'
 import type { StopPolicy } from '../event.ts'
 
 /**
- * Says whether strategies are asked; what may leave is the trading mode. `starting`: reads what the
- * exchange holds · `running`: from the first proved instrument on · `stopping`: nothing is decided,
- * calls in flight are awaited · `stopped`.
+ * The phase says whether strategies are asked; the trading mode says what may leave. `starting`:
+ * what the exchange holds is read · `running`: from the first proved instrument on · `stopping`:
+ * nothing is decided, calls in flight are awaited · `stopped`.
  */
 export type RunPhase = 'starting' | 'running' | 'stopping' | 'stopped'
 
 /**
- * Changed by `run-state.ts`; states of start, stop and kill by the files of that name in
- * `lifecycle/`.
+ * Changed by `run-state.ts`, and `stop` and `kill` by the files of that name in `lifecycle/`. As in
+ * `core.ts`, instants are Unix ms of our clock, and 0 means never.
  */
 export interface RunState {
   readonly phase: RunPhase
-  /** Unix ms, our clock. Earlier runs' times may be wrong, since the clock may have been set. */
   readonly startedAt: number
   readonly start: StartProgress
   readonly stop: StopProgress | undefined
   readonly kill: KillProgress | undefined
   readonly flattens: ReadonlyMap<Scope, FlattenProgress>
-  /** Our clock. */
   readonly prunedAt: number
-  /** Since when the journal's disk is nearly full; Unix ms, our clock. */
+  /** Undefined while the journal's disk has room. */
   readonly spaceLowSince: number | undefined
-  /** They restrict the account as long as they are exceeded. */
+  /** Limits that restrict the account as long as they are exceeded. */
   readonly beyondLimit: ReadonlyMap<PaceReason, BeyondLimit>
   readonly flatBeforeStop: FlatBeforeStop | undefined
 }
@@ -34,65 +32,58 @@ export type PaceReason = Extract<ModeReason, 'rateLimited' | 'unknownOrders'>
 
 export interface BeyondLimit {
   readonly reason: string
-  /** Our clock. */
   readonly since: number
 }
 
 export interface FlattenProgress {
-  /** The rest when nothing was held or rested, as logged. */
+  /** The rest that was logged when the flatten ended. */
   readonly ended?: string
-  /** Then a log line says that it takes long; Unix ms, our clock. */
+  /** Then a log line says that the flatten takes long. */
   readonly patientUntil: number
 }
 
-/** Each instrument has a stage of its own. */
 export interface StartProgress {
   /** Every instrument is proved. */
   readonly isOver: boolean
-  /** Instruments proved later have joined while the account runs. */
+  /** The start has ended once: instruments that are proved later have joined a running account. */
   readonly hasEnded: boolean
-  /** Unix ms, our clock, when missing readings were last asked for; 0: never. */
+  /** When missing readings were last asked for. */
   readonly askedAt: number
-  /** Our clock. */
+  /** When the wait was last logged. */
   readonly saidAt: number
-  /**
-   * Keyed by symbol: wishes are placed once their strategy has decided on this snapshot or later.
-   */
+  /** Keyed by symbol: wishes are placed once their strategy has decided on this snapshot or later. */
   readonly wishesFrom: ReadonlyMap<string, number>
   readonly wishesFromLatest: number
 }
 
 /**
  * `reading` until fills and position agree with the book · `resolving` until it is proved what
- * became of unknown orders, and of what rests where `onRestart` says cancel · `checking` until
- * fills and position, read after that, agree once more · `proved`: it is traded.
+ * became of unknown orders, and of resting ones where `onRestart` says cancel · `checking` until
+ * fills and position agree once more · `proved`: the instrument is traded.
  */
 export type StartStage = 'reading' | 'resolving' | 'checking' | 'proved'
 
 export interface InstrumentStart {
   readonly stage: StartStage
-  /** Only a position that is asked for later counts; Unix ms, our clock. */
+  /** Only a position that is asked for later counts. */
   readonly readSince: number
 }
 
-/** A stop that waits until everything is closed. */
 export interface FlatBeforeStop {
-  /** Our clock. */
   readonly askedAt: number
-  /** Keyed by symbol: resolutions that cancelled before. */
+  /** Keyed by symbol: how many resolutions had cancelled before. */
   readonly cancelledBefore: ReadonlyMap<string, number>
 }
 
 export interface StopProgress {
   readonly policy: StopPolicy
-  /** Our clock. */
   readonly startedAt: number
   readonly phase: 'draining' | 'cancelling' | 'confirming' | 'proving'
-  /** Readings asked for later prove the end; Unix ms, our clock. */
+  /** Readings that are asked for later prove the end. */
   readonly provingAt: number
-  /** Keyed by symbol: resolutions that cancelled before. More cancels once more, to confirm. */
+  /** As in {@link FlatBeforeStop}: one more confirms the cancel-all. */
   readonly cancelledBefore: ReadonlyMap<string, number>
-  /** Cancel-alls that had found something when this phase began. */
+  /** How many cancel-alls had found something when this phase began. */
   readonly foundBefore: number
   readonly askedAt: number
   /** Something was on the wire, or being resolved, since `proving` began. */
@@ -111,23 +102,22 @@ export interface KillProgress {
     | 'proving'
     | 'clean'
   readonly foundBefore: number
-  /** Unix ms, our clock, and how many rounds in a row have agreed. */
+  /** When the present round of readings began, and how many rounds in a row have agreed. */
   readonly roundAt: number
   readonly rounds: number
-  /** The holdings, and how far fills were known, in the last round. */
+  /** The holdings of the last round, and how far fills were known, as text. */
   readonly seen: string
   readonly leftOut: readonly string[]
-  /** Then a log line says that it takes long; Unix ms, our clock. */
+  /** Then a log line says that the kill takes long. */
   readonly patientUntil: number
-  /** Unix ms, our clock. */
   readonly saidAt: number
   /** The last log line, and how many times in a row it came. */
   readonly said: string
   readonly saidTimes: number
   readonly stopAskedAt: number | undefined
-  /** With `flatten` that stop ends clean only if nothing is held. */
+  /** With `flatten` the stop ends clean only if nothing is held. */
   readonly stopPolicy: 'leave' | 'flatten'
-  /** Asked for before all was proved. */
+  /** A release that was asked for before all was proved. */
   readonly release: KillCommand | undefined
 }
 
@@ -148,25 +138,22 @@ export function noteStart(run: RunState, change: Partial<StartProgress>): void {
   Object.assign(own(run.start), change)
 }
 
-/** Its strategies must decide on that snapshot or a later one before anything is placed. */
+/** Strategies must decide on that snapshot or a later one before anything is placed there. */
 export function holdWishesOn(run: RunState, symbol: string, snapshot: number): void {
   const start = own(run.start)
   start.wishesFrom.set(symbol, snapshot)
   start.wishesFromLatest = snapshot
 }
 
-/** The instrument has left. */
 export function forgetWishesOn(run: RunState, symbol: string): void {
   own(run.start.wishesFrom).delete(symbol)
 }
 
-/** The stop begins: nothing is decided any more. */
 export function beginStopping(run: RunState, stop: StopProgress): void {
   own(run).phase = 'stopping'
   own(run).stop = stop
 }
 
-/** It ends a stop. */
 export function beginKilling(run: RunState, kill: KillProgress): void {
   own(run).kill = kill
   own(run).stop = undefined
@@ -192,7 +179,7 @@ export function notePruned(run: RunState, now: number): void {
   own(run).prunedAt = now
 }
 
-/** @param since Unix ms, our clock; undefined: it has room */
+/** @param since undefined: the disk has room */
 export function noteSpaceLow(run: RunState, since: number | undefined): void {
   own(run).spaceLowSince = since
 }

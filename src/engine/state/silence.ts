@@ -15,15 +15,12 @@ import {
 } from './core.ts'
 import { kindOf, type RefusableOrder } from './refusals.ts'
 
-/** After so long without an answer, and twice at least: before, it may be one bad connection. */
+/** A shorter silence, or a single call, may be one bad connection. */
 const OUTAGE_MS = 10_000
-/** Orders and cancel-alls have a reason. After so long without one, one failure says nothing. */
+/** Orders and cancel-alls are sent for a reason. After so long without one, a failure is forgotten. */
 const FORGOTTEN_MS = 120_000
 
-/**
- * Each attempt without an answer costs a cancel-all and readings: from the second in a row, the
- * next waits twice as long.
- */
+/** An attempt without an answer costs a cancel-all and readings, so each waits twice as long. */
 const PAUSE_MS = 2000
 const PAUSE_MS_MAX = 60_000
 /** Orders that reduce wait so long at most. */
@@ -33,7 +30,7 @@ export const CANCELS = 'cancel-alls'
 const ordersOf = (symbol: string): string => `orders ${symbol}`
 const isOfOrders = (kind: string): boolean => kind.startsWith('orders ')
 
-/** Before the event is handled. */
+/** Called before the event is handled. */
 export function hearAnswer(core: Core, event: EngineEvent): void {
   const { kind } = event
   if (kind === 'fillsRead') noteAnswered(core, 'fills')
@@ -86,10 +83,10 @@ export function isSilent({ silence }: Core, kinds: readonly string[]): boolean {
   return silence.calls.size > 0 && kinds.some((kind) => silence.calls.has(kind))
 }
 
-/** The instrument's last orders had no answer. A flatten never waits. */
+/** The instrument's last orders had no answer, so the next ones wait; a flatten never does. */
 export function waitsInSilence(core: Core, wish: RefusableOrder): boolean {
   const calls = core.silence.calls.get(ordersOf(wish.symbol))
-  // One that never left costs nothing, and is soon tried again.
+  // A call that never left costs nothing, and is soon tried again.
   if (calls === undefined || calls.times < 2 || !calls.hasLeft) return false
   const kind = kindOf(core, wish)
   if (kind === 'flatten') return false
@@ -103,7 +100,6 @@ function pauseMs({ times }: SilentCalls, mostMs = PAUSE_MS_MAX): number {
   return times < 2 ? 0 : Math.min(mostMs, PAUSE_MS * 2 ** (times - 2))
 }
 
-/** Long enough to be said, the longest first. */
 export function listSilent(
   { silence: { calls } }: Core,
   now: number,
@@ -113,7 +109,6 @@ export function listSilent(
     .toSorted(([, left], [, right]) => left.since - right.since)
 }
 
-/** At its end it reports what it brought about. */
 export function followOutage(core: Core, event: EngineEvent): void {
   const { silence, now } = core
   if (event.kind === 'timePassed') forgetOld(core)
@@ -126,7 +121,7 @@ export function followOutage(core: Core, event: EngineEvent): void {
   if (!isAnySilent(silence) && silence.outage.unproved.size === 0) endOutage(core, silence.outage)
 }
 
-/** A batch lost once is followed only where something is wanted, so it is not waited for. */
+/** After one lost batch another may not be wanted, so none is awaited. */
 function isAnySilent({ calls }: SilenceState): boolean {
   return [...calls].some(([kind, { times }]) => !isOfOrders(kind) || times > 1)
 }
@@ -166,7 +161,6 @@ function countUnknown({ book }: Core): number {
   return orders.filter(({ state }) => state === 'unknown').length
 }
 
-/** Reads this step's records, and which instruments they leave unproved. */
 function gather(core: Core, outage: ExchangeOutage): void {
   const { book, effects, instruments } = core
   const state = own(outage)
@@ -186,7 +180,7 @@ function gather(core: Core, outage: ExchangeOutage): void {
     }
   }
   for (const { symbol, resolution } of instruments.values()) {
-    // A halted one waits for an operator.
+    // A halted instrument waits for an operator, not for the exchange.
     const isUnproved = resolution !== undefined && Number.isFinite(resolution.patientUntil)
     if (isUnproved && isAnySilent(core.silence)) state.unproved.add(symbol)
     if (!isUnproved && outage.unproved.has(symbol)) {

@@ -23,34 +23,32 @@ import type { StrategyId } from '../../domain/ids.ts'
 import type { Instrument, PositionMode } from '../../domain/instrument.ts'
 import type { MaintenanceRules } from '../../domain/liquidation.ts'
 import type { AccountEntry } from '../../domain/own-trades.ts'
-import type { InstrumentMoment, ShownExit } from '../../domain/snapshot.ts'
+import type { InstrumentMoment, MomentExit } from '../../domain/snapshot.ts'
 import { buildExposure, type Exposure, worstLots } from '../../risk/exposure.ts'
 import type { RiskNeeds } from '../../risk/worst-case.ts'
 import { addRung, createLadder, type RestingLadder, toRung } from '../../risk/resting-ladder.ts'
 
-/** Worked out from open orders and holding. */
 export interface InstrumentTotals {
-  /** The account's. Copy it before adding to it. */
+  /** The account's; copied before something is added to it. */
   readonly exposure: Readonly<Exposure>
   readonly open: readonly Order[]
-  /** Where the strategy has any. */
   readonly orders: ReadonlyMap<StrategyId, readonly Order[]>
-  /** Lots that a strategy could come to hold, once asked for. */
+  /** Lots that a strategy could come to hold, counted when they are asked for. */
   readonly ownWorst: OwnWorst
   readonly states: ReadonlySet<OrderState>
-  /** In ticks; without an order -Infinity and Infinity. */
+  /** The best prices; without an order -Infinity and Infinity. */
   readonly buyTicks: number
   readonly sellTicks: number
   /** An order that cannot rest was accepted and has not ended. */
   readonly hasTaker: boolean
-  /** Brought up to date since the instrument changed. */
+  /** Parts that were brought up to date since the instrument changed. */
   readonly current: CurrentParts
   readonly needs: KeptNeeds
   /** The moment that each strategy was shown last. */
   readonly shown: ShownMoments
 }
 
-/** Needs follow from these, besides orders, holding and settings. */
+/** Needs for the worst case follow from these, besides orders, holding and settings. */
 interface NeedsBasis {
   readonly price: number
   readonly fundingRate: number
@@ -90,7 +88,6 @@ export function ordersOf(owner: TotalsOwner, id: StrategyId, symbol: string): re
 
 const NO_ORDERS: readonly Order[] = []
 
-/** If everything open were filled. */
 export function ownWorstOf(owner: TotalsOwner, id: StrategyId, symbol: string): number {
   const { ownWorst, orders } = totalsOf(owner, symbol)
   const known = ownWorst.get(id)
@@ -118,7 +115,6 @@ export function momentOf(
   return moment
 }
 
-/** The same until a record concerns the instrument. */
 function buildMoment(
   owner: TotalsOwner,
   id: StrategyId,
@@ -139,7 +135,7 @@ function buildMoment(
   }
 }
 
-function listedExitsOf(book: Book, id: StrategyId, symbol: string): readonly ShownExit[] {
+function listedExitsOf(book: Book, id: StrategyId, symbol: string): readonly MomentExit[] {
   if (book.exits.size === 0) return NO_EXITS
   return HOLD_SIDES.flatMap((holdSide) => {
     const { strategyId, listed = [] } = book.exits.get(pairKey(symbol, holdSide)) ?? {}
@@ -148,13 +144,12 @@ function listedExitsOf(book: Book, id: StrategyId, symbol: string): readonly Sho
   })
 }
 
-const NO_EXITS: readonly ShownExit[] = []
+const NO_EXITS: readonly MomentExit[] = []
 
 export function forgetTotals(totals: KeptTotals, symbol: string): void {
   own(totals).delete(symbol)
 }
 
-/** {@link totalsOf} keeps it. */
 export function countTotals(book: Book, symbol: string): InstrumentTotals {
   const open = [...openOrdersOf(book, symbol)]
   let buyTicks = Number.NEGATIVE_INFINITY
@@ -204,7 +199,7 @@ function isSameBasis(one: NeedsBasis, other: NeedsBasis): boolean {
   )
 }
 
-/** Summed on demand, until a record may move money. Changed by `totals.ts`. */
+/** Sums that are made on demand and kept until a record may move money. Changed by `totals.ts`. */
 export interface KeptSettled {
   readonly bySymbol: ReadonlyMap<string, number>
   /** Undefined until asked for. */
@@ -229,7 +224,6 @@ export function settledOf({ book, settled }: SettledOwner, symbol: string): numb
   return net
 }
 
-/** {@link settledOf} keeps it. */
 export function sumSettled(book: Book, symbol: string): number {
   let net = Number(book.funding.get(symbol)?.toString() ?? 0)
   for (const [pair, { profit, fees }] of moneyOf(book)) {
@@ -252,7 +246,7 @@ export function forgetSettled(settled: KeptSettled): void {
   own(settled).symbols = undefined
 }
 
-/** Each open order at its own price. */
+/** Open orders by price, where each is counted at its own price (`gap: false`). */
 export interface InstrumentLadders {
   readonly instrument: Instrument
   readonly positionMode: PositionMode
@@ -261,7 +255,7 @@ export interface InstrumentLadders {
   readonly counted: readonly Order[]
 }
 
-/** Keyed by symbol, over records; only changed orders are counted. Changed by `totals.ts`. */
+/** Keyed by symbol; after a record only changed orders are counted. Changed by `totals.ts`. */
 export type KeptLadders = ReadonlyMap<string, InstrumentLadders>
 
 interface LadderOwner extends TotalsOwner {
@@ -272,7 +266,6 @@ export function forgetLadders(ladders: KeptLadders, symbol: string): void {
   own(ladders).delete(symbol)
 }
 
-/** Each at its own price. */
 export function laddersOf(owner: LadderOwner, instrument: Instrument): InstrumentLadders {
   const { symbol } = instrument
   const { current, open } = totalsOf(owner, symbol)
@@ -299,8 +292,8 @@ function createLadders(instrument: Instrument, positionMode: PositionMode): Inst
 }
 
 /**
- * Both lists are followed side by side: the book keeps orders in the order in which they came, and
- * a changed order is another object.
+ * Follows both lists side by side: the book keeps orders in the order in which they came, and a
+ * changed order is another object.
  */
 function countChanged(ladders: InstrumentLadders, open: readonly Order[]): void {
   const { counted } = ladders
@@ -332,7 +325,6 @@ function countOrder(ladders: InstrumentLadders, order: Order | undefined, sign: 
   if (order) countLots(ladders, order.terms, openLots(order) * sign)
 }
 
-/** A fill changes only the size. */
 function recountOrder(ladders: InstrumentLadders, was: Order, is: Order): void {
   if (was.terms.ticks === is.terms.ticks && was.terms.action === is.terms.action)
     return countLots(ladders, is.terms, openLots(is) - openLots(was))

@@ -46,12 +46,11 @@ export const RELEASE_HINT =
 
 const DAEMON = 'intentd'
 
-/** It survives a restart (RSK2). */
+/** The halt survives a restart (RSK2). */
 export function halt(core: Core, scope: Scope, code: ModeReason, reason: string): void {
   restrict(core, { scope, mode: MODE_REASONS[code].mode, code, reason, by: DAEMON })
 }
 
-/** Everything sent would be refused. */
 export function haltForKey(core: Core, errorCode: string): void {
   halt(core, ACCOUNT, 'refused', `the exchange refuses the key: ${errorCode}`)
 }
@@ -66,7 +65,7 @@ interface NewRestriction {
   readonly key?: string
 }
 
-/** Repeating mode and reason changes nothing, except for a close: its key is kept. */
+/** The same mode and reason again change nothing, unless it is a close, whose key is kept. */
 export function restrict(core: Core, restriction: NewRestriction): void {
   const { scope, mode, code, reason, by, keeps, key } = restriction
   const held = restrictionOf(core.book, scope, code)
@@ -82,7 +81,7 @@ export function restrict(core: Core, restriction: NewRestriction): void {
   })
 }
 
-/** May take a new peak where nothing holds it. A kill has a release of its own. */
+/** A new peak may be taken where nothing is held. A kill has a release of its own. */
 export function release(core: Core, { scope, reason, by, peak }: ScopeRelease): void {
   const held = [...core.book.restrictions.values()].filter(({ code }) => code !== 'kill')
   if (peak !== 'new' && !held.some((restriction) => restriction.scope === scope)) {
@@ -91,17 +90,15 @@ export function release(core: Core, { scope, reason, by, peak }: ScopeRelease): 
   }
   record(core, { kind: 'released', at: core.now, scope, reason, by, ...(peak && { peak }) }, true)
   announce(core, 'warn', 'trading.released', { scope, reason, by })
-  // Earlier wishes wait for a new decision.
   holdAllWishes(core)
   endRefusalsIn(core, scope)
   noteFlatten(core.run, scope, undefined)
 }
 
-/** Without an operator; others of the scope go on. */
+/** Ends one halt without an operator; others of its scope go on. */
 export function endHalt(core: Core, scope: Scope, code: ModeReason, reason: string): void {
   record(core, { kind: 'released', at: core.now, scope, code, reason, by: DAEMON }, true)
   announce(core, 'warn', 'trading.released', { scope, code, reason, by: DAEMON })
-  // As after a release.
   holdAllWishes(core)
 }
 
@@ -117,7 +114,6 @@ export interface ReleaseCommand {
 
 export type ScopeRelease = Pick<ReleasedRecord, 'scope' | 'reason' | 'by' | 'peak'>
 
-/** For account, instrument and strategy, recorded or only true now. */
 export function tradingStateOf(
   core: Core,
   symbol: string,
@@ -130,18 +126,16 @@ export function tradingStateOf(
   return toTradingState([...restrictionsOn(core.book, symbol, strategyId), ...held])
 }
 
-/** Recorded or only true just now. */
 export function allRestrictions(core: Core): readonly Restriction[] {
   return [...core.book.restrictions.values(), ...volatileRestrictions(core)]
 }
 
-/** They hold as long as their cause. */
+/** These hold as long as their cause. */
 function volatileRestrictions(core: Core): readonly Restriction[] {
   const { clock, run, readings, disputes } = core
   const held: Restriction[] = []
   const unsynchronised = clockUnsynchronised(core)
   if (unsynchronised !== undefined) {
-    // At a start it was never synchronised.
     const since = Math.max(clock.synchronisedAt, run.startedAt)
     held.push(byDaemon('clockUnsynchronised', unsynchronised, since))
   }
@@ -169,7 +163,7 @@ function volatileRestrictions(core: Core): readonly Restriction[] {
       ),
     )
   }
-  // Each scope once, with the first of its rows.
+  // Each scope is named once, with the first of its rows.
   const lasting = [...readings.unreadable].filter(([, { isHalted }]) => !isHalted)
   const rows = new Map(lasting.toReversed().map((entry) => [entry[1].symbol, entry]))
   for (const [scope, [row, { problem, since }]] of rows)
@@ -185,20 +179,16 @@ function byDaemon(code: ModeReason, reason: string, at: number): Restriction {
   return { scope: ACCOUNT, mode: MODE_REASONS[code].mode, code, reason, by: DAEMON, at }
 }
 
-/**
- * Strategies are asked and their wishes planned: no stop, no kill. What may leave is the trading
- * mode.
- */
+/** Strategies are asked, and their wishes planned: neither a stop nor a kill goes on. */
 export function isTrading({ run, book }: Core): boolean {
   return run.phase === 'running' && run.flatBeforeStop === undefined && killOf(book) === undefined
 }
 
-/** Not while the daemon starts or stops. */
 export function isKilling({ run, book }: Core): boolean {
   return run.phase === 'running' && killOf(book) !== undefined
 }
 
-/** Wholly or in part: until then it places nothing. */
+/** The holding is being closed, wholly or in part, and until then the strategy places nothing. */
 export function isFlattening(core: Core, symbol: string, strategyId: StrategyId | string): boolean {
   const { run, book, reductions } = core
   const causes = book.restrictions.size + book.exitStates.size + reductions.size
@@ -209,7 +199,7 @@ export function isFlattening(core: Core, symbol: string, strategyId: StrategyId 
   )
 }
 
-/** Closing orders leave under `halted` too, unless they are exits of the strategy. */
+/** Such closing orders leave under `halted` too; exits of the strategy do not. */
 export function isClosedByDaemon(
   core: Core,
   symbol: string,
@@ -222,8 +212,8 @@ export function isClosedByDaemon(
 }
 
 /**
- * A flatten takes the place of an order by name. In a partial close, an exit of the rest stays
- * wanted.
+ * A flatten takes the place of an order that was placed by name. A partial close leaves orders that
+ * close the rest.
  */
 export function isCovered(
   core: Core,
@@ -237,7 +227,6 @@ export function isCovered(
   return isFlattening(core, symbol, strategyId)
 }
 
-/** Closed by a command, or before a stop. */
 export function isFlatteningAll(
   { run, book }: Core,
   symbol: string,
@@ -251,7 +240,7 @@ export function isFlatteningAll(
   )
 }
 
-/** It is halted because it failed, so not asked. */
+/** A strategy that failed is not asked. */
 export function hasFailed({ book }: Core, strategyId: StrategyId): boolean {
   if (book.restrictions.size === 0) return false
   return restrictionOf(book, strategyScope(strategyId), 'strategyFailed') !== undefined
@@ -263,7 +252,6 @@ interface ReductionsOwner {
   readonly reductions: ReadonlyMap<string, Reduction>
 }
 
-/** On the side of which a part is closed. */
 export interface StrategyReduction {
   readonly holdSide: HoldSide
   readonly keptLots: number
@@ -284,7 +272,7 @@ export function reductionOf(
     : closeOf(owner, symbol, id)
 }
 
-/** One side after the other. Less than an order is left. */
+/** One side is closed after the other, but for less than the smallest order. */
 function closeOf(
   { book, settings }: Omit<ReductionsOwner, 'reductions'>,
   symbol: string,
@@ -305,7 +293,7 @@ function closeOf(
   return undefined
 }
 
-/** From the strategies that trade it, in order. @returns whether anything is new */
+/** Takes lots from the strategies of the instrument, in order. @returns whether it is new */
 export function reduceTo(
   core: Core,
   order: { readonly symbol: string; readonly lots: number } & Pick<
@@ -333,7 +321,7 @@ export function reduceTo(
   return before === undefined
 }
 
-/** On one instrument, or of all that a reason had reduced. */
+/** @param ended without `symbols`: all instruments that this reason reduces */
 export function endReductions(
   core: Core,
   ended: { readonly code: ModeReason; readonly symbols?: readonly string[] },
@@ -345,15 +333,12 @@ export function endReductions(
   }
 }
 
-/** Another strategy holds it now: the next reading says anew what to close. */
+/** Another strategy holds the lots now, so the next reading says anew what to close. */
 export function forgetReduction(core: Core, symbol: string): void {
   own(core.reductions).delete(symbol)
 }
 
-/**
- * Named by a batch, and decisive for a liquidation: the configured mode, unless two readings said
- * another. Then only closing orders leave.
- */
+/** The configured mode, unless two readings said another. Then only closing orders leave. */
 export function marginModeOf(core: Core, symbol: string): MarginMode {
   const isOther = restrictionOf(core.book, symbol, 'marginMode') !== undefined
   const held = isOther ? instrumentOf(core, symbol).setup.marginMode : undefined
@@ -369,9 +354,8 @@ export type FoundFills = ReadonlyMap<ClientOid, readonly Fill[]>
 const NOTHING_FOUND: FoundFills = new Map()
 
 /**
- * A recorded restriction takes away open orders (RSK2) that may add risk, and wait or rest. If
- * several together exceed what is held, the first stay. What cannot be taken away counts first.
- * Volatile restrictions take nothing.
+ * Open orders that a recorded restriction takes away, because they may add risk (RSK2). Volatile
+ * restrictions take none.
  * @param found counts as recorded
  */
 export function restrictedOrders(
@@ -383,7 +367,10 @@ export function restrictedOrders(
   return riskierOrders(core, { strategyId, symbol }, found)
 }
 
-/** A restriction there takes, or would take, these. */
+/**
+ * Open orders that a restriction would take away. If several together exceed what is held, the
+ * first stay. Orders that cannot be taken away count first.
+ */
 export function riskierOrders(
   core: Core,
   { strategyId, symbol }: StrategyInstrument,
@@ -411,7 +398,6 @@ export function riskierOrders(
   return restricted
 }
 
-/** Nothing of it is left once what was found is recorded. */
 function isEnding(order: Order, found: FoundFills): boolean {
   const fills = found.get(order.terms.clientOid)
   if (fills === undefined) return false
@@ -419,7 +405,7 @@ function isEnding(order: Order, found: FoundFills): boolean {
   return !canRest(order.terms) || lots >= openLots(order)
 }
 
-/** Its rest may add risk, so it is not placed again. */
+/** The rest of the order may add risk, so it is not placed again. */
 export function isHeldFromReturn(core: Core, terms: OrderTerms): boolean {
   if (!isRestricted(core, terms)) return false
   const { strategyId, symbol, action } = terms
@@ -454,12 +440,11 @@ function isToLeave(
   return code === 'strategyFailed' && settings.strategies.get(strategyId)?.onFailure === 'leave'
 }
 
-/** In hedge mode an order that closes adds no risk. */
 function canBeTaken(order: Order): boolean {
   return canEnd(order) && !isClosing(order.terms.action)
 }
 
-/** It can be dropped or cancelled: any other ends by itself. */
+/** The order can be dropped or cancelled; any other ends by itself. */
 export function canEnd({ state, terms }: Order): boolean {
   return state === 'queued' || (state === 'live' && canRest(terms))
 }

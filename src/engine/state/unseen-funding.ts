@@ -15,12 +15,12 @@ import { type Core, specOf } from './core.ts'
 import { exchangeNow } from './market-state.ts'
 import { ownPriceOf } from './own-figure.ts'
 
-/** Rates count that were read so long before a payment: two answers at the usual pace. */
+/** Rates are noted from so long before a payment, which gives two answers at the usual pace. */
 const NOTED_MS = 120_000
-/** A counter that has not moved by then shows that nothing is paid at that instant. */
+/** A counter that has not moved so long after the instant shows that nothing was paid then. */
 const SETTLED_MS = 60_000
 
-/** A reading that agrees with the book. Exchange clock. */
+/** Called for a reading that agrees with the book. `at`: exchange clock. */
 export function noteFundingShown(
   core: Core,
   symbol: string,
@@ -36,7 +36,7 @@ export function noteFundingShown(
 }
 
 function beginWatch({ settings, funding }: Core, symbol: string, at: number): void {
-  // Without it no equity is known that could be lowered.
+  // Without a capital, no equity is known that a payment could lower.
   if (settings.capital === undefined) return
   const { fundingMinutes: ofInstrument } = settings.instruments.get(symbol) ?? {}
   own(funding).set(symbol, {
@@ -50,7 +50,7 @@ function beginWatch({ settings, funding }: Core, symbol: string, at: number): vo
 
 function noteAnswer({ market, losses }: Core, symbol: string, watch: FundingWatch): void {
   const { tickers } = market
-  // The rate of a later answer is that of the next payment.
+  // A later answer has the rate of the next payment.
   if (tickers === undefined || tickers.requestTime >= watch.nextAt) return
   if (tickers.requestTime === watch.answeredAt) return
   const noted = own(watch)
@@ -59,19 +59,18 @@ function noteAnswer({ market, losses }: Core, symbol: string, watch: FundingWatc
   noted.answeredAt = tickers.requestTime
 }
 
-/** The instrument has left. */
 export function forgetFunding({ funding }: Core, symbol: string): void {
   own(funding).delete(symbol)
 }
 
-/** Margin coin: by positions that ended before a reading showed it. */
+/** Paid by positions that ended before a reading showed it, margin coin. */
 export function unseenFundingOf({ book }: Core): number {
   let sum = 0
   for (const { amount } of book.unseenFunding.values()) sum -= Number(amount)
   return sum
 }
 
-/** The same, with payments since whose position the next reading will show. */
+/** With payments that the next reading of a position will show. */
 export function unreadFundingOf(core: Core): number {
   let sum = unseenFundingOf(core)
   const now = exchangeNow(core)
@@ -93,8 +92,8 @@ export interface EstimatedPayment {
 }
 
 /**
- * Payments of positions that these fills end before a reading has shown them. Called before the
- * fills are recorded; each payment is found once.
+ * Payments of positions that these fills end before a reading has shown them; each is found once.
+ * Called before the fills are recorded.
  */
 export function takeEndedPayments(core: Core, fills: readonly Fill[]): readonly EstimatedPayment[] {
   const now = exchangeNow(core)

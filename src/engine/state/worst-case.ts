@@ -34,7 +34,6 @@ export function createWorstCase(): WorstCaseState {
   return { last: undefined, equity: undefined, isWarned: false, awaited: undefined }
 }
 
-/** Undefined where no move must be survived. */
 export function worstCaseBasisOf(core: Core, symbol: string): WorstCaseBasis | undefined {
   const { survives } = core.settings
   if (survives === undefined) return undefined
@@ -46,7 +45,7 @@ export function worstCaseBasisOf(core: Core, symbol: string): WorstCaseBasis | u
   }
 }
 
-/** With one order more, filled like all that rests. Undefined: unknown, or nothing to survive. */
+/** The order counts as filled, like all that rests. Undefined: unknown, or nothing to survive. */
 export function worstCaseWith(
   core: Core,
   { symbol, ...order }: SizedOrder & { readonly symbol: string },
@@ -60,13 +59,12 @@ export function worstCaseWith(
   )
 }
 
-/** With so much more in the account, margin coin. */
+/** @param amount so much more in the account, margin coin */
 export function worstCaseWithMoney(core: Core, amount: number): WorstCase | undefined {
   const { last } = core.worstCase
   return last && { ...last, ...usedOf(last.need, last.equity + amount) }
 }
 
-/** If other moves had to be survived, with what is held and rests now. */
 export function worstCaseUnder(core: Core, survives: SurvivalSettings): WorstCase | undefined {
   const under = { ...core, settings: { ...core.settings, survives } }
   const needs = listAtRisk(core).map((instrument) =>
@@ -79,7 +77,6 @@ function withKnownUse(worst: WorstCase | undefined): WorstCase | undefined {
   return worst === undefined || Number.isNaN(worst.used) ? undefined : worst
 }
 
-/** Measured by the worse figures; noted and shown. */
 export function measureWorstCase(core: Core): WorstCase | undefined {
   own(core.worstCase).equity = equityAtWorst(core)
   const needs = listAtRisk(core).map((instrument) => needsNow(core, instrument))
@@ -88,18 +85,17 @@ export function measureWorstCase(core: Core): WorstCase | undefined {
   return core.worstCase.last
 }
 
-/** Both witnesses agree on at least this (MON1). */
+/** The worst case on which both witnesses agree at least (MON1). */
 export interface BelievedWorstCase {
   readonly worst: WorstCase
-  /** The share by two readings of each instrument; NaN: there is only one. */
+  /** The used share by two readings of each instrument; NaN: there is only one. */
   readonly confirmedUsed: number
-  /** The share on which both witnesses agree at most; NaN: not known. */
+  /** The used share on which both witnesses agree at most; NaN: not known. */
   readonly usedAtMost: number
   readonly equity: number
   readonly held: readonly ReducibleRisk[]
 }
 
-/** Undefined while a part is not known. */
 export function believedWorstCase(core: Core): BelievedWorstCase | undefined {
   const equity = equityBelieved(core)
   if (equity === undefined) return undefined
@@ -150,7 +146,6 @@ export function needsNow(core: Core, instrument: Instrument): RiskNeeds {
   return needsAsOf(core, symbol, { from, compute: () => needsOf(riskOf(core, instrument, price)) })
 }
 
-/** Something is held or may be filled. */
 function isAtRisk(core: Core, { symbol }: Instrument): boolean {
   const { buyingLots, sellingLots } = totalsOf(core, symbol).exposure
   return buyingLots + sellingLots > 0 || !isFlat(accountHoldingOf(core.book, symbol))
@@ -196,7 +191,7 @@ function basisOf(
   return { instrument, risk, approved: { buys: [], sells: [] }, ...(ladders && { ladders }) }
 }
 
-/** Contracts without a rate pay none, as far as known. */
+/** A contract without a rate is taken to pay none. */
 function fundingRateOf({ market: { tickers } }: Core, symbol: string): number {
   return tickers?.read(symbol, 'fundingRate') || 0
 }
@@ -204,8 +199,8 @@ function fundingRateOf({ market: { tickers } }: Core, symbol: string): number {
 const UNKNOWN_RULES = { tiers: [], takerFeeRate: Number.NaN }
 
 /**
- * Most is at risk at this price of tickers or last mark (the lowest for an inverse contract), so
- * one wrong price lets no more be held. NaN: unknown or too old.
+ * The price of the tickers or the last mark at which most is at risk, so that one wrong price lets
+ * no more be held. NaN: unknown or too old.
  */
 function dearestPrice(core: Core, symbol: string): number {
   if (hasEnded(core, symbol)) return lastMarkOf(core, symbol)
@@ -217,19 +212,19 @@ function dearestPrice(core: Core, symbol: string): number {
     : Math.max(ask, last || ask, mark || ask)
 }
 
-/** Our own price or the mark, by which less is at risk: nothing is closed for one of them alone. */
+/** Our price or the mark, at which less is at risk: nothing is closed for one of them alone. */
 function mildestPrice(core: Core, symbol: string): number {
   const { low, high } = twoPrices(core, symbol)
   return isInverse(specOf(core, symbol)) ? high : low
 }
 
-/** The one by which more is at risk: nothing is released for one of them alone. */
+/** Our price or the mark, at which more is at risk: nothing is released for one of them alone. */
 function sternestPrice(core: Core, symbol: string): number {
   const { low, high } = twoPrices(core, symbol)
   return isInverse(specOf(core, symbol)) ? low : high
 }
 
-/** Where our figure of the profit is judged alone, so is our price. */
+/** Where our figure of the profit counts alone, so does our price. */
 function twoPrices(core: Core, symbol: string): { readonly low: number; readonly high: number } {
   if (hasEnded(core, symbol)) {
     const last = lastMarkOf(core, symbol)
@@ -242,7 +237,7 @@ function twoPrices(core: Core, symbol: string): { readonly low: number; readonly
   return { low: Math.min(price, mark), high: Math.max(price, mark) }
 }
 
-/** A contract without a row stands at its last price. */
+/** A contract without a row in the tickers has ended, at its last price. */
 function hasEnded({ market: { tickers } }: Core, symbol: string): boolean {
   return tickers !== undefined && tickers.rowOf(symbol) < 0
 }
@@ -251,7 +246,7 @@ function lastMarkOf(core: Core, symbol: string): number {
   return comparableStatement(core, symbol)?.markPrice ?? Number.NaN
 }
 
-/** The worse figure of the last comparison, less what was lost since; NaN: unknown. */
+/** The worse figure of the last measurement, less what was lost since; NaN: unknown. */
 function equityNow(core: Core): number {
   let equity = core.worstCase.equity ?? equityAtWorst(core) ?? Number.NaN
   for (const symbol of core.settings.instruments.keys()) {
@@ -264,7 +259,7 @@ function equityNow(core: Core): number {
   return equity
 }
 
-/** Warned once; again after clearly less was used. */
+/** True once when the budget is nearly used, until clearly less of it is. */
 export function noteNearBudget({ worstCase }: Core, isNear: boolean, isFar: boolean): boolean {
   const isNews = isNear && !worstCase.isWarned
   if (isNews) own(worstCase).isWarned = true
@@ -273,7 +268,7 @@ export function noteNearBudget({ worstCase }: Core, isNear: boolean, isFar: bool
 }
 
 /**
- * Other answers have said before that the budget is exceeded. A reading by which it may be exceeded
+ * True if other answers have said before that the budget is exceeded. A reading that leaves it open
  * neither confirms that nor makes it forgotten.
  */
 export function confirmBeyond(

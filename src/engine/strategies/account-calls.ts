@@ -17,24 +17,24 @@ import {
 } from '../state/open-calls.ts'
 import { isTrading, tradingStateOf } from '../state/trading-mode.ts'
 
-/** The second is the pause before repeating a failed call. */
 const CALL_TTL_MS = 60_000
+/** The pause before a failed call is repeated. */
 const CALL_REPEAT_MS = 1000
 
 /**
- * A trigger order changed, margin orders cancelled, copy settings:
+ * A call that changes a trigger order, cancels margin orders or sets copy settings:
  *
  *     (decided) ──► waiting ──approved, recorded──► on the wire ──accepted, rejected──► ended
  *                      ▲  └──its time is over──► expired       │
  *                      └────────429, no answer, not sent───────┘
  *
- * Made twice it does no harm, so an unknown outcome is repeated, after a restart too.
+ * A call that is made twice does no harm, so after an unknown outcome it is repeated, after a restart
+ * too.
  */
 export type CallTaken =
   | { readonly ok: true; readonly call: AccountCall }
   | { readonly ok: false; readonly code: DenialCode; readonly detail: string }
 
-/** Returns why it is denied. */
 export function takeAccountCall(
   core: Core,
   strategyId: string,
@@ -55,7 +55,7 @@ export function takeAccountCall(
   }
 }
 
-/** An exit of a position, which the list names, has an endpoint of its own. */
+/** An exit that the exchange keeps for a position has an endpoint of its own. */
 function writeCall(core: Core, intent: AccountCallIntent): WrittenCall {
   const exit = intent.kind === 'modifyTrigger' ? listedExitOf(core, intent) : undefined
   if (intent.kind !== 'modifyTrigger' || !exit)
@@ -74,7 +74,6 @@ function listedExitOf(
   return listed.find((exit) => exit.orderId === orderId)
 }
 
-/** Those that wait and may be made now. */
 export function makeAccountCalls(core: Core): void {
   if (!isTrading(core)) return
   const onWire = new Set(core.calls.accountCalls.values())
@@ -86,13 +85,12 @@ export function makeAccountCalls(core: Core): void {
   }
 }
 
-/** One that is not configured any more is not waited for. */
+/** An instrument that is not configured any more is not awaited. */
 function isUnproved({ instruments }: Core, symbol: string): boolean {
   const instrument = instruments.get(symbol)
   return instrument !== undefined && !isProved(instrument)
 }
 
-/** If risk approves. While restricted, a call that cancels nothing waits until its time is over. */
 function sendCall(core: Core, pair: string, call: AccountCall): void {
   const approved = approveCall(call, tradingStateOf(core, call.symbol, call.strategyId))
   if (!approved) return
@@ -107,7 +105,7 @@ function sendCall(core: Core, pair: string, call: AccountCall): void {
   emit(core, { kind: 'sendCall', call: outgoing })
 }
 
-/** Trading has been restricted since. Asked before its first byte. */
+/** Asked before the first byte: trading may be restricted by now. */
 export function isCallHeldBack(core: Core, callId: number): boolean {
   const call = core.book.calls.get(core.calls.accountCalls.get(callId) ?? '')
   return (
@@ -115,7 +113,6 @@ export function isCallHeldBack(core: Core, callId: number): boolean {
   )
 }
 
-/** It has ended, or is made again. */
 export function answerCall(core: Core, callId: number, answer: Answer<unknown>): void {
   const pair = closeAccountCall(core, callId)
   const call = pair === undefined ? undefined : core.book.calls.get(pair)
@@ -134,7 +131,6 @@ function reasonOf(answer: RefusedAnswer | UnknownAnswer): string {
   return said === '' && answer.kind === 'unknown' ? answer.cause : said
 }
 
-/** One that has left still gets its answer. */
 export function withdrawCalls(core: Core, strategyId: string): void {
   const onWire = new Set(core.calls.accountCalls.values())
   for (const [pair, call] of core.book.calls) {

@@ -30,16 +30,16 @@ import { noteStart } from '../state/run-state.ts'
  *                        ▲                                                 │
  *                        └───────────────────chosen again──────────────────┘
  *
- * Evaluations are due by the exchange's time alone, so live and replay agree. What they decide are
+ * Evaluations are due by the exchange's time alone, so that a replay agrees. Their results are
  * records.
  */
 
-/** Before any strategy sees the tickers. */
+/** Called before any strategy sees the tickers. */
 export function judgeUniverses(core: Core, tickers: TickerTable): void {
   const { phase, startedAt, kill } = core.run
   const { contracts } = core.market
   if (startedAt === 0 || kill || !contracts || (phase !== 'starting' && phase !== 'running')) return
-  // One answer's wrong clock must not make all later evaluations wait.
+  // The wrong time of one answer must not make later evaluations wait.
   const at = Math.min(tickers.requestTime, exchangeNow(core))
   for (const strategy of core.settings.strategies.values()) {
     const { universe } = strategy
@@ -97,8 +97,8 @@ function evaluate(core: Core, strategy: StrategySettings, evaluation: Evaluation
 }
 
 /**
- * Where most of what the last evaluation saw is missing, the answer is wrong rather than the market:
- * nothing is decided, until it has lasted. @returns whether the evaluation is refused
+ * If most of what the last evaluation saw is missing, the answer is wrong rather than the market, so
+ * nothing is decided until it has lasted.
  */
 function isRefused(
   core: Core,
@@ -118,9 +118,9 @@ function isRefused(
   return true
 }
 
-/** A table so small is judged by two answers alone. */
+/** Fewer missing instruments refuse no evaluation. */
 const MISSING_LEAST = 3
-/** If it has lasted so long, the exchange has changed. */
+/** If most of the list is missing for longer, the exchange has changed. */
 const REFUSED_MS_MAX = 3_600_000
 
 function toRecord(
@@ -152,7 +152,7 @@ function toRecord(
   }
 }
 
-/** An instrument's present grid stays: other strategies trade by it. */
+/** An instrument that is traded already keeps its grid. */
 function gridsOf({ settings }: Core, symbol: string, rules: ContractRules): InstrumentGrids {
   const known = settings.instruments.get(symbol)
   return {
@@ -180,7 +180,7 @@ function changedVerdicts(
   return Object.fromEntries(changed)
 }
 
-/** No order of it could leave, although the rule would choose it. */
+/** Why no order on the instrument could leave, although the rule would choose it. */
 function objectToMember(
   { book, settings }: Core,
   { universe, capital }: StrategySettings,
@@ -211,7 +211,7 @@ function objectToMember(
     universe?.limits.positionNotionalMax ?? Number.POSITIVE_INFINITY,
   )
   if (least > most) return { isIn: false, reason: 'orderTooLarge', value: least, limit: most }
-  // A share counts from the capital without what was made, so that a replay judges the same.
+  // A share counts from the capital without profits, so that a replay judges the same.
   const own = capital && capitalAt(capital, capitalOf({ settings, book })?.toNumber())
   const margin = least / (instrument.leverage ?? 1)
   const isTooMuch = own !== undefined && margin > own
@@ -220,7 +220,7 @@ function objectToMember(
     : undefined
 }
 
-/** Each new instrument is read and proved as at a start. */
+/** New instruments are read and proved as at a start. */
 function takeIn(core: Core): void {
   for (const symbol of enterMembers(core.settings, core.book)) {
     addInstrument(core, symbol)
@@ -230,7 +230,7 @@ function takeIn(core: Core): void {
   followRoster(core)
 }
 
-/** A line of the log names so many instruments. */
+/** A log line names so many instruments. */
 const NAMED_MAX = 20
 
 function logChange(core: Core, { id, symbols }: StrategySettings, choice: UniverseChoice): void {
@@ -247,8 +247,8 @@ function logChange(core: Core, { id, symbols }: StrategySettings, choice: Univer
 }
 
 /**
- * At the beginning of a run: members that the configuration names by now are none any more, and
- * those of strategies without a universe are handed back, as a reload does.
+ * At the beginning of a run, instruments that the configuration names by now are members no more,
+ * and those of strategies without a universe are handed back, as by a reload.
  */
 export function endUnconfiguredUniverses(core: Core): void {
   for (const [strategyId, { members, evaluatedAt }] of Array.from(core.book.universes)) {

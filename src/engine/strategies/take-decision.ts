@@ -34,7 +34,7 @@ import { noteDenials } from '../state/denials.ts'
 import { freshUntil, seenMarketOf } from '../state/market-state.ts'
 import type { StrategySettings } from '../settings.ts'
 
-/** Minutes of what the exchange takes. */
+/** The exchange takes minutes for so many orders. */
 export const PLACES_MAX = 1000
 
 export interface TakenDecision {
@@ -53,15 +53,14 @@ interface WishChanges {
   readonly places: OrderIntent[]
   readonly calls: AccountCall[]
   readonly withdrawn: ClientOid[]
-  /** A waiting `place` was dropped. */
+  /** An order that waited to be placed was dropped. */
   hasDropped: boolean
   readonly denials: Denial[]
-  /** Used before, and forgotten by the book. */
   readonly usedKeys: readonly UsedKey[]
 }
 
 /**
- * Changed wishes and state stand in one record: after a crash both hold, or neither does and the
+ * Changed wishes and the state are in one record: after a crash both hold, or neither does and the
  * strategy decides again. Without new wishes the state is recorded later.
  */
 export function takeDecision(core: Core, decision: TakenDecision): void {
@@ -191,7 +190,7 @@ function takeQuote(
   changeQuote(core, strategy, intent, changes)
 }
 
-/** The last of several ladders counts. One that stands already is no change. */
+/** The last of several ladders counts; one that stands already changes nothing. */
 function changeQuote(
   core: Core,
   { id }: StrategySettings,
@@ -264,12 +263,12 @@ function takePlace(
 }
 
 function countPlaces({ book: { places } }: Core, strategyId: StrategyId): number {
-  // Mostly all strategies together have so few.
+  // Mostly all strategies together have fewer, so they need not be counted apart.
   if (places.size < PLACES_MAX / 4) return places.size
   return [...places.values()].filter((place) => place.strategyId === strategyId).length
 }
 
-/** The target stays. */
+/** Withdraws everything except the target. */
 function takeCancelAll(
   core: Core,
   strategy: StrategySettings,
@@ -333,7 +332,7 @@ function recordChanges(core: Core, decision: TakenDecision, changes: WishChanges
   const source = command === undefined ? {} : { command }
   const at = core.now
   const entry: DecisionRecord = { kind: 'decision', at, strategyId, ...parts, ...source, ...seen }
-  // A person is told that it is done.
+  // A command is answered once its record is durable.
   record(core, entry, command !== undefined)
   for (const { symbol, levels } of changes.quotes) {
     announce(core, 'debug', 'quote.changed', {
@@ -347,7 +346,7 @@ function recordChanges(core: Core, decision: TakenDecision, changes: WishChanges
   }
 }
 
-/** Their time is over (ORD7), or a kill or a flatten covers them. */
+/** Drops orders whose time is over (ORD7), or that a kill or a flatten replaces. */
 export function expirePlaces(core: Core): void {
   if (core.book.places.size === 0) return
   const isKilled = killOf(core.book) !== undefined
@@ -381,8 +380,8 @@ export function dropPlaces(core: Core, reason: string): void {
 }
 
 /**
- * Earlier versions accepted wishes that cannot be counted. A ladder is withdrawn, and a target
- * becomes what is held.
+ * Drops wishes that cannot be counted, which earlier versions accepted. A ladder is withdrawn, and a
+ * target becomes what is held.
  */
 export function dropUncountable(core: Core): void {
   const { book, settings } = core
@@ -417,7 +416,6 @@ function dropWish(
   noteDenials(core, wish.symbol, [{ ...objection, strategyId: id, symbol: wish.symbol }])
 }
 
-/** Except its targets. */
 export function withdrawWishes(core: Core, strategyId: StrategyId): void {
   const strategy = core.settings.strategies.get(strategyId)
   const changes = noChanges()
@@ -431,12 +429,12 @@ export function withdrawWishes(core: Core, strategyId: StrategyId): void {
 }
 
 /**
- * A state is recorded with each decision that wants something new, else after so long. A crash sets
- * a strategy back by no more, and never before something that it wanted.
+ * A state without new wishes is recorded after so long. A crash sets a strategy back by no more, and
+ * never to before something that it wanted.
  */
 export const STATE_UNRECORDED_MS_MAX = 10_000
 
-/** Recorded yet or not. */
+/** With states that are not recorded yet. */
 export function newestStates({ book, decisions }: Core): ReadonlyMap<StrategyId, string> {
   const newest = new Map(book.strategyStates)
   for (const [strategyId, { state }] of decisions.states)
@@ -444,18 +442,17 @@ export function newestStates({ book, decisions }: Core): ReadonlyMap<StrategyId,
   return newest
 }
 
-/** They have waited as long as they may. */
 export function recordDueStates(core: Core): void {
   if (core.settings.forgetsStates === true) return
   recordStates(core, core.now - STATE_UNRECORDED_MS_MAX)
 }
 
-/** At an orderly end of a run. */
+/** Called at an orderly end of a run. */
 export function recordAllStates(core: Core): void {
   recordStates(core, core.now)
 }
 
-/** @param since Unix ms, our clock: states that have waited since then are recorded */
+/** Records the states that have waited since then. @param since Unix ms, our clock */
 function recordStates(core: Core, since: number): void {
   for (const strategyId of core.decisions.states.keys()) {
     const waitsSince = core.decisions.states.get(strategyId)?.waitsSince
@@ -467,7 +464,7 @@ function recordStates(core: Core, since: number): void {
   }
 }
 
-/** JSON; undefined where the book holds it, or is to hold none. */
+/** As JSON; undefined if the book has this state already, or is to have none. */
 function newestStateOf(
   { book, decisions, settings }: Core,
   strategyId: StrategyId,

@@ -25,9 +25,7 @@ import type { DecideOn } from '../../strategy/needs.ts'
 import { hasFailed, isTrading } from '../state/trading-mode.ts'
 import { type Signal, nameOfSignal } from '../../domain/signal.ts'
 
-/**
- * Every strategy with fresh data decides on one moment (MKT1, MKT2). An older answer is ignored.
- */
+/** Every strategy with fresh data decides on one moment (MKT1, MKT2). */
 export function takeSnapshot(core: Core, tickers: TickerTable): void {
   if (!noteTickers(core, tickers)) return
   if (core.settings.roster && core.market.contracts) judgeUniverses(core, tickers)
@@ -36,10 +34,10 @@ export function takeSnapshot(core: Core, tickers: TickerTable): void {
   if (isTrading(core) && noteCrossing(core)) askForFills(core)
 }
 
-/** The next snapshot shows closed candles. */
+/** Closed candles are shown with the next snapshot. */
 type DecisionCause = Exclude<DecideOn, 'candle'>
 
-/** Because of their own fills: prices are the same, the position is not. */
+/** Strategies decide after their own fills: the prices are the same, the position is not. */
 export function showFills(core: Core, strategyIds: ReadonlySet<StrategyId>): void {
   if (strategyIds.size === 0) return
   const strategies = [...core.settings.strategies.values()].filter(({ id }) => strategyIds.has(id))
@@ -72,8 +70,8 @@ function askToDecide(
 }
 
 /**
- * For a cause that it named, and at the first snapshot after its instrument's proof or a release.
- * If a candle closed while it could not be asked, as soon as it can.
+ * A strategy is asked for a cause that it named, and at the first snapshot after a release or after
+ * its instrument was proved. If a candle closed while it could not be asked, it is asked later.
  */
 function isToAsk(
   core: Core,
@@ -91,7 +89,7 @@ function tradesAny(core: Core, { symbols }: StrategySettings): boolean {
   return false
 }
 
-/** A reached order's fill is read at once, not only by the grid. */
+/** Marks instruments whose prices passed an order of ours, since its fill is read at once. */
 function noteCrossing(core: Core): boolean {
   let hasCrossed = false
   for (const symbol of core.instruments.keys()) {
@@ -127,7 +125,7 @@ function momentsOf(core: Core, { id, symbols }: StrategySettings): InstrumentMom
   })
 }
 
-/** Copies nothing before a strategy asks; read before the core changes again. */
+/** Copies nothing before a strategy asks, which is before the core changes again. */
 class LazyAccountMoment implements AccountMoment {
   readonly #core: Core
   readonly #id: StrategyId
@@ -181,8 +179,8 @@ function feedsOf(core: Core, { feeds }: StrategySettings): Snapshot['feeds'] {
 const NO_FEEDS: Snapshot['feeds'] = new Map()
 
 /**
- * The sender is answered when one of the three lines is announced, after the record is durable: an
- * answered signal survives a restart, and is not taken twice.
+ * The sender is answered when one of the three lines is announced, after the record is durable. So
+ * an answered signal survives a restart, and is not taken twice.
  */
 export function takeSignal(core: Core, { feed, id, value, sentAt }: Signal): void {
   const terms = core.settings.signals?.get(feed)
@@ -194,7 +192,7 @@ export function takeSignal(core: Core, { feed, id, value, sentAt }: Signal): voi
     announce(core, 'info', 'signal.repeated', named)
     return
   }
-  // A retry may arrive after the next signal, also after one that has expired.
+  // A retry may arrive after the next signal.
   const shownSentAt = core.book.signals.get(feed)?.sentAt
   if (sentAt !== undefined && shownSentAt !== undefined && sentAt < shownSentAt) {
     announce(core, 'info', 'signal.outdated', named)

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as Signals from 'trading-signals'
-import { type CandleSeries, newestOpenAt, read } from '../../domain/candles.ts'
+import { type CandleSeries, newestOpenAt, readCandle } from '../../domain/candles.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import type { IndicatorSpec } from './specs.ts'
 
@@ -77,7 +77,7 @@ function isMostlyFilled({ candles }: IndicatorSpec, series: CandleSeries): boole
   if (series.filled === 0) return false
   let filled = 0
   for (let index = series.length - candles; index < series.length; index++)
-    if (read(series, 'ticks', index) === 0) filled++
+    if (readCandle(series, 'ticks', index) === 0) filled++
   return filled > candles / 2
 }
 
@@ -147,7 +147,7 @@ interface IncrementalIndicator<Input> {
 
 function ofCloses(indicator: IncrementalIndicator<number>, series: CandleSeries): Worker {
   return {
-    add: (index) => indicator.add(read(series, 'close', index)),
+    add: (index) => indicator.add(readCandle(series, 'close', index)),
     result: () => indicator.getResultOrThrow(),
   }
 }
@@ -165,7 +165,7 @@ function whereCloseMoved(worker: Worker, series: CandleSeries): Worker {
   const closes = new Set<number>()
   return {
     add(index) {
-      if (closes.size < 2) closes.add(read(series, 'close', index))
+      if (closes.size < 2) closes.add(readCandle(series, 'close', index))
       worker.add(index)
     },
     result: () => (closes.size < 2 ? undefined : worker.result()),
@@ -182,9 +182,9 @@ function ofCandles(indicator: IncrementalIndicator<HighLowClose>, series: Candle
   return {
     add: (index) =>
       indicator.add({
-        high: read(series, 'high', index),
-        low: read(series, 'low', index),
-        close: read(series, 'close', index),
+        high: readCandle(series, 'high', index),
+        low: readCandle(series, 'low', index),
+        close: readCandle(series, 'close', index),
       }),
     result: () => indicator.getResultOrThrow(),
   }
@@ -216,8 +216,8 @@ function stochasticOf(
 function hasRange(series: CandleSeries, from: number, to: number): boolean {
   let [high, low] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
   for (let index = from; index <= to; index++) {
-    high = Math.max(high, read(series, 'high', index))
-    low = Math.min(low, read(series, 'low', index))
+    high = Math.max(high, readCandle(series, 'high', index))
+    low = Math.min(low, readCandle(series, 'low', index))
   }
   return high > low
 }
@@ -232,7 +232,7 @@ function ofWindow(series: CandleSeries, toValue: (spread: Spread) => number): Wo
   const { getAverage, getStandardDeviation } = loadIndicators()
   const closes: number[] = []
   return {
-    add: (index) => closes.push(read(series, 'close', index)),
+    add: (index) => closes.push(readCandle(series, 'close', index)),
     result() {
       const mean = getAverage(closes)
       return toValue({

@@ -3,7 +3,7 @@ import {
   type CandleSeries,
   capacityOf,
   newestOpenAt,
-  read,
+  readCandle,
   toRows,
 } from '../../domain/candles.ts'
 import type { Instrument } from '../../domain/instrument.ts'
@@ -237,7 +237,7 @@ class CandleChanges {
 
 function placeAfter(series: CandleSeries, at: number): number {
   let place = series.length
-  while (place > 0 && read(series, 'openAt', place - 1) > at) place -= 1
+  while (place > 0 && readCandle(series, 'openAt', place - 1) > at) place -= 1
   return place
 }
 

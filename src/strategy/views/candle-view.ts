@@ -1,4 +1,4 @@
-import { type CandleSeries, read } from '../../domain/candles.ts'
+import { type CandleSeries, readCandle } from '../../domain/candles.ts'
 
 /** Quote coin. */
 export interface Candle {
@@ -36,12 +36,12 @@ export class CandleView {
     if (!series || !Number.isSafeInteger(place) || place < 0 || place >= series.length)
       return undefined
     return {
-      openAt: read(series, 'openAt', place),
-      open: read(series, 'open', place),
-      high: read(series, 'high', place),
-      low: read(series, 'low', place),
-      close: read(series, 'close', place),
-      ticks: read(series, 'ticks', place),
+      openAt: readCandle(series, 'openAt', place),
+      open: readCandle(series, 'open', place),
+      high: readCandle(series, 'high', place),
+      low: readCandle(series, 'low', place),
+      close: readCandle(series, 'close', place),
+      ticks: readCandle(series, 'ticks', place),
     }
   }
 
@@ -51,7 +51,7 @@ export class CandleView {
     if (!series) return []
     const length = Math.min(Math.max(0, Math.floor(count)), series.length)
     return Array.from({ length }, (_, index) =>
-      read(series, 'close', series.length - length + index),
+      readCandle(series, 'close', series.length - length + index),
     )
   }
 }

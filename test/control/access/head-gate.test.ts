@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, createServer, type IncomingMessage, request, type Server } from 'node:http'
@@ -11,6 +12,7 @@ import type { Controlled } from '../../../src/control/controlled.ts'
 import { ControlServer } from '../../../src/control/control-server.ts'
 import { EventHistory } from '../../../src/control/event-history.ts'
 import { Secret } from '../../../src/lib/secret.ts'
+import { openPortHere } from '../../support/control-front.ts'
 import { ProposalBench } from '../../support/approval/memory-pairing.ts'
 
 const FULL = 'f'.repeat(40)
@@ -57,9 +59,10 @@ class GateBench {
     version: '1.2.3',
     readOnly: false,
     monotonic: () => this.now,
+    openPort: openPortHere(() => this.now),
     answered: new AnsweredRequests(),
     proposals: new ProposalBench().proposals,
-    onRefused: (why) => this.refused.push(why),
+    onRefused: (why, count) => this.refused.push(...Array<string>(count).fill(why)),
     onBroken: (reason) => expect.fail(reason),
     onUnreachable: (address) => expect.fail(address),
     daemon: {
@@ -160,7 +163,7 @@ test('[BND1] looks have a rate for each kind of token, and are refused with Retr
   expect(bench.commands).toHaveLength(220)
   expect((await bench.ask('/v1/positions', { token: FULL })).status).toBe(200)
   bench.now += 1000
-  const later = await bench.many(40, () => bench.ask('/v1/nothing', { token: READ }))
+  const later = await bench.many(40, (index) => bench.ask(`/v1/nothing?${index}`, { token: READ }))
   expect(tally(later)).toEqual({ 404: 20, 429: 20 })
 })
 
@@ -170,6 +173,7 @@ test('[BND1] what can add risk is planned at most so often, and what makes safer
   const proposed = await bench.many(60, (index) => bench.command(index, release))
   // Twenty are planned, and eight may wait for their code.
   expect(tally(proposed)).toEqual({ 202: 8, 429: 52 })
+  await bench.ask('/livez')
   expect(bench.refused).toEqual(Array.from({ length: 40 }, () => 'more than 60 proposals a minute'))
   expect((await bench.command(99, { kind: 'kill' })).status).toBe(200)
   expect(bench.commands).toEqual(['kill'])
@@ -228,6 +232,7 @@ test('[SEC2] a head is judged before its body has come, and a request behind an 
   const look = `GET /v1/status HTTP/1.1\r\n${head}${token}\r\n`
   expect(await exchange(look.repeat(50))).not.toMatch(/HTTP[^]*HTTP/)
   expect(bench.looks).toBeLessThanOrEqual(1)
+  await bench.ask('/livez')
   expect(bench.refused).toContain('a request behind one that is not answered yet')
 })
 
@@ -275,7 +280,7 @@ test('while all places are taken by others, a kill is still heard', async () => 
   }
   for (const [token, places] of [
     [FULL, 64],
-    [READ, 32],
+    [READ, 48],
     [AGENT, 32],
     ['none', 32],
   ] as const)
@@ -286,13 +291,38 @@ test('while all places are taken by others, a kill is still heard', async () => 
 test('a proof is given at any rate, also while looks without a token are refused', async () => {
   const bench = await new GateBench().open()
   const proof = (): Promise<Answered> => bench.ask(`/v1/proof?nonce=${'0f'.repeat(16)}`)
-  const looks = await bench.many(130, () => bench.ask('/openapi.json?flood'))
+  const looks = await bench.many(130, (index) => bench.ask(`/openapi.json?${index}`))
   expect(tally(looks)[429]).toBe(10)
   const proofs = await bench.many(150, proof)
   expect(tally(proofs)).toEqual({ 200: 150 })
   expect(JSON.parse(proofs[0]?.text ?? '')).toEqual({
     proofs: [expect.stringMatching(/^[0-9a-f]{64}$/), expect.stringMatching(/^[0-9a-f]{64}$/)],
   })
+})
+
+test('whoever answers proves that it knows the tokens, without showing them', async () => {
+  const bench = await new GateBench().open()
+  const nonce = 'ab'.repeat(16)
+  const prove = (token: string): string =>
+    createHmac('sha256', token).update(`intentd proof ${nonce}`).digest('hex')
+  const { text: proved } = await bench.ask(`/v1/proof?nonce=${nonce}`)
+  expect(JSON.parse(proved)).toEqual({ proofs: [FULL, READ].map(prove) })
+  expect((await bench.ask('/v1/proof?nonce=short')).status).toBe(400)
+})
+
+test('[SEC2] a path that the application could read as another one is none', async () => {
+  const bench = await new GateBench().open()
+  const port = Number(new URL(bench.server.baseUrl ?? '').port)
+  const order = { kind: 'restrict', scope: '*', mode: 'reducing' }
+  const body = JSON.stringify({ requestId: 'request-1', reason: 'odd', by: 'test', order })
+  for (const path of ['/v1/%63ommands', '/v1/./commands', '/x/../v1/commands', '/v1\\commands']) {
+    const socket = connect(port, '127.0.0.1')
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\nContent-Type: application/json\r\nAuthorization: Bearer ${FULL}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    )
+    expect([path, await text(socket)]).toEqual([path, expect.stringMatching(/^HTTP\/1.1 404 /)])
+  }
+  expect(bench.commands).toEqual([])
 })
 
 test('a target that names the host too is judged by its path', async () => {
@@ -327,7 +357,8 @@ test('a kill is obeyed before commands that came earlier, then what halts and fl
       return socket
     }),
   )
-  // All are read in one turn of the loop.
+  // The server takes one connection in a turn; then all are read in one.
+  for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate)
   for (const [index, order] of orders.entries()) {
     const body = JSON.stringify({ requestId: `request-${index}`, reason: 'odd', by: 'test', order })
     sockets[index]?.write(

@@ -11,7 +11,6 @@ import { buildControlApp } from '../../../src/control/control-app.ts'
 import type { Controlled, OrderPlan } from '../../../src/control/controlled.ts'
 import { EventHistory } from '../../../src/control/event-history.ts'
 import type { ControlOrder, RiskierOrder } from '../../../src/control/powers.ts'
-import { SharedAnswers } from '../../../src/control/access/shared-answers.ts'
 import { TurnQueue } from '../../../src/control/access/turn-queue.ts'
 import { Refusals } from '../../../src/control/refusals.ts'
 import { createRandom, type Random } from '../../../src/lib/random.ts'
@@ -185,7 +184,6 @@ class Campaign {
         version: '1.2.3',
         monotonic: () => this.#now,
         turns: new TurnQueue(),
-        shared: new SharedAnswers(() => this.#now),
         address: () => undefined,
         refusals: new Refusals(() => undefined),
         onBroken: (reason) => this.violations.push(`broken: ${reason}`),

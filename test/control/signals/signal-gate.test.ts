@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { type SignalAnswer, SignalGuard } from '../../../src/control/signals/signal-guard.ts'
 import {
-  type SignalAnswer,
   SignalGate,
   type SignalOutcome,
   type SignalRule,
@@ -34,13 +34,18 @@ class GateBench {
   outcome: SignalOutcome = 'taken'
   readonly taken: Signal[] = []
   readonly answered: (readonly [string | undefined, string, string])[] = []
-  readonly gate: SignalGate
+  readonly guard: SignalGuard
+  readonly #gate: SignalGate
 
   constructor(...rules: readonly SignalRule[]) {
-    this.gate = new SignalGate({
+    this.guard = new SignalGuard({
+      keys: rules,
+      monotonic: () => this.now,
+      onAnswered: (...fact) => this.answered.push(fact),
+    })
+    this.#gate = new SignalGate({
       rules,
       now: () => this.now,
-      monotonic: () => this.now,
       take: (signal) => {
         this.taken.push(signal)
         return Promise.resolve(this.outcome)
@@ -53,10 +58,18 @@ class GateBench {
     body: unknown,
     { name = 'tv', shown }: { readonly name?: string; readonly shown?: string } = {},
   ): Promise<SignalAnswer> {
-    const admission = this.gate.admit(name, shown)
-    if (admission.kind === 'closed') return admission.answer
     const text = typeof body === 'string' ? body : JSON.stringify(body)
-    return this.gate.answer(admission, Buffer.from(text))
+    return this.sendBytes(Buffer.from(text), { name, ...(shown !== undefined && { shown }) })
+  }
+
+  async sendBytes(
+    bytes: Uint8Array,
+    { name, shown }: { readonly name: string; readonly shown?: string },
+  ): Promise<SignalAnswer> {
+    const admission = this.guard.admit(name, shown)
+    if (admission.kind === 'closed') return admission.answer
+    const proved = this.guard.prove(admission, bytes)
+    return proved.kind === 'closed' ? proved.answer : this.#gate.answer(proved.signal)
   }
 }
 
@@ -130,35 +143,33 @@ test('a body that is no object of one level with each name once is refused to wh
 
 test('bytes that are no text are refused', async () => {
   const bench = new GateBench(TV)
-  const admission = bench.gate.admit('tv', SECRET)
-  if (admission.kind === 'closed') throw new Error('closed')
   const bytes = Buffer.concat([
     Buffer.from('{"action":"long","note":"'),
     Buffer.from([0xff, 0xfe]),
     Buffer.from('"}'),
   ])
-  expect(await bench.gate.answer(admission, bytes)).toMatchObject({ status: 400 })
+  expect(await bench.sendBytes(bytes, { name: 'tv', shown: SECRET })).toMatchObject({ status: 400 })
 })
 
 test('more than the rate is refused before a body is read, and only for this signal', async () => {
   const bench = new GateBench(TV, HEAD)
-  for (let index = 0; index < 6; index++) expect(bench.gate.admit('tv', SECRET).kind).toBe('open')
-  expect(bench.gate.admit('tv', SECRET)).toMatchObject({
+  for (let index = 0; index < 6; index++) expect(bench.guard.admit('tv', SECRET).kind).toBe('open')
+  expect(bench.guard.admit('tv', SECRET)).toMatchObject({
     kind: 'closed',
     answer: { status: 429, retryAfter: 10 },
   })
-  expect(bench.gate.admit('head', 'x'.repeat(20)).kind).toBe('open')
+  expect(bench.guard.admit('head', 'x'.repeat(20)).kind).toBe('open')
   bench.now += 10_000
-  expect(bench.gate.admit('tv', SECRET).kind).toBe('open')
-  expect(bench.gate.admit('tv', SECRET).kind).toBe('closed')
+  expect(bench.guard.admit('tv', SECRET).kind).toBe('open')
+  expect(bench.guard.admit('tv', SECRET).kind).toBe('closed')
 })
 
 test('a flood without the secret is refused by the head, and takes nothing from who shows it there', () => {
   const bench = new GateBench(TV, HEAD)
-  const kinds = Array.from({ length: 1000 }, () => bench.gate.admit('tv', 'guess').kind)
+  const kinds = Array.from({ length: 1000 }, () => bench.guard.admit('tv', 'guess').kind)
   // 60 of every sender, and the rate of the signal that has its secret in the body.
   expect(kinds.filter((kind) => kind === 'open')).toHaveLength(66)
-  expect(bench.gate.admit('tv', SECRET).kind).toBe('open')
+  expect(bench.guard.admit('tv', SECRET).kind).toBe('open')
 })
 
 test('a time ahead of our clock says how far ahead it may be', async () => {

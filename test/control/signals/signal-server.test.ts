@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { SignalGuard } from '../../../src/control/signals/signal-guard.ts'
 import { SignalGate } from '../../../src/control/signals/signal-gate.ts'
 import { SignalServer } from '../../../src/control/signals/signal-server.ts'
 import type { Signal } from '../../../src/domain/signal.ts'
@@ -10,6 +11,7 @@ const SECRET = 'canary-51be09aa73f2'
 const BODY = '{"action":"long"}'
 
 let server: SignalServer
+let port: number
 let taken: Signal[]
 let read: number
 const closed: string[] = []
@@ -17,18 +19,19 @@ const closed: string[] = []
 beforeEach(async () => {
   taken = []
   read = 0
+  const rules = [
+    {
+      name: 'tv',
+      secret: new Secret(SECRET),
+      windowMs: 1000,
+      perMinute: 10,
+      fields: { action: { type: 'text', lengthMax: 9, optional: false } },
+    },
+  ] as const
+  const guard = new SignalGuard({ keys: rules, monotonic: () => 0, onAnswered: () => undefined })
   const gate = new SignalGate({
-    rules: [
-      {
-        name: 'tv',
-        secret: new Secret(SECRET),
-        windowMs: 1000,
-        perMinute: 10,
-        fields: { action: { type: 'text', lengthMax: 9, optional: false } },
-      },
-    ],
+    rules,
     now: () => 0,
-    monotonic: () => 0,
     take: (signal) => {
       taken.push(signal)
       return Promise.resolve('taken')
@@ -38,17 +41,18 @@ beforeEach(async () => {
   server = new SignalServer({
     host: '127.0.0.1',
     port: 0,
-    gate: {
-      admit: (name, shown) => gate.admit(name, shown),
-      answer: (admission, bytes) => {
+    guard: {
+      admit: (name, shown) => guard.admit(name, shown),
+      prove: (admission, bytes) => {
         read += 1
-        return gate.answer(admission, bytes)
+        return guard.prove(admission, bytes)
       },
     },
+    take: (signal) => gate.answer(signal),
     onBroken: (reason) => closed.push(reason),
     onClosed: (why) => closed.push(why),
   })
-  await server.start()
+  port = await server.start()
 })
 afterEach(() => server.stop())
 
@@ -56,7 +60,7 @@ afterEach(() => server.stop())
 function exchange(text: string): Promise<string> {
   return new Promise((resolve) => {
     const answer: Buffer[] = []
-    const socket = connect(Number(new URL(server.url ?? '').port), '127.0.0.1')
+    const socket = connect(port, '127.0.0.1')
     socket.on('data', (chunk) => answer.push(chunk))
     socket.on('error', () => undefined)
     socket.on('close', () => resolve(Buffer.concat(answer).toString()))
@@ -124,7 +128,6 @@ test('an answer to more than the rate says when to send again', async () => {
 })
 
 test('of senders that connect at once none is closed before its signal came', async () => {
-  const port = Number(new URL(server.url ?? '').port)
   const sockets = Array.from({ length: 150 }, () => connect(port, '127.0.0.1').setEncoding('utf8'))
   await Promise.all(sockets.map((socket) => once(socket, 'connect')))
   const answers = sockets.map(async (socket) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type AccountView } from '../../../src/control/views.ts'
+import { type AccountStatusView } from '../../../src/control/views.ts'
 import { viewEquity } from '../../../src/views/losses-view.ts'
 import { ManualTime } from '../../support/manual-time.ts'
 import { Metrics } from '../../../src/daemon/control/metrics.ts'
@@ -32,8 +32,8 @@ const NOTHING_MADE = {
 }
 
 /** Whatever Prometheus is shown of an account of which only this is known. */
-function scrape(shown: Pick<AccountView, 'equity' | 'peak' | 'drawdown'>): string {
-  const account: AccountView = {
+function scrape(shown: Pick<AccountStatusView, 'equity' | 'peak' | 'drawdown'>): string {
+  const account: AccountStatusView = {
     name: 'test',
     journal: { run: 1, sequence: 9 },
     coin: 'USDT',

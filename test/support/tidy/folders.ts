@@ -136,6 +136,8 @@ const ENTRIES = [
   'src/sweep-run/taken-thread.ts',
   'src/cli/replay/replay-thread.ts',
   'src/daemon/explain/reading-thread.ts',
+  'src/control/front/port-thread.ts',
+  'src/control/signals/signal-thread.ts',
   'src/daemon/watchdog/watchdog-thread.ts',
   'src/strategy/isolation/strategy-thread.ts',
   'src/strategy/testing/purity-thread.ts',

@@ -28,7 +28,11 @@ const OLD_WORDS: readonly OldWord[] = [
   { word: /^survivors?$/, instead: 'displaced orders' },
   { word: /^narrat(?:ors?|es?|ed|ing)$/, instead: 'event log, log' },
   { word: /^mailbox(?:es)?$/, instead: 'command inbox' },
-  { word: /^letters?$/, instead: 'control command', files: ['src/daemon/', 'src/cli/release.ts'] },
+  {
+    word: /^letters?$/,
+    instead: 'control command',
+    files: ['src/daemon/', 'src/cli/control/scope-commands.ts'],
+  },
   { word: /^doors?$/, instead: 'entry point, order sender' },
   { word: /^desks?$/, instead: 'risk checks, account service' },
   { word: /^houses?$/, instead: 'source tree, exchange' },

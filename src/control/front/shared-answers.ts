@@ -1,3 +1,5 @@
+import type { PassedAnswer } from './port-messages.ts'
+
 /** As old as what a page's stream shows. */
 const FRESH_MS = 250
 const ANSWERS_MAX = 32
@@ -5,7 +7,7 @@ const ANSWERS_MAX = 32
 const CHARS_MAX = 262_144
 
 interface SharedAnswer {
-  readonly text: string
+  readonly answer: PassedAnswer
   readonly madeAt: number
 }
 
@@ -20,10 +22,10 @@ export class SharedAnswers {
   }
 
   /** @param target path and query @returns undefined if none is fresh */
-  recall(target: string): string | undefined {
+  recall(target: string): PassedAnswer | undefined {
     const known = this.#answers.get(target)
     if (known === undefined || this.#monotonic() - known.madeAt >= FRESH_MS) return undefined
-    return known.text
+    return known.answer
   }
 
   /** Commands so far: taken when a read begins, and given with its answer. */
@@ -32,11 +34,11 @@ export class SharedAnswers {
   }
 
   /** @param commands a read that began before a command shows nothing of it, so it is not kept */
-  keep(target: string, text: string, commands: number): void {
+  keep(target: string, answer: PassedAnswer, commands: number): void {
     if (commands !== this.#commands) return
     this.#answers.delete(target)
-    if (text.length > CHARS_MAX) return
-    this.#answers.set(target, { text, madeAt: this.#monotonic() })
+    if ((answer.body ?? '').length > CHARS_MAX) return
+    this.#answers.set(target, { answer, madeAt: this.#monotonic() })
     const [oldest] = this.#answers.keys()
     if (this.#answers.size > ANSWERS_MAX && oldest !== undefined) this.#answers.delete(oldest)
   }

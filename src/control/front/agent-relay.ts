@@ -1,9 +1,10 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
-import { shortPath } from '../lib/net/socket-path.ts'
-import { isRecord } from '../lib/plain-data.ts'
-import { parseBoundedJson } from '../lib/text/bounded-json.ts'
-import { answerError, GUARD_HEADERS } from './access/plain-answer.ts'
-import { AGENT_PATH } from './powers.ts'
+import { shortPath } from '../../lib/net/socket-path.ts'
+import { isRecord } from '../../lib/plain-data.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
+import { answerError, GUARD_HEADERS } from '../access/plain-answer.ts'
+import { collectBody } from './collect-body.ts'
+import { AGENT_PATH } from '../powers.ts'
 
 /** As in the control server: an import would also load Node's own fetch. */
 const { request } = process.getBuiltinModule('node:http')
@@ -53,7 +54,7 @@ export class AgentRelay {
       this.#open.delete(relayed)
       relayed.end()
     })
-    collect(incoming, (body) => relayed.send(incoming, body))
+    collectBody(incoming, BODY_BYTES_MAX, (body) => relayed.send(incoming, body?.toString()))
   }
 
   /** Whoever waits for an answer is told to send the request again. */
@@ -161,21 +162,6 @@ class RelayedRequest {
   end(): void {
     this.#request?.destroy()
   }
-}
-
-/** Undefined for one that is too long; never called for one that does not end. */
-function collect(incoming: IncomingMessage, done: (body: string | undefined) => void): void {
-  const chunks: Buffer[] = []
-  let length = 0
-  const take = (chunk: Buffer): void => {
-    length += chunk.length
-    if (length <= BODY_BYTES_MAX) return void chunks.push(chunk)
-    incoming.off('data', take).off('end', end)
-    done(undefined)
-  }
-  const end = (): void => done(Buffer.concat(chunks).toString())
-  incoming.on('data', take).once('end', end)
-  incoming.on('error', () => undefined)
 }
 
 /** Undefined: it is no request that is answered. */

@@ -1,14 +1,21 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { PAGE_PATHS } from '../../dashboard/page-files.ts'
+import { servePage } from './serve-page.ts'
 import { RateBucket } from '../../lib/rate-bucket.ts'
 import { AGENT_PATH, COMMANDS_PATH } from '../powers.ts'
-import type { ConnectionBounds } from './connection-bounds.ts'
-import { type Entrance, refuseHead } from './guard.ts'
-import { type Peer, peerOf } from './peer.ts'
-import { answerError, answerJson, answerText } from './plain-answer.ts'
-import { PROOF_PATH, proofQuerySchema, proveTokens } from './server-proof.ts'
-import type { SharedAnswers } from './shared-answers.ts'
-import type { QueuedKind, TurnQueue } from './turn-queue.ts'
+import type { ConnectionBounds } from '../access/connection-bounds.ts'
+import { type Entrance, refuseHead } from '../access/guard.ts'
+import { type Peer, peerOf } from '../access/peer.ts'
+import { answerError, answerJson } from '../access/plain-answer.ts'
+import { NONCE, PROOF_PATH, proveTokens } from '../access/server-proof.ts'
+import type { PassedRequests } from './passed-requests.ts'
+
+/** Others could be read as another path by the application than here. */
+const PLAIN_PATH = /^\/(?:[\w-]+(?:\.[\w-]+)*(?:\/[\w-]+(?:\.[\w-]+)*)*)?$/
+const NO_PATH = 'there is no such path; /docs lists them'
+const NO_NONCE = 'nonce: 32 to 128 hexadecimal digits'
+const PAGE: ReadonlySet<string> = new Set(PAGE_PATHS)
 
 interface Rate {
   readonly perMinute: number
@@ -34,24 +41,18 @@ const UNREAD_BYTES_MAX = 65_536
 export interface HeadGateOptions {
   readonly entrance: Entrance
   readonly monotonic: () => number
-  /** At the port, where connections have places by what they have shown. */
-  readonly bounds: ConnectionBounds | undefined
-  readonly shared: SharedAnswers
-  readonly turns: TurnQueue
-  readonly isReady: () => boolean
+  /** Connections have places by what they have shown. */
+  readonly bounds: ConnectionBounds
+  readonly passed: Pick<PassedRequests, 'answerInCommon' | 'pass' | 'passHealth'>
   /** Takes the requests of assistants; undefined: none are served. */
   readonly relay: RequestListener | undefined
-  readonly serve: RequestListener
   readonly onRefused: (why: string) => void
-  readonly onBroken: (reason: unknown) => void
 }
 
 /**
- * Decides on the head of a request, before its body is read and anything of the application runs,
- * so that a flood costs the thread that trades little more than the heads. Each kind of token has a
- * rate of its own for what looks. Health checks and proofs are answered here, at any rate. Commands
- * come before everything that looks; their rate is counted when their body has said what they are.
- * At the socket, which only the daemon's user opens, requests merely take turns.
+ * Decides on the head of a request, before its body is read and anything is passed on. Each kind of
+ * token has a rate of its own for what looks. Proofs are answered here, at any rate. The rate of
+ * commands is counted when their body has said what they are.
  */
 export class HeadGate {
   readonly #options: HeadGateOptions
@@ -68,15 +69,14 @@ export class HeadGate {
   }
 
   hear(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    const { entrance, relay, serve } = this.#options
+    const { entrance, relay, passed } = this.#options
     incoming.url = pathOf(incoming.url ?? '')
     const [path = ''] = incoming.url.split('?', 1)
-    const kind: QueuedKind = path === COMMANDS_PATH && incoming.method === 'POST' ? 'head' : 'look'
-    if (entrance.via === 'socket') return this.#queueUp(kind, serve, incoming, outgoing)
+    const isCommand = path === COMMANDS_PATH && incoming.method === 'POST'
     if (!this.#isAlone(incoming.socket, outgoing)) return
     const { headers, method = '' } = incoming
     const peer = peerOf(headers.authorization, entrance.tokens)
-    this.#options.bounds?.note(incoming.socket, peer)
+    this.#options.bounds.note(incoming.socket, peer)
     const refused = refuseHead(
       { method, path, header: (name) => textOf(headers[name]) },
       entrance,
@@ -86,27 +86,17 @@ export class HeadGate {
       const headersOf401 = refused.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}
       return this.#refuse(incoming, outgoing, { ...refused, headers: headersOf401 })
     }
-    if (this.#answerOpen(incoming, outgoing) || this.#answerShared(incoming, outgoing)) return
-    if (kind === 'look' && !this.#rates[peer].take()) {
+    if (!PLAIN_PATH.test(path)) return answerError(outgoing, NO_PATH, { status: 404 })
+    if (isHealth(incoming)) return passed.passHealth(incoming, outgoing)
+    if (this.#answerProof(incoming, outgoing) || passed.answerInCommon(incoming, outgoing)) return
+    if (!isCommand && !this.#rates[peer].take()) {
       const why = `more than ${RATES[peer].perMinute} requests a minute`
       return this.#refuse(incoming, outgoing, { status: 429, why, headers: RETRY_AFTER })
     }
     const isOfAgent = path === AGENT_PATH && method === 'POST' && relay !== undefined
-    this.#queueUp(kind, isOfAgent ? relay : serve, incoming, outgoing)
-  }
-
-  #queueUp(
-    kind: QueuedKind,
-    serve: RequestListener,
-    incoming: IncomingMessage,
-    outgoing: ServerResponse,
-  ): void {
-    const isQueued = this.#options.turns.add(kind, () => {
-      if (!outgoing.destroyed) serve(incoming, outgoing)
-    })
-    if (isQueued) return
-    const why = 'too many requests wait already'
-    this.#refuse(incoming, outgoing, { status: 503, why, headers: RETRY_AFTER })
+    if (isOfAgent) relay(incoming, outgoing)
+    else if (method !== 'POST' && PAGE.has(path)) void servePage(incoming, outgoing, path)
+    else passed.pass(incoming, outgoing)
   }
 
   /** Requests sent behind an unanswered one would be bounded by nothing. */
@@ -121,43 +111,15 @@ export class HeadGate {
     return true
   }
 
-  #answerOpen(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
-    return this.#answerHealth(incoming, outgoing) || this.#answerProof(incoming, outgoing)
-  }
-
   /** Refused for a flood of others, the page would not send its kill. It costs two digests. */
   #answerProof({ url = '', method }: IncomingMessage, outgoing: ServerResponse): boolean {
     const { tokens } = this.#options.entrance
     const [path, query] = url.split('?', 2)
     if (method !== 'GET' || path !== PROOF_PATH || tokens === undefined) return false
-    const asked = proofQuerySchema.safeParse(Object.fromEntries(new URLSearchParams(query)))
-    if (asked.success) answerJson(outgoing, JSON.stringify(proveTokens(tokens, asked.data.nonce)))
-    return asked.success
-  }
-
-  /** With its reasons, readiness is a look like any other. */
-  #answerHealth({ url, method }: IncomingMessage, outgoing: ServerResponse): boolean {
-    if (method !== 'GET' && method !== 'HEAD') return false
-    if (url === '/livez') {
-      answerText(outgoing, 'ok\n', { status: 200 })
-      return true
-    }
-    if (url !== '/readyz') return false
-    try {
-      const isReady = this.#options.isReady()
-      answerText(outgoing, isReady ? 'ok\n' : 'not ready\n', { status: isReady ? 200 : 503 })
-    } catch (error) {
-      this.#options.onBroken(error)
-      answerText(outgoing, 'the daemon failed to answer; its log says why\n', { status: 500 })
-    }
+    const nonce = new URLSearchParams(query).get('nonce') ?? ''
+    if (NONCE.test(nonce)) answerJson(outgoing, JSON.stringify(proveTokens(tokens, nonce)))
+    else answerError(outgoing, NO_NONCE, { status: 400 })
     return true
-  }
-
-  /** Whoever comes so far may look. */
-  #answerShared({ url = '', method }: IncomingMessage, outgoing: ServerResponse): boolean {
-    const text = method === 'GET' ? this.#options.shared.recall(url) : undefined
-    if (text !== undefined) answerJson(outgoing, text)
-    return text !== undefined
   }
 
   #refuse(
@@ -178,6 +140,11 @@ interface RefusedRequest {
   readonly status: number
   readonly why: string
   readonly headers: Readonly<Record<string, string>>
+}
+
+/** With its reasons, readiness is a look like any other. */
+function isHealth({ url, method }: IncomingMessage): boolean {
+  return (method === 'GET' || method === 'HEAD') && (url === '/livez' || url === '/readyz')
 }
 
 /** A target may name the host too, as for a proxy. The Host header is what is judged. */

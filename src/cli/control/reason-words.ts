@@ -1,3 +1,0 @@
-export function toWords(reason: string): string {
-  return reason.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-}

@@ -1,0 +1,233 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isRecord } from '../../lib/plain-data.ts'
+import { RateBucket } from '../../lib/rate-bucket.ts'
+import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
+import { answerError } from '../access/plain-answer.ts'
+import { SharedAnswers } from './shared-answers.ts'
+import {
+  type UncheckedOrder,
+  COMMANDS_PATH,
+  isRiskier,
+  PROPOSALS_PATH,
+  urgencyOf,
+} from '../powers.ts'
+import { collectBody } from './collect-body.ts'
+import type { PortNews, PassedAnswer, PassedRequest, ToPort } from './port-messages.ts'
+
+const BODY_BYTES_MAX = 65_536
+/** More that look are not passed on. */
+const LOOKS_MAX = 64
+/** The thread that trades plans each. */
+const PROPOSED_PER_MINUTE = 60
+const PROPOSED_BURST = 20
+/** Each is written durably. A kill, a halt and a flatten are not counted. */
+const COMMANDED_PER_MINUTE = 600
+const COMMANDED_BURST = 60
+const RETRY_AFTER = { 'Retry-After': '1' }
+/** The application reads no others. */
+const PASSED_ON = [
+  'host',
+  'origin',
+  'sec-fetch-site',
+  'authorization',
+  'content-type',
+  'last-event-id',
+]
+
+const COMMON = /^\/(?:v1\/(?!events\b|live\b)|livez$|readyz$|openapi\.json|docs)/
+
+interface Waiting {
+  readonly target: string
+  readonly method: string
+  /** More than one if others asked the same meanwhile. */
+  readonly outgoing: ServerResponse[]
+  readonly isLook: boolean
+  /** Obeyed when it was passed on: later ones change what it shows. */
+  readonly commands: number
+}
+
+interface PassedRequestsOptions {
+  readonly monotonic: () => number
+  readonly onRefused: (why: string) => void
+  readonly post: (message: PortNews) => void
+}
+
+/** The requests that the gate admits, on their way to the thread that trades and back. */
+export class PassedRequests {
+  readonly #options: PassedRequestsOptions
+  readonly #waiting = new Map<number, Waiting>()
+  readonly #shared: SharedAnswers
+  readonly #commandRate: RateBucket
+  readonly #proposalRate: RateBucket
+  /** Those under way that answer whoever else asks the same, by target. */
+  readonly #common = new Map<string, Waiting>()
+  #looks = 0
+  #lastId = 0
+
+  constructor(options: PassedRequestsOptions) {
+    this.#options = options
+    this.#shared = new SharedAnswers(options.monotonic)
+    this.#commandRate = new RateBucket(COMMANDED_PER_MINUTE, options.monotonic, COMMANDED_BURST)
+    this.#proposalRate = new RateBucket(PROPOSED_PER_MINUTE, options.monotonic, PROPOSED_BURST)
+  }
+
+  /** False: it has to be passed on. */
+  answerInCommon({ url = '', method }: IncomingMessage, outgoing: ServerResponse): boolean {
+    if (method !== 'GET') return false
+    const answer = this.#shared.recall(url)
+    if (answer !== undefined) {
+      send(outgoing, answer)
+      return true
+    }
+    const asked = this.#common.get(url)
+    if (asked === undefined || asked.commands !== this.#shared.commands) return false
+    asked.outgoing.push(outgoing)
+    return true
+  }
+
+  /** At any rate, since many at once are one for the thread that trades. */
+  passHealth(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    // Node leaves out the body of an answer to HEAD.
+    incoming.method = 'GET'
+    if (!this.answerInCommon(incoming, outgoing)) this.#send(incoming, outgoing, { kind: 'look' })
+  }
+
+  pass(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    if (incoming.method === 'POST') return this.#passPosted(incoming, outgoing)
+    if (this.#looks >= LOOKS_MAX)
+      return this.#refuse(outgoing, 503, 'too many requests wait already')
+    this.#send(incoming, outgoing, { kind: 'look' })
+  }
+
+  #passPosted(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const tooLarge = (): void =>
+      answerError(outgoing, 'the body is too large', {
+        status: 413,
+        headers: { Connection: 'close' },
+      })
+    if (Number(incoming.headers['content-length'] ?? 0) > BODY_BYTES_MAX) return tooLarge()
+    collectBody(incoming, BODY_BYTES_MAX, (bytes) => {
+      if (outgoing.destroyed) return
+      if (bytes === undefined) return tooLarge()
+      const body = bytes.toString()
+      const [path = ''] = (incoming.url ?? '').split('?', 1)
+      const order = orderOf(path, body)
+      const why = this.#objectToRate(path, order)
+      if (why !== undefined) return this.#refuse(outgoing, 429, why)
+      const kind = path === COMMANDS_PATH ? urgencyOf(order) : 'look'
+      this.#send(incoming, outgoing, { kind, body })
+    })
+  }
+
+  /** Others with the token must not keep a kill, a halt or a flatten out. */
+  #objectToRate(path: string, order: UncheckedOrder): string | undefined {
+    if (path === PROPOSALS_PATH || (path === COMMANDS_PATH && isRiskier(order)))
+      return this.#proposalRate.take()
+        ? undefined
+        : `more than ${PROPOSED_PER_MINUTE} proposals a minute`
+    if (path !== COMMANDS_PATH || urgencyOf(order) !== 'command') return undefined
+    return this.#commandRate.take()
+      ? undefined
+      : `more than ${COMMANDED_PER_MINUTE} commands a minute`
+  }
+
+  #send(
+    { method = '', url: target = '', headers }: IncomingMessage,
+    outgoing: ServerResponse,
+    { kind, body }: Pick<PassedRequest, 'kind'> & { readonly body?: string },
+  ): void {
+    const id = ++this.#lastId
+    if (method === 'POST') this.#shared.forget()
+    const { commands } = this.#shared
+    const isLook = kind === 'look'
+    const waiting: Waiting = { target, method, outgoing: [outgoing], isLook, commands }
+    if (isLook) this.#looks += 1
+    if (isCommon(waiting)) this.#common.set(target, waiting)
+    this.#waiting.set(id, waiting)
+    outgoing.once('close', () => this.#leave(id))
+    const passed = PASSED_ON.flatMap((name) => {
+      const value = headers[name]
+      return typeof value === 'string' ? [[name, value] as const] : []
+    })
+    const request = { id, kind, method, target, headers: Object.fromEntries(passed), body }
+    this.#options.post({ kind: 'passed', request })
+  }
+
+  hear(message: ToPort): void {
+    const { id } = message
+    const waiting = this.#waiting.get(id)
+    if (waiting === undefined) return
+    const [outgoing] = waiting.outgoing
+    if (message.kind === 'answer') this.#answer(id, waiting, message.answer)
+    else if (message.kind === 'end') this.#end(id, waiting)
+    else if (outgoing !== undefined && !outgoing.write(message.chunk)) {
+      this.#options.post({ kind: 'slow', id, isSlow: true })
+      outgoing.once('drain', () => this.#options.post({ kind: 'slow', id, isSlow: false }))
+    }
+  }
+
+  #answer(id: number, waiting: Waiting, answer: PassedAnswer): void {
+    this.#forget(id, waiting)
+    if (answer.body === undefined) return this.#begin(id, waiting, answer)
+    if (waiting.method === 'POST') this.#shared.forget()
+    else if (isCommon(waiting)) this.#shared.keep(waiting.target, answer, waiting.commands)
+    for (const outgoing of waiting.outgoing) send(outgoing, answer)
+  }
+
+  /** A stream, bounded by the number of followers. */
+  #begin(id: number, waiting: Waiting, { status, headers }: PassedAnswer): void {
+    const [outgoing] = waiting.outgoing
+    if (outgoing === undefined || outgoing.destroyed) return
+    this.#waiting.set(id, { ...waiting, isLook: false })
+    outgoing.writeHead(status, headers)
+    outgoing.flushHeaders()
+  }
+
+  #end(id: number, waiting: Waiting): void {
+    this.#forget(id, waiting)
+    for (const outgoing of waiting.outgoing)
+      if (outgoing.headersSent) outgoing.end()
+      else outgoing.destroy()
+  }
+
+  /** Whoever asked the same meanwhile may still wait. */
+  #leave(id: number): void {
+    const waiting = this.#waiting.get(id)
+    if (waiting === undefined || waiting.outgoing.some(({ destroyed }) => !destroyed)) return
+    this.#forget(id, waiting)
+    this.#options.post({ kind: 'left', id })
+  }
+
+  #forget(id: number, waiting: Waiting): void {
+    this.#waiting.delete(id)
+    if (waiting.isLook) this.#looks -= 1
+    if (this.#common.get(waiting.target) === waiting) this.#common.delete(waiting.target)
+  }
+
+  #refuse(outgoing: ServerResponse, status: number, why: string): void {
+    this.#options.onRefused(why)
+    answerError(outgoing, why, { status, headers: RETRY_AFTER })
+  }
+}
+
+/** Whoever may ask for it gets the same answer. Streams end with who asked for them. */
+function isCommon({ method, target }: Waiting): boolean {
+  return method === 'GET' && COMMON.test(target)
+}
+
+/** Not judged yet: what is none has the urgency and the rate of any command. */
+function orderOf(path: string, body: string): UncheckedOrder {
+  if (path !== COMMANDS_PATH) return {}
+  try {
+    const asked = parseBoundedJson(body)
+    return isRecord(asked) && isRecord(asked['order']) ? asked['order'] : {}
+  } catch {
+    return {}
+  }
+}
+
+function send(outgoing: ServerResponse, { status, headers, body = '' }: PassedAnswer): void {
+  if (outgoing.destroyed) return
+  outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) })
+  outgoing.end(body)
+}

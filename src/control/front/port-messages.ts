@@ -1,0 +1,51 @@
+import type { QueuedKind } from '../access/turn-queue.ts'
+import type { ListeningTask } from './listening-thread.ts'
+
+export interface PortTask extends ListeningTask {
+  readonly tokens: {
+    readonly full: string
+    readonly read: string
+    readonly agent?: string | undefined
+  }
+  /** That of `intentd mcp --http`. */
+  readonly agentSocket?: string | undefined
+}
+
+/** An admitted request, as far as the application reads it. */
+export interface PassedRequest {
+  readonly id: number
+  readonly kind: Exclude<QueuedKind, 'head'>
+  readonly method: string
+  /** Path and query. */
+  readonly target: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | undefined
+}
+
+export interface RefusedNews {
+  readonly kind: 'refused'
+  readonly what: 'request' | 'connection'
+  readonly why: string
+  readonly count: number
+}
+
+export type PortNews =
+  | RefusedNews
+  | { readonly kind: 'passed'; readonly request: PassedRequest }
+  /** Nobody waits for its answer any more. */
+  | { readonly kind: 'left'; readonly id: number }
+  /** Whoever reads a stream is slow, or has caught up. */
+  | { readonly kind: 'slow'; readonly id: number; readonly isSlow: boolean }
+
+export type ToPort =
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: PassedAnswer }
+  | { readonly kind: 'chunk'; readonly id: number; readonly chunk: Uint8Array }
+  /** A stream has ended; without an answer before it, a request has failed. */
+  | { readonly kind: 'end'; readonly id: number }
+
+export interface PassedAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Undefined: a stream, whose chunks and end follow. */
+  readonly body: string | undefined
+}

@@ -1,0 +1,11 @@
+// Whatever comes to the control port is read beside the thread that trades.
+
+import { systemClock } from '../../lib/clock.ts'
+import { listenInThread } from './listen-in-thread.ts'
+import { PortFront } from './port-front.ts'
+import type { PortNews, PortTask, ToPort } from './port-messages.ts'
+
+await listenInThread<PortTask, PortNews, ToPort>(
+  (task, { post, onBroken }) =>
+    new PortFront({ ...task, monotonic: () => systemClock.monotonic(), post, onBroken }),
+)

@@ -1,0 +1,26 @@
+import type { ListeningTask } from '../front/listening-thread.ts'
+import type { ProvedSignal, SignalAnswer, SignalKey, SignalResult } from './signal-guard.ts'
+
+export interface SignalTask extends ListeningTask {
+  readonly keys: readonly (Omit<SignalKey, 'secret'> & { readonly secret: string })[]
+}
+
+/** Refused by the guard, without the thread that trades. */
+export interface AnsweredNews {
+  readonly kind: 'answered'
+  readonly name: string | undefined
+  readonly result: SignalResult
+  readonly why: string
+  readonly count: number
+}
+
+export type SignalNews =
+  | AnsweredNews
+  | { readonly kind: 'proved'; readonly id: number; readonly signal: ProvedSignal }
+  | { readonly kind: 'closed'; readonly why: string; readonly count: number }
+
+export interface ToSignals {
+  readonly id: number
+  /** Undefined: it failed. */
+  readonly answer: SignalAnswer | undefined
+}
