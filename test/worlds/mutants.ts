@@ -873,12 +873,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'said: [],',
   },
   {
-    name: 'taken-mode-still-refused',
-    what: 'a margin mode that the exchange refused once counts as refused although it took a later order of it',
-    find: 'if (refusedMode === sentMode) noteRefusedMode(instrument, undefined)',
-    replace: 'if (sentMode === undefined) noteRefusedMode(instrument, undefined)',
-  },
-  {
     name: 'other-mode-opens',
     what: 'after a refusal orders that open name the other margin mode, too',
     find: 'const isRefused = isOnlyClosing && setup.refusedMode === stated',
