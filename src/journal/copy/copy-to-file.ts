@@ -3,7 +3,8 @@ import { dirname } from 'node:path'
 import { syncDirectory, syncFile } from '../../lib/durable-file.ts'
 import { type Failure, messageOf } from '../../lib/failure.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import { type ExpectedCopy, countServer, makeProvedFile } from './prove-copy.ts'
+import { makeProvedFile } from './make-proved-file.ts'
+import { type ExpectedCopy, countServer } from './prove-copy.ts'
 import {
   createCopyMark,
   createMark,

@@ -1,7 +1,8 @@
 import { renameSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Failure } from '../../lib/failure.ts'
-import { type JournalSize, countJournal, makeProvedFile } from './prove-copy.ts'
+import { makeProvedFile } from './make-proved-file.ts'
+import { type JournalSize, countJournal } from './prove-copy.ts'
 import {
   createMark,
   createMovedMark,

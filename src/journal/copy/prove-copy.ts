@@ -1,16 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
-import {
-  type JournalMeta,
-  LAYOUT_CURVES,
-  makeTables,
-  removeDatabase,
-  hasBlocks,
-  hasCurves,
-} from '../journal-layout.ts'
+import { type JournalMeta, LAYOUT_CURVES, hasBlocks, hasCurves } from '../journal-layout.ts'
 import type { PostgresConnection } from '../postgres/connection.ts'
-import { openReplica } from '../postgres/replica.ts'
 import { quoteName } from '../postgres/server-schema.ts'
-import type { Failure } from '../../lib/failure.ts'
 import type { Mark } from '../durable-mark.ts'
 import type { Flaw } from '../journal-failures.ts'
 import { findFlawedRows } from '../verify-journal.ts'
@@ -63,17 +54,7 @@ export interface ExpectedCopy {
 /**
  * Verifies what a start verifies, and all rows that a start does not read. If last links and seals
  * are equal, everything below them is.
- * @throws the failure that `refuse` builds of the first flaw
  */
-function proveCopy(
-  copy: JournalCopy,
-  expected: ExpectedCopy,
-  refuse: (flaw: Flaw) => Failure,
-): void {
-  const flaw = findCopyFlaw(copy, expected)
-  if (flaw) throw refuse(flaw)
-}
-
 export function findCopyFlaw(
   { database, meta }: JournalCopy,
   { last, counted }: ExpectedCopy,
@@ -104,32 +85,4 @@ export async function countServer(
     .map(([name, table]) => `(SELECT count(*) FROM ${quoteName(schema)}.${table}) AS ${name}`)
   const [row = {}] = await connection.query(`SELECT ${counts.join(', ')}`)
   return toJournalSize((name) => row[name])
-}
-
-interface FileToMake {
-  readonly file: string
-  readonly meta: JournalMeta
-  readonly refuse: (flaw: Flaw) => Failure
-}
-
-/**
- * Makes the file anew, has it filled, and proves it; the caller closes the database.
- * @param read fetches the tables, and returns what they must be
- * @throws the failure that `refuse` builds of the first flaw
- */
-export async function makeProvedFile(
-  { file, meta, refuse }: FileToMake,
-  read: (database: DatabaseSync) => Promise<ExpectedCopy>,
-): Promise<ExpectedCopy & { readonly database: DatabaseSync }> {
-  removeDatabase(file)
-  const database = openReplica(file)
-  try {
-    makeTables(database, meta)
-    const expected = await read(database)
-    proveCopy({ database, meta }, expected, refuse)
-    return { ...expected, database }
-  } catch (error) {
-    database.close()
-    throw error
-  }
 }
