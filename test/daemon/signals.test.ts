@@ -1,6 +1,7 @@
 import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import type { StatusView } from '../../src/control/views.ts'
 import type { IntentdProcess } from './intentd-process.ts'
 import { type Project, Projects } from './project.ts'
 
@@ -80,9 +81,20 @@ function findRecordings({ directory }: Project): string {
   )
 }
 
+/** A signal between the first prices and the decision on them would be later than it in a backtest. */
+async function untilDecided(project: Project): Promise<void> {
+  for (;;) {
+    const status = project.start(['status', '--json'])
+    await status.ended
+    const { accounts } = JSON.parse(status.stdout.join('\n')) as StatusView
+    if (accounts.some(({ strategies }) => strategies.some(({ wants }) => wants.length > 0))) return
+  }
+}
+
 test('[DET1] a signal trades, survives a kill, is recorded, and gives the same in replay, backtest and parity', async () => {
   const project = openProject()
   const run = await runUntilAsked(project)
+  await untilDecided(project)
   const head = { 'X-Signal-Secret': CANARY }
   const refused = { error: 'no such signal, or another secret' }
   expect(await send(run, { action: 'long' })).toEqual([401, refused])
