@@ -201,6 +201,9 @@ test('a fill of one of the two alone is the reason of what is wanted after it, a
       lastReadAt: [0, 0],
     }).lines.at(-1)
 
+  const target = { ...wish('a', 3, '1'), intents: [{ kind: 'target' }] } as unknown as WishInForce
+  // Orders to a target never rest, so the fill is of another strategy.
+  expect(why(target, wish('b', 1, '2'))).toBe('  why: prices: 1 recorded, 2 in the backtest')
   expect(why(wish('a', 3, '1'), wish('b', 1, '2'))).toBe(
     '  why: fills: an order that rested was filled in the recorded run alone until then, as is normal: 1970-01-01T00:00:01.000Z ETHUSDT sell 0.2 at 6 maker',
   )

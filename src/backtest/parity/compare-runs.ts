@@ -33,24 +33,35 @@ export function compareWishes(
   const counts = `${id}: ${recorded.length} changes of what it wants recorded, ${played.length} in the backtest`
   if (index === undefined) return { isSame: true, lines: [`${counts}, all the same`] }
   const pair = [recorded[index], played[index]] as const
+  const hasRested = !haveTargetsAlone([...recorded, ...played])
   return {
     isSame: false,
     lines: [
       `${counts}; the first ${index} are the same, then`,
       ...describeWish('recorded', pair[0], frame),
       ...describeWish('backtest', pair[1], frame),
-      `  why: ${causeOfWish(pair, frame)}`,
+      `  why: ${causeOfWish(pair, frame, hasRested)}`,
     ],
   }
 }
 
-function causeOfWish(pair: PlayedPair<WishInForce | undefined>, frame: WishFrame): string {
+/** Orders to a target never rest: what rested then is of another strategy. */
+function haveTargetsAlone(wishes: readonly WishInForce[]): boolean {
+  const kinds = new Set(wishes.flatMap(({ intents }) => intents.map(({ kind }) => kind)))
+  return kinds.size === 1 && kinds.has('target')
+}
+
+function causeOfWish(
+  pair: PlayedPair<WishInForce | undefined>,
+  frame: WishFrame,
+  hasRested: boolean,
+): string {
   const [was, is] = pair
   const readAt = (was ?? is)?.readAt ?? 0
   const missing = RUNS.findIndex((_, side) => pair[side] === undefined)
   if (missing >= 0 && (frame.lastReadAt[missing] ?? 0) < readAt)
     return `time of decision: ${RUNS[missing]} had ended before`
-  const filled = filledAlone(pair, frame)
+  const filled = hasRested ? filledAlone(pair, frame) : undefined
   if (filled !== undefined) return filled
   if (was === undefined || is === undefined)
     return `time of decision: ${RUNS[missing]} wanted nothing else to its end`
