@@ -32,6 +32,7 @@ const OWN = [
   'confirm.js',
   'parts.js',
   'charts.js',
+  'drawdowns.js',
   'move-chart.js',
   'screens/overview.js',
   'screens/requests.js',

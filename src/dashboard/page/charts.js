@@ -101,18 +101,11 @@ function toPoints(at, values) {
   return points
 }
 
-/** @param before highest value before the first, if known */
-export function drawdownsOf(values, before = Number.NEGATIVE_INFINITY) {
-  let peak = before
-  return values.map((value) => {
-    if (value === null) return null
-    peak = Math.max(peak, value)
-    return value - peak
-  })
-}
-
-/** @param peak highest value before the first, if known */
-export function CurveChart({ at, values, peak, label }) {
+/**
+ * @param gains what was made: a fall of the lower curve is a loss, and no withdrawal
+ * @param peak highest gain before the first, if known
+ */
+export function CurveChart({ at, values, gains, peak, label }) {
   const place = useChart(
     (chart, { accent, fill, clear, down, lossFill, lossClear }) => {
       const price = { priceLineVisible: false, priceFormat: { type: 'price', precision: 2, minMove: 0.01 } }
@@ -143,7 +136,7 @@ export function CurveChart({ at, values, peak, label }) {
     ({ chart, curve, under }) => {
       const points = toPoints(at, values)
       curve.setData(points)
-      const drawdowns = drawdownsOf(values, peak)
+      const drawdowns = drawdownsOf(gains, peak)
       under.setData(drawdowns.some((one) => one < 0) ? toPoints(at, drawdowns) : [])
       if (points.length > 0) chart.timeScale().fitContent()
     },

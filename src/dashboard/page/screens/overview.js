@@ -1,5 +1,6 @@
 import { age, exact, money, number, percent, price, signed, time, uncounted } from '../format.js'
-import { CurveChart, drawdownsOf } from '../charts.js'
+import { CurveChart } from '../charts.js'
+import { drawdownsOf, gainAtPeak } from '../drawdowns.js'
 import { ACTIONS, Badge, Card, Fields, Gain, html, Mode, scopeName, Table, Use, usePolled } from '../parts.js'
 import { read } from '../api.js'
 import { useState } from 'preact/hooks'
@@ -196,10 +197,15 @@ function Money({ account, curves, problem, label, children }) {
   const values = equity === null || known.length === 0 ? known : [...known, Number(equity)]
   const at =
     values.length === known.length ? curves?.at : [...curves.at, Math.max(Date.now(), curves.at.at(-1) + 1)]
-  const drawdown = account.drawdown ?? drawdownsOf(values).at(-1)
   const isRun = label === 'this run'
   const weekly = profit.week
   const { net, netWithUnrealised } = profit.total
+  const gained = curves?.netWithUnrealised ?? []
+  const isAppended = values.length > known.length
+  const gains = isAppended
+    ? [...gained, netWithUnrealised === null ? null : Number(netWithUnrealised)]
+    : gained
+  const drawdown = account.drawdown ?? drawdownsOf(gains).at(-1)
   const inAll = html`<${Gain}
     value=${netWithUnrealised ?? net}
     text=${signed(netWithUnrealised ?? net, account.coin)}
@@ -240,7 +246,8 @@ function Money({ account, curves, problem, label, children }) {
         ? html`<${CurveChart}
               at=${at}
               values=${values}
-              peak=${equity === null ? undefined : (curves.peak ?? undefined)}
+              gains=${gains}
+              peak=${gainAtPeak(curves)}
               label=${`The curve of ${isRun ? label : `the ${label}`}, and below it how far it is under its peak`}
             />
             <p class="soft legend">
