@@ -7,7 +7,14 @@ import { isClosing } from '../../domain/order-action.ts'
 import { canRest, type Order } from '../../domain/order.ts'
 import type { WorstCase } from '../../domain/worst-case.ts'
 import { type Restriction, strategyScope } from '../../domain/trading-mode.ts'
-import { formatOnGrid, type Grid, parseOnGrid, showOnGrid, stepBelow } from '../../lib/grid.ts'
+import {
+  formatOnGrid,
+  type Grid,
+  parseOnGrid,
+  showOnGrid,
+  stepBelow,
+  stepsMax,
+} from '../../lib/grid.ts'
 import { accountHoldingOf, killOf, openOrdersOf, pairKey } from '../book/book.ts'
 import type { EngineCommand } from '../event.ts'
 import { approveOrders } from '../orders/approve-orders.ts'
@@ -174,10 +181,14 @@ function objectToExits(
 }
 
 function objectToText(name: string, text: string, grid: Grid): string {
-  const value = Number(text)
-  const nearest = value > 0 ? stepBelow(grid, value) : 0
-  const near =
-    nearest > 0 ? `; near it: ${showOnGrid(grid, nearest)}, ${showOnGrid(grid, nearest + 1)}` : ''
+  const [value, most] = [Number(text), stepsMax(grid)]
+  const below = value > 0 ? stepBelow(grid, value) : -1
+  if (below > most)
+    return `the ${name} ${text} is more than can be counted; the most is ${showOnGrid(grid, most)}`
+  const shown = [below, below + 1]
+    .filter((steps) => steps > 0 && steps <= most)
+    .map((steps) => showOnGrid(grid, steps))
+  const near = shown.length > 0 ? `; near it: ${shown.join(', ')}` : ''
   return `the ${name} ${text} is not a positive multiple of ${grid.step}${near}`
 }
 

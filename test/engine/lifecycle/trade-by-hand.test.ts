@@ -156,6 +156,13 @@ describe('an order by hand', () => {
 
   test.each([
     [{ size: '0.0105' }, 'not a positive multiple of 0.001; near it: 0.01, 0.011'],
+    [
+      { size: '99999999999999999999' },
+      'is more than can be counted; the most is 9007199254740.991',
+    ],
+    [{ price: '99999999999999999999' }, 'is more than can be counted; the most is 900719925474099'],
+    [{ size: '9007199254740.9915' }, 'is more than can be counted; the most is 9007199254740.991'],
+    [{ size: '0.0001' }, 'not a positive multiple of 0.001; near it: 0.001'],
     [{ size: '0' }, 'the size 0 is not a positive multiple'],
     [{ price: '9999.55' }, 'the price 9999.55 is not a positive multiple of 0.1'],
     [{ price: '5000' }, 'PRICE_COLLAR'],
