@@ -83,8 +83,12 @@ const controlOrderSchema = z.discriminatedUnion('kind', [
     reduceOnly: z.boolean().optional().meta({
       description: 'it closes what `manual` holds on the other side, and opens nothing',
     }),
-    takeProfit: decimal.optional(),
-    stopLoss: decimal.optional(),
+    takeProfit: decimal.optional().meta({
+      description: 'closes the whole position; refused of an order that only makes it smaller',
+    }),
+    stopLoss: decimal.optional().meta({
+      description: 'closes the whole position; refused of an order that only makes it smaller',
+    }),
     ...byHand,
   }),
   z.strictObject({

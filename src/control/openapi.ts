@@ -38,7 +38,7 @@ const OTHER: readonly Operation[] = [
     method: 'post',
     path: '/v1/commands',
     summary:
-      'Commands the daemon: restrict, flatten, close, cancel, kill, logLevel. At the port order, release, releaseKill, adopt and reload become proposals (202); an order that only reduces does not.',
+      'Commands the daemon: restrict, flatten, close, cancel, kill, withdrawal, logLevel. At the port order, release, releaseKill, adopt, deposit, correctDeposit and reload become proposals (202); an order that only reduces, and a dry run, does not.',
     body: controlRequestSchema,
     type: 'application/json',
     response: controlAnswerSchema,
@@ -54,7 +54,7 @@ const OTHER: readonly Operation[] = [
     method: 'post',
     path: '/v1/proposals',
     summary:
-      'Proposes release, releaseKill, adopt, reload or an order by hand: nothing is done before it is confirmed.',
+      'Proposes release, releaseKill, adopt, deposit, correctDeposit, reload or an order by hand: nothing is done before it is confirmed.',
     body: controlRequestSchema,
     type: 'application/json',
     response: controlAnswerSchema,

@@ -54,6 +54,25 @@ export function isRiskier(order: UncheckedOrder): boolean {
   return RISKIER.has(order['kind'])
 }
 
+interface AgentSettings {
+  readonly readOnly: boolean
+  readonly agents: Readonly<Record<'research' | 'safer' | 'propose', boolean>>
+}
+
+/** Its commands leave for the socket, which does not show that they came by the port. */
+export function agentPowers(
+  { readOnly, agents }: AgentSettings,
+  way: 'port' | 'machine',
+): ReadonlySet<Power> {
+  const commands = way === 'machine' || !readOnly
+  return new Set<Power>([
+    'look',
+    ...(agents.research ? (['research'] as const) : []),
+    ...(agents.safer && commands ? (['safer'] as const) : []),
+    ...(agents.propose && commands ? (['riskier'] as const) : []),
+  ])
+}
+
 /** As they are obeyed, of those that wait together. */
 export function urgencyOf({ kind, mode }: UncheckedOrder): 'kill' | 'halt' | 'command' {
   if (kind === 'kill') return 'kill'

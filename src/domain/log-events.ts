@@ -101,6 +101,8 @@ export const LOG_EVENTS = {
     'A command that can add risk came from the port, a chat or an assistant. Nothing is done before it is confirmed with a one-time code (`intentd confirm`); without that it expires after ten minutes. If you do not know where it comes from, the token or the chat is in other hands.',
   'control.refused':
     'Somebody without the token, or a web page, made a request to the control port, or more connections were opened than there are places; if it was not you, find out who. `intentd_control_refused_total` counts all.',
+  'control.tokenRenewed':
+    'The file of the read-only token or of the token for assistants was damaged, so a new token was made. Copies of the old one are turned away (401): give the new one to Prometheus and whoever else has one.',
   'curve.unread':
     'The curve of the equity in the journal was not read at the start, so changes since a day and a week ago are not shown; nothing else depends on it. `intentd journal verify` says what is wrong.',
   'daemon.broken':

@@ -196,6 +196,11 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: ['why'],
     title: ({ why }) => `somebody was turned away at the control port: ${showFact(why)}`,
   },
+  'control.tokenRenewed': {
+    urgency: warning,
+    by: ['file'],
+    title: ({ file }) => `${showFact(file)} was damaged and made anew: copies of it open nothing`,
+  },
   'curve.unread': SILENT,
   'daemon.broken': { urgency: urgent, by: [], title: () => 'the daemon broke, and ends' },
   'daemon.heartbeat': SILENT,

@@ -32,6 +32,8 @@ interface OrderOptions extends HandOptions {
 
 type OrderByHand = Extract<ControlRequest['order'], { readonly kind: 'order' | 'close' | 'cancel' }>
 
+const OPENS_ONLY = 'refused where the order only makes the position of the account smaller'
+
 export function addOrderCommand(program: Command, { setExit }: VerbFrame): void {
   addHandOptions(program.command('order'))
     .description('trade by hand, as the strategy `manual` and within its limits')
@@ -52,13 +54,13 @@ export function addOrderCommand(program: Command, { setExit }: VerbFrame): void 
     .addOption(
       decimalOption(
         '--take-profit <price>',
-        'the exchange closes the whole position of the instrument at this price, also what strategies hold of it',
+        `the exchange closes the whole position of the instrument at this price, also what strategies hold of it; ${OPENS_ONLY}`,
       ),
     )
     .addOption(
       decimalOption(
         '--stop-loss <price>',
-        'the exchange closes the whole position of the instrument at this price, also what strategies hold of it',
+        `the exchange closes the whole position of the instrument at this price, also what strategies hold of it; ${OPENS_ONLY}`,
       ),
     )
     .option('--yes <environment>', 'must be live if the configuration is for real money')

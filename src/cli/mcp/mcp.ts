@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { listHeldDirectories } from '../../assembly/state/state-directory.ts'
 import { agentSocketOf, agentTokenFileOf } from '../../assembly/state/state-place.ts'
 import { type ConfigOptions, type DaemonConfig, toConfigRequest } from '../../config/load-config.ts'
-import type { Power } from '../../control/powers.ts'
+import { agentPowers } from '../../control/powers.ts'
 import { findSocket, withClient } from '../operator/find-daemon.ts'
 import { loadOperated } from '../operator/operated-config.ts'
 import { EXITS } from '../process/exit-codes.ts'
@@ -29,16 +29,12 @@ async function serve(options: McpOptions, version: string): Promise<number> {
   const config = loadOperated(options)
   const { agents } = config.control
   const { file, cwd } = toConfigRequest(options)
-  const powers = new Set<Power>(['look'])
-  if (agents.research) powers.add('research')
-  if (agents.safer) powers.add('safer')
-  if (agents.propose) powers.add('riskier')
   const { strategies } = agents
   const named = { file: resolve(cwd, file), set: options.set, strategies }
   const served = {
     version,
     config: named,
-    powers,
+    powers: agentPowers(config.control, options.http ? 'port' : 'machine'),
     askDaemon: (path: string) => askDaemon(config, path),
   }
   if (options.http) return serveHttp(config, { ...served, by: 'agent mcp at the port' })

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { readVariables, type SecretsRequest } from '../../config/secrets.ts'
 import { ConfigError, type Problem } from '../../config/yaml/problem.ts'
+import { listTokenFiles } from '../../control/access/token-file.ts'
 import { tokenFilesOf } from '../../daemon/control/open-control.ts'
 import { listCodeFiles } from '../../assembly/state/running-config.ts'
 import { type FileFault, findFileFault, type FileTrust, trustIn } from '../../lib/file-trust.ts'
@@ -16,7 +17,7 @@ export interface FilesRead {
 
 export function listFilesRead(config: DaemonConfig, request: SecretsRequest): readonly FilesRead[] {
   const { strategies, state, control } = config
-  const tokens = control.port === undefined ? [] : Object.values(tokenFilesOf(config))
+  const tokens = control.port === undefined ? [] : listTokenFiles(tokenFilesOf(config))
   const code = strategies.flatMap(({ moduleFile }) => [moduleFile, ...listCodeFiles(moduleFile)])
   return [
     { what: 'configuration files', files: [config.file, ...strategies.map(({ file }) => file)] },

@@ -266,7 +266,7 @@ const controlSchema = z
     readOnly: z
       .boolean()
       .default(false)
-      .meta({ description: 'Whether commands are refused there, by socket and port.' }),
+      .meta({ description: 'Whether commands are refused there, by socket, port and /mcp.' }),
     agents: z
       .strictObject({
         research: z.boolean().default(false).meta({

@@ -29,6 +29,12 @@ export interface TokenFiles {
   readonly read: string
   /** For assistants; absent: the port serves none. */
   readonly agent?: string
+  /** Those that the configuration names: with other contents they may be meant for another use. */
+  readonly named?: readonly string[]
+}
+
+export function listTokenFiles({ full, read, agent }: TokenFiles): readonly string[] {
+  return agent === undefined ? [full, read] : [full, read, agent]
 }
 
 export interface ControlTokens {
@@ -43,21 +49,27 @@ const commandingTokens = new Map<string, Secret>()
 /**
  * The command token is new for each process: a program that takes the port while no daemon runs,
  * and is sent the token, gains nothing. The others stay, since other programs have copies.
+ * @param onRenewed A token that lasts was damaged, so its copies open nothing any more.
  * @throws Failure CONTROL_TOKEN_EXPOSED if others may read one, CONTROL_TOKEN_INVALID,
  * CONTROL_TOKEN_UNREADABLE, CONTROL_TOKENS_EQUAL if one could do what another is for
  */
-export function openTokens(files: TokenFiles): ControlTokens {
-  const full = attempt(files.full, () => renewToken(files.full))
-  const read = attempt(files.read, () => makeOrReadToken(files.read))
-  const { agent: agentFile } = files
-  const agent = agentFile && attempt(agentFile, () => makeOrReadToken(agentFile))
+export function openTokens(
+  files: TokenFiles,
+  onRenewed: (file: string) => void = () => {},
+): ControlTokens {
+  const { full: fullFile, read: readFile, agent: agentFile } = files
+  const full = attempt(fullFile, () => renewToken(fullFile, files))
+  const openLasting = (file: string): Secret =>
+    attempt(file, () => makeOrReadToken(file, files, onRenewed))
+  const read = openLasting(readFile)
+  const agent = agentFile && openLasting(agentFile)
   const tokens = { full, read, ...(agent && { agent }) }
   const texts = Object.values(tokens).map((token) => token.reveal())
   if (new Set(texts).size === texts.length) return tokens
   throw new Failure({
     code: 'CONTROL_TOKENS_EQUAL',
     sentence: 'two tokens of the control port are the same, so one could do what the other is for',
-    facts: { ...files },
+    facts: { full: fullFile, read: readFile, ...(agentFile && { agent: agentFile }) },
     hint: 'name a file for each, or remove one of them: the next start makes another',
   })
 }
@@ -66,10 +78,11 @@ export function openTokens(files: TokenFiles): ControlTokens {
  * Checks whether a start could open them; writes nothing.
  * @throws like {@link openTokens}
  */
-export function assertTokens({ full, read, agent }: TokenFiles): void {
-  attempt(full, () => lookAt(full, OTHERS))
+export function assertTokens(files: TokenFiles): void {
+  const { full, read, agent } = files
+  attempt(full, () => assertRenewable(full, files))
   const lasting = agent === undefined ? [read] : [read, agent]
-  for (const file of lasting) attempt(file, () => lookAt(file, OTHERS_BUT_GROUP_READS))
+  for (const file of lasting) attempt(file, () => lookAtLasting(file, files))
   for (const file of [full, ...lasting.filter((one) => !existsSync(one))])
     attempt(file, () => accessSync(dirname(file), constants.W_OK))
 }
@@ -88,9 +101,8 @@ function attempt<Result>(file: string, use: () => Result): Result {
   }
 }
 
-/** An existing file must hold a token: one named by mistake is not overwritten. */
-function renewToken(file: string): Secret {
-  lookAt(file, OTHERS)
+function renewToken(file: string, files: TokenFiles): Secret {
+  assertRenewable(file, files)
   const token = commandingTokens.get(file) ?? new Secret(randomHex(TOKEN_BYTES))
   // A half-written file would keep its mode.
   rmSync(`${file}.new`, { force: true })
@@ -99,25 +111,51 @@ function renewToken(file: string): Secret {
   return token
 }
 
-function makeOrReadToken(file: string): Secret {
-  const found = lookAt(file, OTHERS_BUT_GROUP_READS)
+/** An older token is of no use. A file that is named must hold one, unless it is blank. */
+function assertRenewable(file: string, { named }: TokenFiles): void {
+  const text = lookAt(file, OTHERS)
+  const isBlank = /^[\0\s]*$/.test(text ?? '')
+  if (text !== undefined && !isBlank && named?.includes(file)) toToken(file, text)
+}
+
+/** Undefined without a file, and where the daemon's own one is damaged. */
+function lookAtLasting(file: string, { named }: TokenFiles): Secret | undefined {
+  const text = lookAt(file, OTHERS_BUT_GROUP_READS)
+  if (text === undefined) return undefined
+  return TOKEN.test(text) || named?.includes(file) ? toToken(file, text) : undefined
+}
+
+function makeOrReadToken(
+  file: string,
+  files: TokenFiles,
+  onRenewed: (file: string) => void,
+): Secret {
+  const found = lookAtLasting(file, files)
   if (found !== undefined) return found
+  const isDamaged = existsSync(file)
+  rmSync(file, { force: true })
+  const token = makeToken(file)
+  if (isDamaged) onRenewed(file)
+  return token
+}
+
+function makeToken(file: string): Secret {
   // A setgid folder was made for readers in its group.
   const isForGroup = (statSync(dirname(file)).mode & SETGID) !== 0
   const mode = isForGroup ? OWNER_AND_GROUP : OWNER_ONLY
   writeFileSync(file, `${randomHex(TOKEN_BYTES)}\n`, { mode, flag: 'wx' })
   chmodSync(file, mode)
-  return readToken(file)
+  return toToken(file, readText(file))
 }
 
 /**
- * Undefined without a file.
- * @throws Failure CONTROL_TOKEN_EXPOSED, CONTROL_TOKEN_INVALID
+ * The text of the file; undefined without one.
+ * @throws Failure CONTROL_TOKEN_EXPOSED, and errors of reading
  */
-function lookAt(file: string, forbidden: number): Secret | undefined {
+function lookAt(file: string, forbidden: number): string | undefined {
   const found = statSync(file, { throwIfNoEntry: false })
   if (found === undefined) return undefined
-  if ((found.mode & forbidden) === 0 || process.platform === 'win32') return readToken(file)
+  if ((found.mode & forbidden) === 0 || process.platform === 'win32') return readText(file)
   const mode = forbidden === OTHERS ? '600' : '640'
   throw new Failure({
     code: 'CONTROL_TOKEN_EXPOSED',
@@ -127,9 +165,12 @@ function lookAt(file: string, forbidden: number): Secret | undefined {
   })
 }
 
-/** @throws Failure CONTROL_TOKEN_INVALID, and errors of reading */
-function readToken(file: string): Secret {
-  const text = readFileSync(file, 'utf8').trim()
+function readText(file: string): string {
+  return readFileSync(file, 'utf8').trim()
+}
+
+/** @throws Failure CONTROL_TOKEN_INVALID */
+function toToken(file: string, text: string): Secret {
   if (TOKEN.test(text)) return new Secret(text)
   throw new Failure({
     code: 'CONTROL_TOKEN_INVALID',

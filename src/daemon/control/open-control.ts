@@ -47,7 +47,9 @@ export interface OpenControlOptions extends Omit<
 
 export function tokenFilesOf(config: OpenControlOptions['config']): TokenFiles {
   const { control, state } = config
+  const named = [control.tokenFile, control.readTokenFile].filter((file) => file !== undefined)
   return {
+    named,
     full: control.tokenFile ?? join(state.directory, TOKEN_FILE),
     read: control.readTokenFile ?? join(state.directory, READ_TOKEN_FILE),
     ...(control.agents.http && { agent: agentTokenFileOf(config) }),
@@ -81,7 +83,7 @@ export function serveControl(
   const { config, directory, logger, version } = options
   const { port, host, readOnly } = config.control
   const files = tokenFilesOf(config)
-  const tokens = port === undefined ? undefined : openTokens(files)
+  const tokens = port === undefined ? undefined : openTokens(files, createRenewalLog(logger))
   for (const token of [tokens?.full, tokens?.read, tokens?.agent]) if (token) logger.hide(token)
   const socket = join(directory, CONTROL_SOCKET)
   let unreachable: StatusView['closedPort']
@@ -196,6 +198,11 @@ function announceListening(server: ControlServer, { logger, files, socket }: Lis
   // The address contains a code, so no kept log may have it.
   const address = logger.isTerminal ? server.newAddress() : undefined
   if (address) logger.log('info', 'control.dashboard', { url: address })
+}
+
+function createRenewalLog(logger: Pick<DaemonLogger, 'log'>): (file: string) => void {
+  const advice = 'give the new one to the programs that had a copy, such as Prometheus'
+  return (file) => logger.log('warn', 'control.tokenRenewed', { file, advice })
 }
 
 function createRefusalLog({

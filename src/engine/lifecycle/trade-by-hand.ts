@@ -3,11 +3,19 @@ import { type HandOrder, MANUAL } from '../../domain/hand-order.ts'
 import type { ClientOid, StrategyId } from '../../domain/ids.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { OrderIntent, PlaceIntent } from '../../domain/intent.ts'
+import { isClosing } from '../../domain/order-action.ts'
 import { canRest, type Order } from '../../domain/order.ts'
 import type { WorstCase } from '../../domain/worst-case.ts'
 import { type Restriction, strategyScope } from '../../domain/trading-mode.ts'
-import { formatOnGrid, type Grid, parseOnGrid, showOnGrid, stepBelow } from '../../lib/grid.ts'
-import { killOf, openOrdersOf, pairKey } from '../book/book.ts'
+import {
+  formatOnGrid,
+  type Grid,
+  parseOnGrid,
+  showOnGrid,
+  stepBelow,
+  stepsMax,
+} from '../../lib/grid.ts'
+import { accountHoldingOf, killOf, openOrdersOf, pairKey } from '../book/book.ts'
 import type { EngineCommand } from '../event.ts'
 import { approveOrders } from '../orders/approve-orders.ts'
 import { announce, type Core, record, specOf } from '../state/core.ts'
@@ -48,6 +56,8 @@ export function judgeOrder(core: Core, command: OrderCommand): JudgedOrder {
   const spec = specOf(core, symbol)
   const read = readOrder(spec, command)
   if (typeof read === 'string') return { refusal: read }
+  const idle = objectToExits(core, spec, read)
+  if (idle !== undefined) return { refusal: idle }
   const { items, denials } = approveOrders(core, symbol, [{ intent: toOrderIntent(core, read) }])
   const [denied] = denials
   if (items.length > 0) {
@@ -146,11 +156,39 @@ function objectToLevels(
   return undefined
 }
 
+/** The exchange keeps exits only of an order that opens, so a person would count on nothing. */
+function objectToExits(
+  { book }: Core,
+  { lot }: Instrument,
+  { symbol, action, lots, takeProfitTicks, stopLossTicks }: PlaceIntent,
+): string | undefined {
+  const levels = [
+    ...(takeProfitTicks === undefined ? [] : ['take-profit']),
+    ...(stopLossTicks === undefined ? [] : ['stop-loss']),
+  ]
+  if (levels.length === 0) return undefined
+  const idle = `the ${levels.join(' and the ')} would have no effect`
+  if (isClosing(action))
+    return `${idle}: an order with reduce only opens nothing, and the exchange keeps them only of what opens; order without`
+  if (book.positionMode === 'hedge_mode') return undefined
+  const isBuy = action === 'openLong'
+  const { longLots, shortLots } = accountHoldingOf(book, symbol)
+  const against = isBuy ? shortLots : longLots
+  if (lots > against) return undefined
+  const [verb, side] = isBuy ? ['buy', 'short'] : ['sell', 'long']
+  const held = showOnGrid(lot, against)
+  return `${idle}: the account is ${side} ${held} ${symbol}, so this ${verb} only makes its position smaller, and the exchange keeps them only of what opens; order without, or ${verb} more than ${held}`
+}
+
 function objectToText(name: string, text: string, grid: Grid): string {
-  const value = Number(text)
-  const nearest = value > 0 ? stepBelow(grid, value) : 0
-  const near =
-    nearest > 0 ? `; near it: ${showOnGrid(grid, nearest)}, ${showOnGrid(grid, nearest + 1)}` : ''
+  const [value, most] = [Number(text), stepsMax(grid)]
+  const below = value > 0 ? stepBelow(grid, value) : -1
+  if (below > most)
+    return `the ${name} ${text} is more than can be counted; the most is ${showOnGrid(grid, most)}`
+  const shown = [below, below + 1]
+    .filter((steps) => steps > 0 && steps <= most)
+    .map((steps) => showOnGrid(grid, steps))
+  const near = shown.length > 0 ? `; near it: ${shown.join(', ')}` : ''
   return `the ${name} ${text} is not a positive multiple of ${grid.step}${near}`
 }
 

@@ -100,12 +100,74 @@ describe('the tokens of the control port', () => {
     expect(() => openTokens({ full: files.full, read: files.full })).toThrow('CONTROL_TOKENS_EQUAL')
   })
 
-  test('one that is none, or in a folder that is not there, is said with what to do', () => {
-    const [short, lost] = [place(), place()]
-    writeToken(short.read, 0o600, 'short\n')
+  const DAMAGED = [
+    ['an empty file', ''],
+    ['a file of zero bytes', '\0'.repeat(65)],
+    ['a torn one', 'abc123\n'],
+    ['bytes that are no text', '\u00ff'.repeat(40)],
+  ] as const
 
-    expect(() => openTokens(short)).toThrow(/CONTROL_TOKEN_INVALID[^]*remove the file/)
+  test.each(DAMAGED)('%s in place of the one that commands is written over', (_, text) => {
+    const files = place()
+    writeToken(files.full, 0o600, text)
+    const renewed: string[] = []
+
+    assertTokens(files)
+    const { full } = openTokens(files, (file) => renewed.push(file))
+
+    expect(readFileSync(files.full, 'utf8').trim()).toBe(full.reveal())
+    expect(renewed).toEqual([])
+  })
+
+  test.each(DAMAGED)('%s in place of one that lasts is made anew, and said', (_, text) => {
+    const files = { ...place(), agent: join(directory, `${count}.agent.token`) }
+    for (const file of [files.read, files.agent]) writeToken(file, 0o600, text)
+    const renewed: string[] = []
+
+    assertTokens(files)
+    expect(readFileSync(files.read, 'utf8')).toBe(text)
+    const { read, agent } = openTokens(files, (file) => renewed.push(file))
+
+    expect(renewed).toEqual([files.read, files.agent])
+    expect(readFileSync(files.read, 'utf8').trim()).toBe(read.reveal())
+    expect(readFileSync(files.agent, 'utf8').trim()).toBe(agent?.reveal())
+    expect(openTokens(files, (file) => renewed.push(file)).read.reveal()).toBe(read.reveal())
+    expect(renewed).toHaveLength(2)
+  })
+
+  test('a file that the configuration names is not written over, since it may be another', () => {
+    const key = 'one line\nand another\n'
+    for (const which of ['full', 'read'] as const) {
+      const files = place()
+      writeToken(files[which], 0o600, key)
+      const named = { ...files, named: [files[which]] }
+
+      expect(() => assertTokens(named)).toThrow('CONTROL_TOKEN_INVALID')
+      expect(() => openTokens(named)).toThrow(/CONTROL_TOKEN_INVALID[^]*remove the file/)
+      expect(readFileSync(files[which], 'utf8')).toBe(key)
+    }
+  })
+
+  test('an empty one that the configuration names is filled where each start writes it', () => {
+    const files = place()
+    writeToken(files.full, 0o600, '')
+
+    const { full } = openTokens({ ...files, named: [files.full] })
+
+    expect(readFileSync(files.full, 'utf8').trim()).toBe(full.reveal())
+  })
+
+  test('a damaged one that others may read is refused as any other', () => {
+    const files = place()
+    writeToken(files.full, 0o644, '')
+
+    expect(() => openTokens(files)).toThrow('CONTROL_TOKEN_EXPOSED')
+  })
+
+  test('one in a folder that is not there is said with what to do', () => {
     const read = join(directory, 'nowhere', 'read.token')
-    expect(() => openTokens({ ...lost, read })).toThrow(/CONTROL_TOKEN_UNREADABLE[^]*openssl rand/)
+    expect(() => openTokens({ ...place(), read })).toThrow(
+      /CONTROL_TOKEN_UNREADABLE[^]*openssl rand/,
+    )
   })
 })

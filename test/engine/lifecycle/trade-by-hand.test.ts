@@ -156,6 +156,13 @@ describe('an order by hand', () => {
 
   test.each([
     [{ size: '0.0105' }, 'not a positive multiple of 0.001; near it: 0.01, 0.011'],
+    [
+      { size: '99999999999999999999' },
+      'is more than can be counted; the most is 9007199254740.991',
+    ],
+    [{ price: '99999999999999999999' }, 'is more than can be counted; the most is 900719925474099'],
+    [{ size: '9007199254740.9915' }, 'is more than can be counted; the most is 9007199254740.991'],
+    [{ size: '0.0001' }, 'not a positive multiple of 0.001; near it: 0.001'],
     [{ size: '0' }, 'the size 0 is not a positive multiple'],
     [{ price: '9999.55' }, 'the price 9999.55 is not a positive multiple of 0.1'],
     [{ price: '5000' }, 'PRICE_COLLAR'],
@@ -488,5 +495,55 @@ describe('a close of a share', () => {
     const account = trading()
     expect(close(account, scope, 0.5).refusal).toContain(why)
     expect(account.bench.book.restrictions.size).toBe(0)
+  })
+})
+
+describe('a take-profit or stop-loss of an order by hand', () => {
+  const takesShort = (mode?: PositionMode): TradedAccount => {
+    const account = trading(mode)
+    account.reach(STRATEGY, -14)
+    return account
+  }
+
+  test.each([
+    [{ size: '0.005', stopLoss: '9800' }, 'the stop-loss'],
+    [{ size: '0.014', takeProfit: '10200' }, 'the take-profit'],
+    [
+      { size: '0.005', price: '9999', stopLoss: '9800', takeProfit: '10200' },
+      'the take-profit and the stop-loss',
+    ],
+  ])('with %j is refused where the order only makes a short smaller', (change, what) => {
+    const account = takesShort()
+    const { refusal } = order(account, change)
+    expect(refusal).toContain(`${what} would have no effect`)
+    expect(refusal).toContain('the account is short 0.014')
+    expect(refusal).toContain('more than 0.014')
+    expect(account.bench.book.places.size).toBe(0)
+    expect(events(account)).toContain('manual.refused')
+    expect(order(account, { size: '0.005', key: 'key-0002' }).refusal).toBeUndefined()
+  })
+
+  test('is sent with an order that goes beyond the short, and is kept', () => {
+    const account = takesShort()
+    expect(order(account, { size: '0.015', stopLoss: '9800' }).detail).toContain('stop-loss 9800')
+    expect(account.fillNext()).toMatchObject([{ stopLossTicks: 98_000 }])
+    expect([...account.bench.book.exits.values()]).toMatchObject([
+      { strategyId: MANUAL, stopLossTicks: 98_000 },
+    ])
+  })
+
+  test('is sent in hedge mode, where a buy opens a long beside the short', () => {
+    const account = trading('hedge_mode')
+    account.bench.decideAs(STRATEGY, { kind: 'target', symbol: SYMBOL, lots: -14 })
+    account.bench.accept(account.bench.grantBatch())
+    expect(order(account, { size: '0.005', stopLoss: '9800' }).refusal).toBeUndefined()
+  })
+
+  test('is refused with reduce only, which opens nothing', () => {
+    const account = trading()
+    order(account)
+    account.fillNext()
+    const change = { key: 'key-0002', side: 'sell', reduceOnly: true, stopLoss: '10200' } as const
+    expect(order(account, change).refusal).toContain('an order with reduce only opens nothing')
   })
 })
