@@ -8,6 +8,7 @@ import {
   LineStyle,
 } from 'lightweight-charts'
 import { useEffect, useRef } from 'preact/hooks'
+import { drawdownsOf } from './drawdowns.js'
 import { html } from './parts.js'
 
 const MINUTES_WEST = new Date().getTimezoneOffset()
