@@ -24,9 +24,9 @@ export const SIGNAL_CONNECTIONS_MAX: Readonly<Record<Peer, number>> = {
 const UNREAD_MAX = 96
 /** Whoever sends its head at once is not closed for others that send none. */
 const HEAD_MS = 500
-/** However young they are. */
+/** Beyond it the oldest goes, however young it is. */
 const UNREAD_YOUNG_MAX = 320
-/** Of those that were closed, until the system has let go of them. */
+/** Closed ones count until the system has let go of them. */
 const CLOSING_MAX = 32
 
 /** The system's bound of a server, above the sum of all places. */

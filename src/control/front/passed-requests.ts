@@ -18,12 +18,12 @@ import type { PortNews, PassedAnswer, PassedRequest, ToPort } from './port-messa
 const BODY_BYTES_MAX = 65_536
 /** More that look, of any method, are not passed on. */
 const LOOKS_MAX = 64
-/** Of these for `/livez` and `/readyz`. */
+/** They are among the looks, for `/livez` and `/readyz` alone. */
 const HEALTH_PLACES = 4
 const TOO_MANY = 'too many requests wait already'
-/** What is not answered until then is forgotten. */
+/** A look that is not answered until then is forgotten. */
 const LOOK_MS_MAX = 10_000
-/** A command may be obeyed late; until then it is worth to wait for what became of it. */
+/** A command may be obeyed late; until then its sender waits to hear what became of it. */
 const POSTED_MS_MAX = 30_000
 const LATE = `the daemon has not answered for ${LOOK_MS_MAX / 1000} s`
 const POSTED_LATE = `the daemon has not answered for ${POSTED_MS_MAX / 1000} s, and may still do it: look, or send a command again with the same requestId`
@@ -236,7 +236,7 @@ export class PassedRequests {
     this.#options.post({ kind: 'left', id: waiting.id })
   }
 
-  /** What was posted is still done: a kill that came is not dropped because it is late. */
+  /** A posted one is still done: a kill that came is not dropped because it is late. */
   #expire(waiting: Waiting): void {
     const isPosted = waiting.method === 'POST'
     this.#giveUp(waiting, 504, isPosted ? POSTED_LATE : LATE)
