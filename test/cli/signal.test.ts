@@ -38,6 +38,7 @@ beforeEach(async () => {
     guard: new SignalGuard({ keys: rules, monotonic: () => 0, onAnswered }),
     take: (signal) => gate.answer(signal),
     onBroken: () => undefined,
+    monotonic: () => performance.now(),
     onClosed: () => undefined,
   })
   const port = await server.start()

@@ -12,7 +12,7 @@ export const CONNECTIONS_MAX: Readonly<Record<Peer, number>> = {
   nobody: 32,
 }
 
-/** Senders of signals all send at the close of a candle, and are `nobody` until their heads came. */
+/** Senders of signals all send at the close of a candle; some show their secret in the body. */
 export const SIGNAL_CONNECTIONS_MAX: Readonly<Record<Peer, number>> = {
   full: 256,
   read: 0,
@@ -22,17 +22,32 @@ export const SIGNAL_CONNECTIONS_MAX: Readonly<Record<Peer, number>> = {
 
 /** Heads that are not read yet. Without room beside full places no command could show its token. */
 const UNREAD_MAX = 96
+/** Whoever sends its head at once is not closed for others that send none. */
+const HEAD_MS = 500
+/** Beyond it the oldest goes, however young it is. */
+const UNREAD_YOUNG_MAX = 320
+/** Closed ones count until the system has let go of them. */
+const CLOSING_MAX = 32
 
 /** The system's bound of a server, above the sum of all places. */
 export function connectionsMaxOf(places: Readonly<Record<Peer, number>>): number {
-  return Object.values(places).reduce((sum, most) => sum + most, UNREAD_MAX)
+  const unread = UNREAD_YOUNG_MAX + CLOSING_MAX
+  return Object.values(places).reduce((sum, most) => sum + most, unread)
+}
+
+interface ConnectionBoundsOptions {
+  readonly monotonic: () => number
+  readonly onClosed: (why: string) => void
+  readonly places?: Readonly<Record<Peer, number>>
 }
 
 /**
- * A connection is `nobody` until it shows a token. Beyond a kind's maximum the longest silent is
- * closed, so silent connections keep no client out.
+ * A connection is unread until its first head shows whose it is. Beyond a kind's maximum the longest
+ * silent is closed, so silent connections keep no client out.
  */
 export class ConnectionBounds {
+  /** With the times when they came, oldest first. */
+  readonly #unread = new Map<Socket, number>()
   /** Longest silent first. */
   readonly #sockets: Readonly<Record<Peer, Set<Socket>>> = {
     full: new Set(),
@@ -41,17 +56,34 @@ export class ConnectionBounds {
     nobody: new Set(),
   }
   readonly #peers = new WeakMap<Socket, Peer>()
-  readonly #onClosed: (why: string) => void
+  /** Those whose command waits for its answer. */
+  readonly #held = new WeakSet<Socket>()
+  readonly #options: ConnectionBoundsOptions
   readonly #places: Readonly<Record<Peer, number>>
 
-  constructor(onClosed: (why: string) => void, places = CONNECTIONS_MAX) {
-    this.#onClosed = onClosed
-    this.#places = places
+  constructor(options: ConnectionBoundsOptions) {
+    this.#options = options
+    this.#places = options.places ?? CONNECTIONS_MAX
   }
 
   add(socket: Socket): void {
+    const now = this.#options.monotonic()
     socket.once('close', () => this.#forget(socket))
-    this.note(socket, 'nobody')
+    this.#unread.set(socket, now)
+    for (const [oldest, since] of this.#unread) {
+      const isYoung = now - since < HEAD_MS
+      if (this.#unread.size <= (isYoung ? UNREAD_YOUNG_MAX : UNREAD_MAX)) return
+      const most = isYoung
+        ? `the oldest of more than ${UNREAD_YOUNG_MAX} connections that have sent no request yet`
+        : `one of more than ${UNREAD_MAX} connections that sent no request for ${HEAD_MS} ms`
+      this.#close(oldest, `${most} was closed`)
+    }
+  }
+
+  /** Its place is not given to others meanwhile. @returns ends it */
+  hold(socket: Socket): () => void {
+    this.#held.add(socket)
+    return () => void this.#held.delete(socket)
   }
 
   note(socket: Socket, peer: Peer): void {
@@ -60,20 +92,28 @@ export class ConnectionBounds {
     this.#forget(socket)
     this.#peers.set(socket, peer)
     const alike = this.#sockets[peer].add(socket)
-    const [oldest] = alike
-    if (oldest === undefined || alike.size <= this.#places[peer]) return
-    this.#forget(oldest)
-    oldest.destroy()
+    if (alike.size <= this.#places[peer]) return
+    const [longest] = alike
+    const oldest = [...alike].find((one) => one !== socket && !this.#held.has(one)) ?? longest
+    if (oldest === undefined) return
     const whose = {
       full: 'with the token',
       read: 'with the token that looks',
       agent: 'with the token of assistants',
       nobody: 'without a token',
     }[peer]
-    this.#onClosed(`the oldest of more than ${this.#places[peer]} connections ${whose} was closed`)
+    const most = this.#places[peer]
+    this.#close(oldest, `the oldest of more than ${most} connections ${whose} was closed`)
+  }
+
+  #close(socket: Socket, why: string): void {
+    this.#forget(socket)
+    socket.destroy()
+    this.#options.onClosed(why)
   }
 
   #forget(socket: Socket): void {
+    this.#unread.delete(socket)
     const peer = this.#peers.get(socket)
     if (peer !== undefined) this.#sockets[peer].delete(socket)
   }

@@ -14,6 +14,9 @@ import type { PassedRequests } from './passed-requests.ts'
 /** Others could be read as another path by the application than here. */
 const PLAIN_PATH = /^\/(?:[\w-]+(?:\.[\w-]+)*(?:\/[\w-]+(?:\.[\w-]+)*)*)?$/
 const NO_PATH = 'there is no such path; /docs lists them'
+const SERVED: readonly string[] = ['GET', 'HEAD', 'POST']
+const ONLY_SERVED = `only ${SERVED.join(', ')}`
+const ALLOW = { Allow: SERVED.join(', ') }
 const NO_NONCE = 'nonce: 32 to 128 hexadecimal digits'
 const PAGE: ReadonlySet<string> = new Set(PAGE_PATHS)
 
@@ -86,6 +89,8 @@ export class HeadGate {
       const headersOf401 = refused.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}
       return this.#refuse(incoming, outgoing, { ...refused, headers: headersOf401 })
     }
+    if (!SERVED.includes(method))
+      return this.#refuse(incoming, outgoing, { status: 405, why: ONLY_SERVED, headers: ALLOW })
     if (!PLAIN_PATH.test(path)) return answerError(outgoing, NO_PATH, { status: 404 })
     if (isHealth(incoming)) return passed.passHealth(incoming, outgoing)
     if (this.#answerProof(incoming, outgoing) || passed.answerInCommon(incoming, outgoing)) return
@@ -93,6 +98,7 @@ export class HeadGate {
       const why = `more than ${RATES[peer].perMinute} requests a minute`
       return this.#refuse(incoming, outgoing, { status: 429, why, headers: RETRY_AFTER })
     }
+    if (isCommand) this.#hold(incoming, outgoing)
     const isOfAgent = path === AGENT_PATH && method === 'POST' && relay !== undefined
     if (isOfAgent) relay(incoming, outgoing)
     else if (method !== 'POST' && PAGE.has(path)) void servePage(incoming, outgoing, path)
@@ -109,6 +115,13 @@ export class HeadGate {
     this.#busy.add(socket)
     outgoing.once('close', () => this.#busy.delete(socket))
     return true
+  }
+
+  /** From its last byte on: whoever sends slowly holds no place. */
+  #hold(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    incoming.once('end', () => {
+      outgoing.once('close', this.#options.bounds.hold(incoming.socket))
+    })
   }
 
   /** Refused for a flood of others, the page would not send its kill. It costs two digests. */

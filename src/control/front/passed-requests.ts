@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isRecord } from '../../lib/plain-data.ts'
 import { RateBucket } from '../../lib/rate-bucket.ts'
+import type { Timers } from '../../lib/timers.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { answerError } from '../access/plain-answer.ts'
 import { SharedAnswers } from './shared-answers.ts'
@@ -15,8 +16,17 @@ import { collectBody } from './collect-body.ts'
 import type { PortNews, PassedAnswer, PassedRequest, ToPort } from './port-messages.ts'
 
 const BODY_BYTES_MAX = 65_536
-/** More that look are not passed on. */
+/** More that look, of any method, are not passed on. */
 const LOOKS_MAX = 64
+/** They are among the looks, for `/livez` and `/readyz` alone. */
+const HEALTH_PLACES = 4
+const TOO_MANY = 'too many requests wait already'
+/** A look that is not answered until then is forgotten. */
+const LOOK_MS_MAX = 10_000
+/** A command may be obeyed late; until then its sender waits to hear what became of it. */
+const POSTED_MS_MAX = 30_000
+const LATE = `the daemon has not answered for ${LOOK_MS_MAX / 1000} s`
+const POSTED_LATE = `the daemon has not answered for ${POSTED_MS_MAX / 1000} s, and may still do it: look, or send a command again with the same requestId`
 /** The thread that trades plans each. */
 const PROPOSED_PER_MINUTE = 60
 const PROPOSED_BURST = 20
@@ -37,17 +47,21 @@ const PASSED_ON = [
 const COMMON = /^\/(?:v1\/(?!events\b|live\b)|livez$|readyz$|openapi\.json|docs)/
 
 interface Waiting {
+  readonly id: number
   readonly target: string
   readonly method: string
   /** More than one if others asked the same meanwhile. */
-  readonly outgoing: ServerResponse[]
-  readonly isLook: boolean
+  readonly outgoing: Set<ServerResponse>
+  /** Counted as one that looks. */
+  isLook: boolean
   /** Obeyed when it was passed on: later ones change what it shows. */
   readonly commands: number
+  readonly stopWaiting: () => void
 }
 
 interface PassedRequestsOptions {
   readonly monotonic: () => number
+  readonly timers: Timers
   readonly onRefused: (why: string) => void
   readonly post: (message: PortNews) => void
 }
@@ -81,7 +95,7 @@ export class PassedRequests {
     }
     const asked = this.#common.get(url)
     if (asked === undefined || asked.commands !== this.#shared.commands) return false
-    asked.outgoing.push(outgoing)
+    this.#attach(asked, outgoing)
     return true
   }
 
@@ -89,14 +103,19 @@ export class PassedRequests {
   passHealth(incoming: IncomingMessage, outgoing: ServerResponse): void {
     // Node leaves out the body of an answer to HEAD.
     incoming.method = 'GET'
-    if (!this.answerInCommon(incoming, outgoing)) this.#send(incoming, outgoing, { kind: 'look' })
+    if (this.answerInCommon(incoming, outgoing)) return
+    if (this.#looks >= LOOKS_MAX) return this.#refuse(outgoing, 503, TOO_MANY)
+    this.#send(incoming, outgoing, { kind: 'look' })
   }
 
   pass(incoming: IncomingMessage, outgoing: ServerResponse): void {
     if (incoming.method === 'POST') return this.#passPosted(incoming, outgoing)
-    if (this.#looks >= LOOKS_MAX)
-      return this.#refuse(outgoing, 503, 'too many requests wait already')
+    if (this.#isFull()) return this.#refuse(outgoing, 503, TOO_MANY)
     this.#send(incoming, outgoing, { kind: 'look' })
+  }
+
+  #isFull(): boolean {
+    return this.#looks >= LOOKS_MAX - HEALTH_PLACES
   }
 
   #passPosted(incoming: IncomingMessage, outgoing: ServerResponse): void {
@@ -112,9 +131,10 @@ export class PassedRequests {
       const body = bytes.toString()
       const [path = ''] = (incoming.url ?? '').split('?', 1)
       const order = orderOf(path, body)
+      const kind = path === COMMANDS_PATH ? urgencyOf(order) : 'look'
+      if (kind === 'look' && this.#isFull()) return this.#refuse(outgoing, 503, TOO_MANY)
       const why = this.#objectToRate(path, order)
       if (why !== undefined) return this.#refuse(outgoing, 429, why)
-      const kind = path === COMMANDS_PATH ? urgencyOf(order) : 'look'
       this.#send(incoming, outgoing, { kind, body })
     })
   }
@@ -140,11 +160,22 @@ export class PassedRequests {
     if (method === 'POST') this.#shared.forget()
     const { commands } = this.#shared
     const isLook = kind === 'look'
-    const waiting: Waiting = { target, method, outgoing: [outgoing], isLook, commands }
+    const lifeMs = method === 'POST' ? POSTED_MS_MAX : LOOK_MS_MAX
+    const stopWaiting = this.#options.timers.after(lifeMs, () => this.#expire(waiting))
+    const outgoings = new Set<ServerResponse>()
+    const waiting: Waiting = {
+      id,
+      target,
+      method,
+      outgoing: outgoings,
+      isLook,
+      commands,
+      stopWaiting,
+    }
     if (isLook) this.#looks += 1
     if (isCommon(waiting)) this.#common.set(target, waiting)
     this.#waiting.set(id, waiting)
-    outgoing.once('close', () => this.#leave(id))
+    this.#attach(waiting, outgoing)
     const passed = PASSED_ON.flatMap((name) => {
       const value = headers[name]
       return typeof value === 'string' ? [[name, value] as const] : []
@@ -158,49 +189,74 @@ export class PassedRequests {
     const waiting = this.#waiting.get(id)
     if (waiting === undefined) return
     const [outgoing] = waiting.outgoing
-    if (message.kind === 'answer') this.#answer(id, waiting, message.answer)
-    else if (message.kind === 'end') this.#end(id, waiting)
+    if (message.kind === 'answer') this.#answer(waiting, message.answer)
+    else if (message.kind === 'end') this.#end(waiting)
+    else if (message.kind === 'full') this.#giveUp(waiting, 503, TOO_MANY)
     else if (outgoing !== undefined && !outgoing.write(message.chunk)) {
       this.#options.post({ kind: 'slow', id, isSlow: true })
       outgoing.once('drain', () => this.#options.post({ kind: 'slow', id, isSlow: false }))
     }
   }
 
-  #answer(id: number, waiting: Waiting, answer: PassedAnswer): void {
-    this.#forget(id, waiting)
-    if (answer.body === undefined) return this.#begin(id, waiting, answer)
+  #answer(waiting: Waiting, answer: PassedAnswer): void {
+    if (answer.body === undefined) return this.#begin(waiting, answer)
+    this.#forget(waiting)
     if (waiting.method === 'POST') this.#shared.forget()
     else if (isCommon(waiting)) this.#shared.keep(waiting.target, answer, waiting.commands)
     for (const outgoing of waiting.outgoing) send(outgoing, answer)
   }
 
   /** A stream, bounded by the number of followers. */
-  #begin(id: number, waiting: Waiting, { status, headers }: PassedAnswer): void {
+  #begin(waiting: Waiting, { status, headers }: PassedAnswer): void {
     const [outgoing] = waiting.outgoing
+    waiting.stopWaiting()
+    this.#uncount(waiting)
     if (outgoing === undefined || outgoing.destroyed) return
-    this.#waiting.set(id, { ...waiting, isLook: false })
     outgoing.writeHead(status, headers)
     outgoing.flushHeaders()
   }
 
-  #end(id: number, waiting: Waiting): void {
-    this.#forget(id, waiting)
+  #end(waiting: Waiting): void {
+    this.#forget(waiting)
     for (const outgoing of waiting.outgoing)
       if (outgoing.headersSent) outgoing.end()
       else outgoing.destroy()
   }
 
-  /** Whoever asked the same meanwhile may still wait. */
-  #leave(id: number): void {
-    const waiting = this.#waiting.get(id)
-    if (waiting === undefined || waiting.outgoing.some(({ destroyed }) => !destroyed)) return
-    this.#forget(id, waiting)
-    this.#options.post({ kind: 'left', id })
+  #attach(waiting: Waiting, outgoing: ServerResponse): void {
+    waiting.outgoing.add(outgoing)
+    outgoing.once('close', () => this.#leave(waiting, outgoing))
   }
 
-  #forget(id: number, waiting: Waiting): void {
-    this.#waiting.delete(id)
+  /** Whoever asked the same meanwhile may still wait. */
+  #leave(waiting: Waiting, outgoing: ServerResponse): void {
+    waiting.outgoing.delete(outgoing)
+    if (waiting.outgoing.size > 0 || !this.#waiting.has(waiting.id)) return
+    this.#forget(waiting)
+    this.#options.post({ kind: 'left', id: waiting.id })
+  }
+
+  /** A posted one is still done: a kill that came is not dropped because it is late. */
+  #expire(waiting: Waiting): void {
+    const isPosted = waiting.method === 'POST'
+    this.#giveUp(waiting, 504, isPosted ? POSTED_LATE : LATE)
+    if (!isPosted) this.#options.post({ kind: 'left', id: waiting.id })
+  }
+
+  #giveUp(waiting: Waiting, status: number, why: string): void {
+    this.#forget(waiting)
+    for (const outgoing of waiting.outgoing) this.#refuse(outgoing, status, why)
+  }
+
+  #uncount(waiting: Waiting): void {
     if (waiting.isLook) this.#looks -= 1
+    waiting.isLook = false
+  }
+
+  #forget(waiting: Waiting): void {
+    waiting.stopWaiting()
+    this.#waiting.delete(waiting.id)
+    this.#uncount(waiting)
     if (this.#common.get(waiting.target) === waiting) this.#common.delete(waiting.target)
   }
 

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import { Secret } from '../../lib/secret.ts'
-import { inNextTurn } from '../../lib/timers.ts'
+import { inNextTurn, systemTimers, type Timers } from '../../lib/timers.ts'
 import { ConnectionBounds, CONNECTIONS_MAX, connectionsMaxOf } from '../access/connection-bounds.ts'
 import { HeadGate } from './head-gate.ts'
 import { AgentRelay } from './agent-relay.ts'
@@ -12,6 +12,7 @@ import { NewsBundle } from './news-bundle.ts'
 
 export interface PortFrontOptions extends PortTask {
   readonly monotonic: () => number
+  readonly timers?: Timers
   readonly post: (news: PortNews) => void
   readonly onBroken: (reason: string) => void
 }
@@ -35,6 +36,7 @@ export class PortFront implements FrontServer<ToPort> {
     const onRefused = (why: string): void => this.#refuse('request', why)
     this.#passed = new PassedRequests({
       monotonic: options.monotonic,
+      timers: options.timers ?? systemTimers,
       onRefused,
       post: (news) => {
         this.#refused.flush()
@@ -70,7 +72,10 @@ export class PortFront implements FrontServer<ToPort> {
 
   #createServer(): Server {
     const { tokens, monotonic } = this.#options
-    const bounds = new ConnectionBounds((why) => this.#refuse('connection', why))
+    const bounds = new ConnectionBounds({
+      monotonic,
+      onClosed: (why) => this.#refuse('connection', why),
+    })
     const relay = this.#relay
     const gate = new HeadGate({
       entrance: {

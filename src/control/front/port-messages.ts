@@ -40,6 +40,8 @@ export type PortNews =
 export type ToPort =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: PassedAnswer }
   | { readonly kind: 'chunk'; readonly id: number; readonly chunk: Uint8Array }
+  /** A look that was not begun: too many wait. */
+  | { readonly kind: 'full'; readonly id: number }
   /** A stream has ended; without an answer before it, a request has failed. */
   | { readonly kind: 'end'; readonly id: number }
 

@@ -45,6 +45,10 @@ export class ServedPort {
     return this.#line.listening
   }
 
+  get openRequests(): number {
+    return this.#open.size
+  }
+
   /** Ends open streams too. */
   stop(): Promise<void> {
     return this.#line.stop()
@@ -52,9 +56,14 @@ export class ServedPort {
 
   #hear(news: PortNews): void {
     if (news.kind === 'passed') this.#take(news.request)
-    else if (news.kind === 'left') this.#open.get(news.id)?.leave()
+    else if (news.kind === 'left') this.#leave(news.id)
     else if (news.kind === 'slow') this.#open.get(news.id)?.wait(news.isSlow)
     else this.#options.onRefused(news.what, news.why, news.count)
+  }
+
+  #leave(id: number): void {
+    this.#open.get(id)?.leave()
+    this.#open.delete(id)
   }
 
   #take(request: PassedRequest): void {
@@ -73,7 +82,9 @@ export class ServedPort {
         this.#open.delete(id)
       }
     }
-    turns.add(request.kind, () => void answer())
+    if (turns.add(request.kind, () => void answer())) return
+    this.#open.delete(id)
+    post({ kind: 'full', id })
   }
 }
 

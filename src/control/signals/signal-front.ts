@@ -33,6 +33,7 @@ export class SignalFront implements FrontServer<ToSignals> {
       host,
       port,
       guard,
+      monotonic,
       take: (signal) => this.#take(signal),
       onBroken,
       onClosed: (why) => this.#refused.add('closed', { kind: 'closed', why, count: 1 }),

@@ -28,6 +28,7 @@ export interface SignalServerOptions {
   /** 0 takes any free port. */
   readonly port: number
   readonly guard: Pick<SignalGuard, 'admit' | 'prove'>
+  readonly monotonic: () => number
   /** Rejected: the connection is closed without an answer. */
   readonly take: (signal: ProvedSignal) => Promise<SignalAnswer>
   readonly onBroken: (reason: string) => void
@@ -48,8 +49,9 @@ export class SignalServer {
 
   /** @returns the port @throws if it cannot be had */
   async start(): Promise<number> {
-    const { host, port, onClosed, onBroken } = this.#options
-    const bounds = new ConnectionBounds(onClosed, SIGNAL_CONNECTIONS_MAX)
+    const { host, port, monotonic, onClosed, onBroken } = this.#options
+    const places = SIGNAL_CONNECTIONS_MAX
+    const bounds = new ConnectionBounds({ monotonic, onClosed, places })
     const server = createServer(
       {
         headersTimeout: REQUEST_MS_MAX,
@@ -81,7 +83,7 @@ export class SignalServer {
     const { guard } = this.#options
     const admission = guard.admit(name, secretOf(incoming))
     if (admission.kind === 'closed') return send(outgoing, admission.answer)
-    if (admission.isProved) bounds.note(incoming.socket, 'full')
+    bounds.note(incoming.socket, admission.isProved ? 'full' : 'nobody')
     collectBody(incoming, SIGNAL_BYTES_MAX, (bytes) => this.#take(admission, bytes, outgoing))
   }
 

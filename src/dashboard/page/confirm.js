@@ -4,6 +4,8 @@ import { Badge, html, scopeName } from './parts.js'
 
 /** The dialog then says so. */
 const PATIENT_MS = 5000
+/** The daemon has not answered in time, and may still obey. */
+const LATE = 504
 
 export const WHERE_TO_TYPE =
   '(in a terminal, in the folder that the daemon was started in; in a checkout node bin/intentd.mjs stands for intentd)'
@@ -56,8 +58,9 @@ export function Confirm({ action, live, account, onClose }) {
       setAnswer(await command({ requestId, order: action.order, reason: reason.trim() || UNSAID }))
       setStage('answered')
     } catch (error) {
-      if (error instanceof Refused) setAnswer({ isObeyed: false, text: error.message })
-      setStage(error instanceof Refused ? 'answered' : 'lost')
+      const isRefused = error instanceof Refused && error.status !== LATE
+      if (isRefused) setAnswer({ isObeyed: false, text: error.message })
+      setStage(isRefused ? 'answered' : 'lost')
     }
     clearTimeout(waited)
   }

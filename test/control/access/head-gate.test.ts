@@ -435,3 +435,46 @@ test('[BND1] requests of assistants are passed on at their rate, sixteen at a ti
   await bench.server.stop()
   expect(tally(await asked)).toEqual({ 429: 2, 503: 16 })
 })
+
+test('[BND1] three hundred loops that connect, send a byte and connect again keep out no command that is slower than they are', async () => {
+  const bench = await new GateBench().open()
+  const port = Number(new URL(bench.server.baseUrl ?? '').port)
+  let isOver = false
+  closing.push(() => void (isOver = true))
+  const sit = (): void => {
+    if (isOver) return
+    const socket = connect(port, '127.0.0.1', () => socket.write('G')).on('error', () => {})
+    socket.resume().once('close', sit)
+    closing.push(() => void socket.destroy())
+  }
+  for (let index = 0; index < 300; index++) sit()
+  for (let index = 0; index < 5; index++) {
+    bench.now += 100
+    const command = connect(port, '127.0.0.1')
+    await once(command, 'connect')
+    // The server takes one connection in a turn: these are before it, and others come behind it.
+    for (let turn = 0; turn < 1000; turn++) await new Promise(setImmediate)
+    const asked = { requestId: `request-${index}`, reason: 'odd', by: 'test', order: RESTRICT }
+    const body = JSON.stringify(asked)
+    command.write(
+      `POST /v1/commands HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\nContent-Type: application/json\r\nAuthorization: Bearer ${FULL}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    )
+    expect(await text(command)).toMatch(/^HTTP\/1.1 200 /)
+  }
+  isOver = true
+  expect(bench.commands).toHaveLength(5)
+})
+
+test('a method that no request may have gets 405, like any other that is not served', async () => {
+  const bench = await new GateBench().open()
+  const { host, port } = new URL(bench.server.baseUrl ?? '')
+  for (const method of ['TRACE', 'PUT', 'OPTIONS']) {
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.write(
+      `${method} /v1/status HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nAuthorization: Bearer ${FULL}\r\n\r\n`,
+    )
+    const answer = await text(socket)
+    expect([method, answer]).toEqual([method, expect.stringMatching(/^HTTP\/1.1 405 /)])
+    expect(answer).toMatch(/^allow: GET, HEAD, POST\r$/im)
+  }
+})

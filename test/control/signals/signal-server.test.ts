@@ -50,6 +50,7 @@ beforeEach(async () => {
     },
     take: (signal) => gate.answer(signal),
     onBroken: (reason) => closed.push(reason),
+    monotonic: () => performance.now(),
     onClosed: (why) => closed.push(why),
   })
   port = await server.start()
