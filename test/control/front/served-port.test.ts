@@ -108,7 +108,8 @@ test('a thread serves the port: looks, commands and streams reach the daemon, gu
   const stream = await bench.ask('/v1/events?after=0', FULL)
   bench.events.add({ at: 0, level: 'info', event: 'order.fill', fields: {} })
   let seen = ''
-  while (!seen.includes('order.fill')) seen += String((await once(stream, 'data'))[0])
+  stream.on('data', (chunk) => (seen += String(chunk)))
+  await vi.waitFor(() => expect(seen).toContain('order.fill'), 60_000)
   const ended = new Promise((resolve) => stream.on('error', resolve))
   await bench.server.stop()
   expect(await ended).toMatchObject({ message: 'aborted' })
