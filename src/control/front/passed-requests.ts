@@ -126,7 +126,6 @@ export class PassedRequests {
       })
     if (Number(incoming.headers['content-length'] ?? 0) > BODY_BYTES_MAX) return tooLarge()
     collectBody(incoming, BODY_BYTES_MAX, (bytes) => {
-      if (outgoing.destroyed) return
       if (bytes === undefined) return tooLarge()
       const body = bytes.toString()
       const [path = ''] = (incoming.url ?? '').split('?', 1)

@@ -136,7 +136,9 @@ class OpenRequest {
     }
   }
 
+  /** What was posted is done all the same: a kill counts although its sender has hung up. */
   leave(): void {
+    if (this.#request.method === 'POST') return
     this.#drained?.resolve()
     this.#left.abort()
   }

@@ -133,6 +133,45 @@ test('[BND1] the thread that trades says which look it has no turn for, and keep
   expect(port.openRequests).toBe(0)
 })
 
+test.each(['its sender leaves', 'the thread of the port ends'])(
+  '[RSK3] a kill that was passed on is obeyed although %s, and what only looks is not served',
+  async (how) => {
+    let handlers: Parameters<OpenPort>[1] | undefined
+    const served: string[] = []
+    const port = new ServedPort({
+      open: (_, given) => {
+        handlers = given
+        return { listening: Promise.resolve(1), post: () => {}, stop: async () => {} }
+      },
+      task: { host: '127.0.0.1', port: 0, tokens: { full: FULL, read: 'r' } },
+      turns: new TurnQueue(),
+      serve: async (request) => {
+        served.push(`${request.method} ${await request.text()}`)
+        return new Response('ok')
+      },
+      onRefused: () => {},
+      onBroken: (reason) => expect.fail(reason),
+      onEnded: () => {},
+    })
+    const body = JSON.stringify(KILL)
+    const kill = {
+      kind: 'kill',
+      method: 'POST',
+      target: '/v1/commands',
+      headers: {},
+      body,
+    } as const
+    const look = { kind: 'look', method: 'GET', target: '/v1/status', headers: {} } as const
+    handlers?.onNews({ kind: 'passed', request: { id: 1, ...kill } })
+    handlers?.onNews({ kind: 'passed', request: { id: 2, ...look, body: undefined } })
+    if (how === 'its sender leaves') for (const id of [1, 2]) handlers?.onNews({ kind: 'left', id })
+    else handlers?.onEnded('its thread has ended')
+
+    await vi.waitFor(() => expect(served).toEqual([`POST ${body}`]))
+    expect(port.openRequests).toBe(0)
+  },
+)
+
 test('whoever joined a request and leaves is forgotten, and the last one ends it', async () => {
   const bench = await new FrontBench().open()
   const first = await bench.pass('/livez')
