@@ -136,7 +136,7 @@ class OpenRequest {
     }
   }
 
-  /** What was posted is done all the same: a kill counts although its sender has hung up. */
+  /** A posted request is done all the same: a kill counts although its sender has hung up. */
   leave(): void {
     if (this.#request.method === 'POST') return
     this.#drained?.resolve()
