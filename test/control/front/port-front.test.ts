@@ -145,8 +145,8 @@ test.each(['its sender leaves', 'the thread of the port ends'])(
       },
       task: { host: '127.0.0.1', port: 0, tokens: { full: FULL, read: 'r' } },
       turns: new TurnQueue(),
-      serve: async (request) => {
-        served.push(`${request.method} ${await request.text()}`)
+      serve: async (passed) => {
+        served.push(`${passed.method} ${await passed.text()}`)
         return new Response('ok')
       },
       onRefused: () => {},
