@@ -179,10 +179,7 @@ function reasonOf({ kind, code, message }: RefusedAnswer | UnknownAnswer): strin
 const PAUSE_MS = 1000
 const PAUSE_MS_MAX = 16_000
 
-/**
- * All reads wait once so many different ones were refused because of the account, with nothing
- * accepted since.
- */
+/** So many different reads that the account was refused make all reads wait. */
 const REFUSED_MAX = 3
 
 interface RefusedRead {

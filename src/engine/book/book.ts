@@ -84,7 +84,7 @@ export interface Book {
   readonly unsettled: ReadonlyMap<InstrumentSymbol, UnsettledAllocation>
   /** Keyed by symbol and number: the moves since that state. */
   readonly unsettledMoves: ReadonlyMap<string, Move>
-  /** What fills and adopted positions add up to. */
+  /** The sum of fills and adopted positions. */
   readonly account: ReadonlyMap<InstrumentSymbol, Holding>
   /** The price that was paid. */
   readonly entries: ReadonlyMap<InstrumentSymbol, AccountEntry>

@@ -166,9 +166,7 @@ function countFound(core: Core): Record<string, unknown> {
   }
 }
 
-/**
- * Fills come first, since no position is proved without them; then positions in the order of need.
- */
+/** Fills come first, since no position is proved without them. */
 function askForAccount(core: Core): void {
   noteStart(core.run, { askedAt: core.now })
   askForFills(core)

@@ -172,7 +172,6 @@ function wishOf({ terms: { strategyId, symbol } }: Order): string {
   return pairOf(strategyId, symbol)
 }
 
-/** Nothing is placed while unknown names are looked up. */
 export function noteListedNames(core: Core, names: readonly string[]): void {
   forgetListed(core, names)
   const { orders } = core.book

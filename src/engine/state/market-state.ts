@@ -162,7 +162,6 @@ export function clockUnsynchronised({ clock, now }: Core): string | undefined {
     : `the exchange's clock was measured ${ageMs} ms ago`
 }
 
-/** Public answers alone are enough for readings, and for no order. */
 export function noteClockMeasured(core: Core, offsetMs: number): void {
   own(core.clock).offsetMs = offsetMs
 }
@@ -190,7 +189,6 @@ export function noteBatchClockAccepted({ clock }: Core): void {
   if (clock.refusals > 0) own(clock).refusals = 0
 }
 
-/** No order leaves before the next measurement without contradiction. */
 export function noteClockUnsynchronised(core: Core, reason: string): void {
   const clock = own(core.clock)
   // No order leaves before the first measurement anyway.
