@@ -359,7 +359,7 @@ export function indexOrder(book: WritableBook, order: Order): void {
   }
 }
 
-/** An order that opens again and ends later has the newer time itself. */
+/** The order may have opened again since: then its own `endedAt` counts. */
 export interface EndedOrder {
   readonly clientOid: ClientOid
   /** Our clock. */

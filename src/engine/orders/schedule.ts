@@ -250,8 +250,8 @@ function askForCancelWhenDue(core: Core, instrument: InstrumentState): void {
 }
 
 /**
- * The market was beyond the price for so long that the order must have been filled, and no fill
- * came. The exchange may have dropped it silently, which only a resolution can prove.
+ * The order must have been filled by now, and no fill came. The exchange may have dropped it
+ * silently, which only a resolution can prove.
  */
 function isCrossedTooLong(core: Core, instrument: InstrumentState): boolean {
   const { symbol, crossedSince } = instrument

@@ -140,8 +140,7 @@ export interface MarketReadings {
 }
 
 /**
- * At most one creating request of an instrument is on the wire, and nothing is placed between a
- * cancel-all and the readings that prove what happened.
+ * ARCHITECTURE.md says what each phase is for (The core).
  *
  *     idle ──batch granted──► placing ──answered──► idle
  *      │                        (an unknown order) ──► resolving

@@ -144,9 +144,8 @@ export function exchangeNow(core: Core): number {
 }
 
 /**
- * Why no order may leave: signatures, acceptance deadlines and idempotency windows need the
- * exchange's clock. Cancel-alls and readings go on: late ones do no harm, and readings measure the
- * clock again.
+ * Why no order may leave (docs/mechanisms.md, Clocks). Cancel-alls and readings go on: late ones do
+ * no harm, and readings measure the clock again.
  */
 export function clockUnsynchronised({ clock, now }: Core): string | undefined {
   if (clock.unsynchronised !== undefined) return clock.unsynchronised
