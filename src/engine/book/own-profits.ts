@@ -17,7 +17,6 @@ import {
   type Book,
   createBook,
   holdingOf,
-  pairKey,
   splitPair,
   type WritableBook,
 } from './book.ts'
@@ -173,11 +172,4 @@ export class OwnProfits {
 
 function difference(now = '0', then = '0'): Decimal {
   return now === then ? ZERO : decimal(now).minus(decimal(then))
-}
-
-export function pairOfFill({
-  strategyId,
-  symbol,
-}: Pick<BookedFill, 'strategyId' | 'symbol'>): string {
-  return pairKey(strategyId, symbol)
 }
