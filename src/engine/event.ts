@@ -48,7 +48,6 @@ export type EngineEvent =
       readonly kind: 'decisionFailed'
       readonly strategyId: StrategyId
       readonly reason: string
-      /** The strategy will not be asked for a while. */
       readonly isPaused?: boolean
     }
   | { readonly kind: 'granted'; readonly endpoint: GrantedEndpoint }
@@ -107,7 +106,6 @@ export interface FetchedCandles {
 /** A second command with this key does nothing. */
 interface HandKey {
   readonly key: string
-  /** The journal knows the key. */
   readonly isKeyUsed?: true
 }
 

@@ -113,12 +113,7 @@ export interface EngineSettings {
   /** One call may cancel every order of the product type. */
   readonly isExclusive: boolean
   readonly execution: ExecutionSettings
-  /**
-   * A fill that is not ours (a liquidation, a delivery, a person's trade) halts its instrument, or
-   * is adopted.
-   */
   readonly foreignFills: 'halt' | 'adopt'
-  /** Orders that rest at a start are cancelled or adopted. */
   readonly onRestart: 'cancel' | 'adopt'
   /** The last run may have cancelled without a record, and its last cancel-all may still arrive. */
   readonly hasRetreated?: boolean
@@ -127,7 +122,7 @@ export interface EngineSettings {
 export interface LiquidationSettings {
   /** Absent: distances are only shown. */
   readonly steps?: LiquidationSteps
-  /** Keyed by symbol. Without rules we have no count of our own, and steps only warn. */
+  /** Without rules we have no count of our own, and steps only warn. */
   readonly rules: ReadonlyMap<string, MaintenanceRules>
 }
 

@@ -485,14 +485,13 @@ function objectToLeverage(worst: number, context: RiskContext): Objection | unde
   return { code: 'LEVERAGE_LIMIT', detail }
 }
 
+/** No decision is useful for longer, and a key is remembered for longer. */
+const TTL_MS_MAX = 7 * 86_400_000
+
 /**
  * Beyond these limits arithmetic is not exact, and no request can be written. So such numbers are
  * denied where an intent enters the core, and by the first risk check.
  */
-
-/** No decision is useful for longer, and a key is remembered for longer. */
-const TTL_MS_MAX = 7 * 86_400_000
-
 export function objectToNumbers(instrument: Instrument, intent: Intent): Objection | undefined {
   switch (intent.kind) {
     case 'place':

@@ -61,7 +61,7 @@ export interface Book {
   /** Exchange clock: earlier fills are known, except those that become visible late. */
   readonly fillsThroughAt: number
   readonly orders: ReadonlyMap<ClientOid, Order>
-  /** Orders that have not ended, by symbol. */
+  /** Orders that have not ended. */
   readonly open: ReadonlyMap<InstrumentSymbol, ReadonlyMap<ClientOid, Order>>
   readonly byOrderId: ReadonlyMap<OrderId, ClientOid>
   /** Sorted by the time of their end. */
@@ -290,7 +290,7 @@ export function namelessOrders(book: Book, symbol: string): readonly Order[] {
   )
 }
 
-/** Some fills wait for an answer that names their orderId (`resolution/evidence.ts`). */
+/** Some fills wait for an answer that names their orderId. */
 export function hasUnownedFills(book: Book, symbol: string): boolean {
   return unownedOf(book, symbol).length > 0
 }

@@ -42,7 +42,7 @@ type KillPhase = KillProgress['phase']
 /** So many readings in a row see the same; the first is late enough for the slowest fill (A2). */
 const ROUNDS = 2
 /**
- * Counted from the acceptance deadline: cancel-alls of every instrument, one a second, and
+ * Time after the acceptance deadline for cancel-alls of every instrument, one a second, and
  * readings.
  */
 const PATIENCE_MS = 60_000

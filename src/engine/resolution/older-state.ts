@@ -90,7 +90,7 @@ function hadToRest({ terms }: Order): boolean {
   return terms.ticks !== undefined && terms.force === 'gtc'
 }
 
-/** @param names they rested until a cancel-all listed them */
+/** @param names of orders that rested until a cancel-all listed them */
 function forgetListed(core: Core, names: readonly string[]): void {
   for (const name of names as readonly ClientOid[]) {
     if (!core.names.suspected.has(name)) continue

@@ -31,7 +31,6 @@ export interface ChangeState {
 }
 
 export interface Look {
-  /** Something has changed since the last look. */
   readonly isChanged: boolean
   /** The moment of the last look; undefined: the instrument was settled then. */
   readonly lookedAt: number | undefined

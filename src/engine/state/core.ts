@@ -109,7 +109,7 @@ export interface UnlistedState {
 export interface NameSearch {
   readonly names: ReadonlySet<string>
   readonly since: number
-  /** Names were derived up to so many ordinals beyond the next one. */
+  /** So many ordinals beyond the next one were tried. */
   readonly offset: number
 }
 
@@ -238,7 +238,7 @@ export interface PositionCheck {
   /** When the newest reading was asked for. It stands still while a difference is unexplained. */
   readonly readAt: number
   readonly mismatch: Mismatch | undefined
-  /** The last believed difference of this run, and what strategies lost by it. */
+  /** The last one of this run. */
   readonly writtenOff: WriteOff | undefined
   /** When a record of this run last changed the holding. */
   readonly movedAt: number
@@ -412,7 +412,6 @@ export interface DecisionState {
    * decided on this snapshot or a later one.
    */
   readonly quoteHolds: ReadonlyMap<string, ReadonlyMap<InstrumentSymbol, number>>
-  /** Failed decisions in a row. */
   readonly failuresInRow: ReadonlyMap<StrategyId, number>
   /** A strategy's wishes are placed once it has decided on this snapshot or a later one. */
   readonly wishesFrom: number
@@ -448,7 +447,6 @@ export interface RememberedState {
 export interface OrderRefusal {
   readonly strategyId: StrategyId
   readonly symbol: string
-  /** The orders' effect on the position; a flatten is a kind of its own. */
   readonly kind: 'opens' | 'reduces' | 'flatten'
   readonly cause: CauseName
   /** The exchange's last answer. */

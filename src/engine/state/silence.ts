@@ -17,7 +17,10 @@ import { kindOf, type RefusableOrder } from './refusals.ts'
 
 /** A shorter silence, or a single call, may be one bad connection. */
 const OUTAGE_MS = 10_000
-/** Orders and cancel-alls are sent for a reason. After so long without one, a failure is forgotten. */
+/**
+ * Orders and cancel-alls are not sent on a schedule, so a failure is forgotten after so long
+ * without one.
+ */
 const FORGOTTEN_MS = 120_000
 
 /** An attempt without an answer costs a cancel-all and readings, so each waits twice as long. */

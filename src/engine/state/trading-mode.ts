@@ -130,7 +130,7 @@ export function allRestrictions(core: Core): readonly Restriction[] {
   return [...core.book.restrictions.values(), ...volatileRestrictions(core)]
 }
 
-/** These hold as long as their cause. */
+/** Restrictions that hold as long as their cause. */
 function volatileRestrictions(core: Core): readonly Restriction[] {
   const { clock, run, readings, disputes } = core
   const held: Restriction[] = []
@@ -199,7 +199,7 @@ export function isFlattening(core: Core, symbol: string, strategyId: StrategyId 
   )
 }
 
-/** Such closing orders leave under `halted` too; exits of the strategy do not. */
+/** Closing orders of the daemon leave under `halted` too; exits of the strategy do not. */
 export function isClosedByDaemon(
   core: Core,
   symbol: string,

@@ -63,14 +63,14 @@ export function forgetFunding({ funding }: Core, symbol: string): void {
   own(funding).delete(symbol)
 }
 
-/** Paid by positions that ended before a reading showed it, margin coin. */
+/** Payments of positions that ended before a reading showed them, margin coin. */
 export function unseenFundingOf({ book }: Core): number {
   let sum = 0
   for (const { amount } of book.unseenFunding.values()) sum -= Number(amount)
   return sum
 }
 
-/** With payments that the next reading of a position will show. */
+/** Payments that the next reading of a position will show are included. */
 export function unreadFundingOf(core: Core): number {
   let sum = unseenFundingOf(core)
   const now = exchangeNow(core)
