@@ -109,7 +109,7 @@ interface HandKey {
   readonly isKeyUsed?: true
 }
 
-interface CommandSource {
+export interface CommandSource {
   readonly reason: string
   readonly by: string
 }
@@ -169,7 +169,7 @@ export type EngineCommand =
     } & CommandSource)
   /**
    * Ends every restriction of the scope, except a kill. `newPeak`: all steps of its drawdown count
-   * from now; `unclaimed`: lots that no strategy holds may stay so.
+   * from now; `unclaimed`: lots that no strategy holds may stay so, although one would order them again.
    */
   | ({
       readonly kind: 'release'

@@ -18,12 +18,11 @@ import {
   beginKilling,
   endKilling,
   enterPhase,
-  type KillCommand,
   type KillProgress,
   type StopProgress,
 } from '../state/run-state.ts'
 import { isKilling, restrict } from '../state/trading-mode.ts'
-import type { StopPolicy } from '../event.ts'
+import type { CommandSource, StopPolicy } from '../event.ts'
 import { describeOwned } from './flatten.ts'
 import { hasOrdersToEnd, isBusy, mayHaveLeftovers, startStop, unprovedByStop } from './stop.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
@@ -49,7 +48,7 @@ const PATIENCE_MS = 60_000
 const SAID_AGAIN_MS_MAX = 16 * PATIENCE_MS
 
 /** A second kill only drops a release that waits for the proof. */
-export function startKill(core: Core, { reason, by }: KillCommand): void {
+export function startKill(core: Core, { reason, by }: CommandSource): void {
   if (core.run.phase === 'stopped') return
   if (killOf(core.book) !== undefined) return dropRelease(core)
   restrict(core, { scope: ACCOUNT, mode: 'killed', code: 'kill', reason, by })
@@ -89,7 +88,7 @@ export function beginKill(core: Core): void {
 }
 
 /** The release waits for the proof. */
-export function releaseKill(core: Core, { reason, by }: KillCommand): void {
+export function releaseKill(core: Core, { reason, by }: CommandSource): void {
   const { kill } = core.run
   if (!kill) return announce(core, 'warn', 'kill.notThrown', { reason, by })
   if (!isKilling(core) || kill.phase !== 'clean') {

@@ -1,7 +1,7 @@
 import type { ModeReason, Scope } from '../../domain/trading-mode.ts'
 import { own } from '../../lib/own.ts'
 import type { InstrumentSymbol } from '../book/book.ts'
-import type { StopPolicy } from '../event.ts'
+import type { CommandSource, StopPolicy } from '../event.ts'
 
 /**
  * The phase says whether strategies are asked; the trading mode says what may leave. `starting`
@@ -115,12 +115,7 @@ export interface KillProgress {
   /** With `flatten` the stop ends clean only if nothing is held. */
   readonly stopPolicy: 'leave' | 'flatten'
   /** A release that was asked for before all was proved. */
-  readonly release: KillCommand | undefined
-}
-
-export interface KillCommand {
-  readonly reason: string
-  readonly by: string
+  readonly release: CommandSource | undefined
 }
 
 export function noteStarted(run: RunState, now: number): void {

@@ -30,6 +30,7 @@ import {
 import { noteChanged } from './changes.ts'
 import { ordersOf } from './totals.ts'
 import { clockUnsynchronised } from './market-state.ts'
+import type { EngineCommand } from '../event.ts'
 import { announce, type Core, instrumentOf, record } from './core.ts'
 import { holdAllWishes } from './decision-state.ts'
 import { entryPauseOn, exitDueOn } from './exits.ts'
@@ -102,15 +103,7 @@ export function endHalt(core: Core, scope: Scope, code: ModeReason, reason: stri
   holdAllWishes(core)
 }
 
-export interface ReleaseCommand {
-  readonly scope: Scope
-  readonly reason: string
-  readonly by: string
-  /** All steps of the scope's drawdown count from now. */
-  readonly newPeak?: boolean | undefined
-  /** Lots that no strategy holds may stay so, although one would order them again. */
-  readonly unclaimed?: boolean | undefined
-}
+export type ReleaseCommand = Omit<Extract<EngineCommand, { kind: 'release' }>, 'kind'>
 
 export type ScopeRelease = Pick<ReleasedRecord, 'scope' | 'reason' | 'by' | 'peak'>
 
