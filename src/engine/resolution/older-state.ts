@@ -3,6 +3,7 @@ import type { ClientOid } from '../../domain/ids.ts'
 import { isTerminal, type Order } from '../../domain/order.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { deriveClientOid } from '../../execution/batch.ts'
+import { Failure } from '../../lib/failure.ts'
 import { own } from '../../lib/own.ts'
 import { pairOf, splitPair } from '../book/book.ts'
 import { noteChanged } from '../state/changes.ts'
@@ -270,4 +271,17 @@ function refuse(core: Core, proof: string): void {
   names.suspected.clear()
   halt(core, ACCOUNT, 'olderState', proof)
   emit(core, { kind: 'stateOlder', proof })
+}
+
+/** @param proof of orders at the exchange that this state never sent */
+export function stateOlder(proof: string): Failure {
+  return new Failure({
+    code: 'STATE_OLDER_THAN_EXCHANGE',
+    sentence:
+      'this state is older than the exchange: it is a copy of before, and the account has traded on since',
+    facts: { proof },
+    hint:
+      'put the newest state back; where it is lost, `intentd repair --from-exchange` takes over the positions of the ' +
+      'exchange, and nothing else',
+  })
 }
