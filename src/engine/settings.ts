@@ -5,7 +5,7 @@ import type { CandleRow } from '../domain/candles.ts'
 import type { ExitRules } from '../domain/exits.ts'
 import type { FeedId } from '../domain/feed.ts'
 import type { SignalTerms } from '../domain/signal.ts'
-import type { StrategyId } from '../domain/ids.ts'
+import type { StrategyId, InstrumentSymbol, SymbolAndInterval } from '../domain/ids.ts'
 import type {
   Instrument,
   InstrumentFrame,
@@ -65,8 +65,8 @@ export interface ShowSettings {
   readonly candles?: ReadonlyMap<number, number>
   /** Absent: at each snapshot. */
   readonly decides?: readonly DecideOn[]
-  /** From files, keyed by symbol and interval (`candleKey`), the oldest first. */
-  readonly history?: ReadonlyMap<string, readonly CandleRow[]>
+  /** From files, the oldest first. */
+  readonly history?: ReadonlyMap<SymbolAndInterval, readonly CandleRow[]>
 }
 
 /** @returns undefined where the recording has no such candle */
@@ -123,7 +123,7 @@ export interface LiquidationSettings {
   /** Absent: distances are only shown. */
   readonly steps?: LiquidationSteps
   /** Without rules we have no count of our own, and steps only warn. */
-  readonly rules: ReadonlyMap<string, MaintenanceRules>
+  readonly rules: ReadonlyMap<InstrumentSymbol, MaintenanceRules>
 }
 
 export interface LossSettings {

@@ -6,7 +6,16 @@ import type { ExitState } from '../../domain/exits.ts'
 import type { FeedId, FeedReading } from '../../domain/feed.ts'
 import { type Money, addFill, NO_MONEY } from '../../domain/fill-money.ts'
 import { type Fill, fillKey } from '../../domain/fill.ts'
-import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
+import type {
+  ClientOid,
+  OrderId,
+  StrategyId,
+  InstrumentSymbol,
+  SymbolAndInterval,
+  SymbolAndSide,
+  StrategyAndSymbol,
+  StrategyAndKey,
+} from '../../domain/ids.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
 import type { OrderIntent, QuoteLevel, Tag } from '../../domain/intent.ts'
 import type { Watermark } from '../../domain/loss-limits.ts'
@@ -29,12 +38,6 @@ import { type Own, own } from '../../lib/own.ts'
 import { SegmentedMap } from '../../lib/segmented-map.ts'
 import type { EngineSettings } from '../settings.ts'
 import { TrackedMap, TrackedSegmentedMap, TrackedSet } from '../../lib/tracked-collections.ts'
-
-/** The keys of maps in the book and the core. Those of two parts are joined by {@link pairKey}. */
-export type InstrumentSymbol = string
-export type StrategyAndSymbol = string
-export type StrategyAndKey = string
-type SymbolAndSide = string
 
 /** Kept while the book holds the order; afterwards only the journal knows the key. */
 interface KeyEntry {
@@ -118,8 +121,8 @@ export interface Book {
   readonly ownTrades: ReadonlyMap<StrategyAndSymbol, OwnTrades>
   /** The exits that our orders gave to the exchange. */
   readonly exits: ReadonlyMap<SymbolAndSide, KeptExits>
-  /** Keyed by symbol and interval (`candleKey`); a series is changed in place. */
-  readonly candles: ReadonlyMap<string, CandleSeries>
+  /** A series is changed in place. */
+  readonly candles: ReadonlyMap<SymbolAndInterval, CandleSeries>
   /** Only scopes whose losses are limited. */
   readonly watermarks: ReadonlyMap<Scope, Watermark>
   readonly exitStates: ReadonlyMap<StrategyAndSymbol, ExitState>

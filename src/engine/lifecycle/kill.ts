@@ -1,3 +1,4 @@
+import type { InstrumentSymbol } from '../../domain/ids.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { own } from '../../lib/own.ts'
 import { unreachable } from '../../lib/unreachable.ts'
@@ -318,8 +319,8 @@ export interface RunEnding {
    * proof of a kill.
    */
   readonly phase: KillProgress['phase'] | StopProgress['phase'] | 'closing' | 'killing'
-  /** Keyed by symbol: why it cannot be proved yet; an empty text where it only takes time. */
-  readonly unproved: ReadonlyMap<string, string>
+  /** Why each cannot be proved yet; an empty text where it only takes time. */
+  readonly unproved: ReadonlyMap<InstrumentSymbol, string>
 }
 
 export function listEndings(core: Core): readonly RunEnding[] {

@@ -1,8 +1,8 @@
 import type { ExpireRecord, JournalRecord } from '../../domain/record.ts'
 import { own } from '../../lib/own.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import { type Book, type InstrumentSymbol, pairKey } from '../book/book.ts'
-import type { ClientOid, StrategyId } from '../../domain/ids.ts'
+import { type Book, pairKey } from '../book/book.ts'
+import type { ClientOid, StrategyId, InstrumentSymbol } from '../../domain/ids.ts'
 import {
   type KeptTotals,
   type TotalsOwner,

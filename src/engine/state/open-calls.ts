@@ -1,7 +1,6 @@
 import { type Answer, clockAheadAfter, hearOfClock } from '../../domain/answer.ts'
-import type { StrategyId } from '../../domain/ids.ts'
+import type { StrategyId, StrategyAndKey } from '../../domain/ids.ts'
 import { own } from '../../lib/own.ts'
-import type { StrategyAndKey } from '../book/book.ts'
 import type { GrantPriority } from '../effect.ts'
 import type { GrantedEndpoint } from '../event.ts'
 import { type Core, emit, type OpenBatch, type OpenCancel } from './core.ts'

@@ -67,7 +67,7 @@ export function tradesNeededSince(core: Core): number {
   return Math.max(0, Math.min(fillsSince(core), notAhead) - TRADES_MARGIN_MS)
 }
 
-/** The longer time since fills or position were last asked for. @param now Unix ms, our clock */
+/** The longer time since fills or position were last asked for. */
 export function accountAgeMs(
   { readings, instruments, now: steppedAt }: Core,
   symbol: string,
@@ -86,12 +86,11 @@ function ageMs(readAt: number, now: number): number {
 export interface StaleReading {
   /** `fills` or `position BTCUSDT`. */
   readonly what: string
-  /** When the last one was asked for; Unix ms, our clock, 0: never. */
+  /** When the last one was asked for; 0: never. */
   readonly readAt: number
   readonly reason: string
 }
 
-/** @param now Unix ms, our clock */
 export function listStaleReadings(core: Core, now: number): readonly StaleReading[] {
   const { accountAgeMaxMs } = core.settings.limits
   const stale = (what: string, readAt: number, otherwise: string): readonly StaleReading[] =>

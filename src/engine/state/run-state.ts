@@ -1,6 +1,6 @@
+import type { InstrumentSymbol } from '../../domain/ids.ts'
 import type { ModeReason, Scope } from '../../domain/trading-mode.ts'
 import { own } from '../../lib/own.ts'
-import type { InstrumentSymbol } from '../book/book.ts'
 import type { CommandSource, StopPolicy } from '../event.ts'
 
 /**

@@ -19,7 +19,7 @@ import {
   moneyOf,
   ownMoneyOf,
 } from '../book/book.ts'
-import type { StrategyId } from '../../domain/ids.ts'
+import type { StrategyId, InstrumentSymbol } from '../../domain/ids.ts'
 import type { Instrument, PositionMode } from '../../domain/instrument.ts'
 import type { MaintenanceRules } from '../../domain/liquidation.ts'
 import type { AccountEntry } from '../../domain/own-trades.ts'
@@ -66,8 +66,8 @@ type OwnWorst = ReadonlyMap<StrategyId, number>
 
 type ShownMoments = ReadonlyMap<StrategyId, InstrumentMoment>
 
-/** Keyed by symbol, until a record concerns the instrument. Changed by `totals.ts`. */
-export type KeptTotals = ReadonlyMap<string, InstrumentTotals>
+/** Kept until a record concerns the instrument. Changed by `totals.ts`. */
+export type KeptTotals = ReadonlyMap<InstrumentSymbol, InstrumentTotals>
 
 export interface TotalsOwner {
   readonly book: Book
@@ -201,7 +201,7 @@ function isSameBasis(one: NeedsBasis, other: NeedsBasis): boolean {
 
 /** Sums that are made on demand and kept until a record may move money. Changed by `totals.ts`. */
 export interface KeptSettled {
-  readonly bySymbol: ReadonlyMap<string, number>
+  readonly bySymbol: ReadonlyMap<InstrumentSymbol, number>
   readonly symbols: ReadonlySet<string> | undefined
 }
 
@@ -254,8 +254,8 @@ export interface InstrumentLadders {
   readonly counted: readonly Order[]
 }
 
-/** Keyed by symbol; after a record only changed orders are counted. Changed by `totals.ts`. */
-export type KeptLadders = ReadonlyMap<string, InstrumentLadders>
+/** After a record only changed orders are counted. Changed by `totals.ts`. */
+export type KeptLadders = ReadonlyMap<InstrumentSymbol, InstrumentLadders>
 
 interface LadderOwner extends TotalsOwner {
   readonly ladders: KeptLadders
