@@ -25,7 +25,7 @@ const FLUSH_MS = 100
  */
 const CHECKPOINT_CHANGES = 250
 const CHECKPOINT_RECORDS = 10_000
-/** A checkpoint waits this long for a tick that records nothing. */
+/** A checkpoint waits so many ticks for one that records nothing. */
 const TICKS_WAITED_MAX = 5
 
 /** This is seconds of the busiest trading. A journal further behind ends the run. */

@@ -39,7 +39,9 @@ import { expirePlaces } from '../strategies/take-decision.ts'
  */
 type KillPhase = KillProgress['phase']
 
-/** So many readings in a row see the same; the first is late enough for the slowest fill (A2). */
+/**
+ * So many readings in a row must see the same; the first is late enough for the slowest fill (A2).
+ */
 const ROUNDS = 2
 /**
  * Time after the acceptance deadline for cancel-alls of every instrument, one a second, and

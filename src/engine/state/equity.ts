@@ -142,11 +142,11 @@ export function equityAtWorst(core: Core): number | undefined {
 
 /** Bounds on which both witnesses agree. NaN: not known. */
 export interface BelievedEquity {
-  /** A budget is exceeded only if it is exceeded by this. */
+  /** A budget that is exceeded even at this equity is exceeded. */
   readonly most: number
   /** As `most`, by two readings of each instrument. */
   readonly confirmed: number
-  /** A budget is kept again only if it is kept by this. */
+  /** A budget that is kept even at this equity is kept again. */
   readonly least: number
 }
 

@@ -280,7 +280,7 @@ export function dropKeptExits({ keptExits }: Core, symbol: string): void {
   if (keptExits) own(keptExits).delete(symbol)
 }
 
-/** The empty name of its pair is that of no strategy. */
+/** The pair begins with an empty name, since no strategy makes the call. */
 export function openStopMove(core: Core, symbol: string, move: Omit<StopMove, 'callId'>): number {
   const callId = openAccountCall(core, pairKey('', symbol))
   noteKeptExits(core, symbol, { move: { ...move, callId } })

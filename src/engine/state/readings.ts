@@ -15,7 +15,7 @@ import { findFilledExit } from '../book/apply-fill.ts'
 
 /** Readings of fills begin so long before the newest known fill, beside the visibility. */
 const KNOWN_MARGIN_MS = 2000
-/** Readings begin so long before the last one, as the exchange's clock is known no better. */
+/** The exchange's clock is known no better, so readings begin so long before the last one. */
 const READ_MARGIN_MS = 60_000
 /** If the clocks are further apart, ours does not limit which trades are forgotten. */
 const CLOCKS_APART_MS_MAX = 7 * 86_400_000

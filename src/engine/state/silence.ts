@@ -124,7 +124,7 @@ export function followOutage(core: Core, event: EngineEvent): void {
   if (!isAnySilent(silence) && silence.outage.unproved.size === 0) endOutage(core, silence.outage)
 }
 
-/** After one lost batch another may not be wanted, so none is awaited. */
+/** One lost batch alone is no silence: perhaps no other is wanted, whose answer could end it. */
 function isAnySilent({ calls }: SilenceState): boolean {
   return [...calls].some(([kind, { times }]) => !isOfOrders(kind) || times > 1)
 }

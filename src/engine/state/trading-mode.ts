@@ -265,7 +265,7 @@ export function reductionOf(
     : closeOf(owner, symbol, id)
 }
 
-/** One side is closed after the other, but for less than the smallest order. */
+/** The sides are closed one after the other. A rest below the smallest order stays. */
 function closeOf(
   { book, settings }: Omit<ReductionsOwner, 'reductions'>,
   symbol: string,

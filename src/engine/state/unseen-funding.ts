@@ -17,7 +17,7 @@ import { ownPriceOf } from './own-figure.ts'
 
 /** Rates are noted from so long before a payment, which gives two answers at the usual pace. */
 const NOTED_MS = 120_000
-/** A counter that has not moved so long after the instant shows that nothing was paid then. */
+/** If the counter has not moved so long after the instant, nothing was paid then. */
 const SETTLED_MS = 60_000
 
 /** Called for a reading that agrees with the book. `at`: exchange clock. */
