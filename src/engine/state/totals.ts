@@ -41,8 +41,6 @@ export interface InstrumentTotals {
   readonly sellTicks: number
   /** An order that cannot rest was accepted and has not ended. */
   readonly hasTaker: boolean
-  /** Parts that were brought up to date since the instrument changed. */
-  readonly current: CurrentParts
   readonly needs: KeptNeeds
   /** The moment that each strategy was shown last. */
   readonly shown: ShownMoments
@@ -59,8 +57,6 @@ interface NeedsBasis {
 interface KeptNeeds {
   readonly last: { readonly from: NeedsBasis; readonly needs: RiskNeeds } | undefined
 }
-
-type CurrentParts = ReadonlySet<'ladders'>
 
 type OwnWorst = ReadonlyMap<StrategyId, number>
 
@@ -170,7 +166,6 @@ export function countTotals(book: Book, symbol: string): InstrumentTotals {
     buyTicks,
     sellTicks,
     hasTaker,
-    current: new Set(),
     needs: { last: undefined },
     shown: new Map(),
   }
@@ -267,16 +262,16 @@ export function forgetLadders(ladders: KeptLadders, symbol: string): void {
 
 export function laddersOf(owner: LadderOwner, instrument: Instrument): InstrumentLadders {
   const { symbol } = instrument
-  const { current, open } = totalsOf(owner, symbol)
+  const { open } = totalsOf(owner, symbol)
   const known = owner.ladders.get(symbol)
-  if (known && current.has('ladders')) return known
+  // A record that concerns the instrument makes a new list of open orders.
+  if (known?.counted === open) return known
   const { positionMode } = owner.book
   const isUsable = known?.instrument === instrument && known.positionMode === positionMode
   const ladders = isUsable ? known : createLadders(instrument, positionMode)
   countChanged(ladders, open)
   const counted = { ...ladders, counted: open }
   own(owner.ladders).set(symbol, counted)
-  own(current).add('ladders')
   return counted
 }
 
