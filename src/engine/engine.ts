@@ -140,7 +140,7 @@ export interface Engine {
   instrument(symbol: string): InstrumentState | undefined
   /** Why the batch must not leave, asked before its first byte. */
   objectTo(batch: Pick<OutgoingBatch, 'symbol' | 'clientOids'>, now: number): string | undefined
-  /** The same question for a call on the account. */
+  /** The same question for a call on the account: trading may have been restricted since. */
   isCallHeldBack(callId: number): boolean
   /** Why the strategy cannot take over what no strategy holds. */
   objectToAdoption(command: AdoptCommand): string | undefined

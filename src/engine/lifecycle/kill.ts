@@ -101,7 +101,6 @@ export function releaseKill(core: Core, { reason, by }: CommandSource): void {
   record(core, { kind: 'released', at: core.now, scope: ACCOUNT, code: 'kill', reason, by }, true)
   announce(core, 'warn', 'kill.released', { reason, by })
   endKilling(core.run)
-  // Earlier wishes are placed only after their strategy has decided again.
   holdAllWishes(core)
   emit(core, { kind: 'killState', state: 'released' })
   if (kill.stopAskedAt !== undefined) startStop(core, kill.stopPolicy, kill.stopAskedAt)

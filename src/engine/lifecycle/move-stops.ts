@@ -204,7 +204,6 @@ function sendMove(
   emit(core, { kind: 'sendCall', call })
 }
 
-/** Trading may have been restricted since; this is asked right before the first byte. */
 export function isMoveHeldBack(core: Core, callId: number): boolean {
   const symbol = symbolOfMove(core, callId)
   const move = symbol === undefined ? undefined : keptWatchOf(core, symbol).move

@@ -43,7 +43,7 @@ interface ApprovedSoFar {
 
 const NOTHING: ApprovedOrders = { items: [], denials: [], reduces: false }
 
-/** Closing orders come first. Levels of a restricted ladder are reduced to what is held. */
+/** Closing orders come first. */
 export function approveOrders(
   core: Core,
   symbol: string,

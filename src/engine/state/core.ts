@@ -154,8 +154,8 @@ export interface MarketReadings {
  *      │                        (an unknown order) ──► resolving
  *      └──unwanted, unknown or missing orders, a command──► resolving ──proved──► idle
  *
- * A cancel-all of the whole product resolves every instrument. One that is `placing` is resolved
- * when its batch is answered: which of its orders the cancel-all met is not known.
+ * A cancel-all of the whole product resolves every instrument, one that is `placing` once its batch
+ * is answered.
  */
 export type InstrumentPhase = 'idle' | 'placing' | 'resolving'
 

@@ -130,7 +130,6 @@ export function noteStart(run: RunState, change: Partial<StartProgress>): void {
   Object.assign(own(run.start), change)
 }
 
-/** Strategies must decide on that snapshot or a later one before anything is placed there. */
 export function holdWishesOn(run: RunState, symbol: string, snapshot: number): void {
   const start = own(run.start)
   start.wishesFrom.set(symbol, snapshot)

@@ -172,7 +172,7 @@ function byDaemon(code: ModeReason, reason: string, at: number): Restriction {
   return { scope: ACCOUNT, mode: MODE_REASONS[code].mode, code, reason, by: DAEMON, at }
 }
 
-/** Strategies are asked, and their wishes planned: neither a stop nor a kill goes on. */
+/** Neither a stop nor a kill goes on, so strategies are asked and their wishes planned. */
 export function isTrading({ run, book }: Core): boolean {
   return run.phase === 'running' && run.flatBeforeStop === undefined && killOf(book) === undefined
 }
