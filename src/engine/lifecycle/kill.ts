@@ -158,13 +158,13 @@ function nextPhase(core: Core, kill: KillProgress): KillPhase {
     case 'waiting':
       return isPastAcceptance(core) ? 'confirming' : 'waiting'
     case 'confirming':
-      if (isKnownAgain(core, kill)) return 'clearing'
+      if (isListedAgain(core, kill)) return 'clearing'
       if (isUnsettled(core)) return 'confirming'
       return core.calls.cancelsThatFound > kill.foundBefore || hasOrdersLeft(core)
         ? 'clearing'
         : 'proving'
     case 'proving':
-      return isUnsettled(core) || hasOrdersLeft(core) || isKnownAgain(core, kill)
+      return isUnsettled(core) || hasOrdersLeft(core) || isListedAgain(core, kill)
         ? 'clearing'
         : prove(core, kill)
     case 'clean':
@@ -179,17 +179,17 @@ function nextPhase(core: Core, kill: KillProgress): KillPhase {
  * second cancel-all, and the readings that end its resolution would count as the proof.
  */
 function isUnsettled(core: Core): boolean {
-  return isBusy(core) || knownInstruments(core).some(({ phase }) => phase !== 'idle')
+  return isBusy(core) || listedInstruments(core).some(({ phase }) => phase !== 'idle')
 }
 
-function knownInstruments(core: Core): readonly InstrumentState[] {
+function listedInstruments(core: Core): readonly InstrumentState[] {
   return [...core.instruments.values()].filter(
     (one) => refusalOfInstrument(core, one) === undefined,
   )
 }
 
 function hasOrdersLeft(core: Core): boolean {
-  return knownInstruments(core).some(({ symbol }) => hasOrdersToEnd(core, symbol))
+  return listedInstruments(core).some(({ symbol }) => hasOrdersToEnd(core, symbol))
 }
 
 /** The values are the words of the exchange. */
@@ -203,21 +203,23 @@ function removedInstruments(core: Core): ReadonlyMap<string, string> {
   return new Map(removed)
 }
 
-function isKnownAgain(core: Core, { leftOut }: KillProgress): boolean {
-  return leftOut.length > 0 && knownInstruments(core).some(({ symbol }) => leftOut.includes(symbol))
+function isListedAgain(core: Core, { leftOut }: KillProgress): boolean {
+  return (
+    leftOut.length > 0 && listedInstruments(core).some(({ symbol }) => leftOut.includes(symbol))
+  )
 }
 
 /**
- * Instruments that were not known when the others got their second cancel-all, or when the proof
- * began. An idle one still gets its own.
+ * Instruments that the exchange did not list when the others got their second cancel-all, or when
+ * the proof began. An idle one still gets its own.
  */
 function listLeftOut(core: Core, { leftOut }: KillProgress, phase: KillPhase): readonly string[] {
   if (phase !== 'confirming' && phase !== 'proving' && phase !== 'clean') return []
-  const known = new Set(knownInstruments(core))
-  const unknown = [...core.instruments.values()].filter(
-    (one) => !known.has(one) && (phase !== 'confirming' || one.phase !== 'idle'),
+  const listed = new Set(listedInstruments(core))
+  const removed = [...core.instruments.values()].filter(
+    (one) => !listed.has(one) && (phase !== 'confirming' || one.phase !== 'idle'),
   )
-  return [...new Set([...leftOut, ...unknown.map(({ symbol }) => symbol)])]
+  return [...new Set([...leftOut, ...removed.map(({ symbol }) => symbol)])]
 }
 
 function unprovedByKill(core: Core): readonly InstrumentState[] {
@@ -267,7 +269,7 @@ function isPastAcceptance(core: Core): boolean {
 
 function prove(core: Core, kill: KillProgress): KillPhase {
   if (kill.rounds >= ROUNDS) return removedInstruments(core).size > 0 ? 'proving' : 'clean'
-  const isRead = knownInstruments(core).every(({ position }) => position.agreedAt >= kill.roundAt)
+  const isRead = listedInstruments(core).every(({ position }) => position.agreedAt >= kill.roundAt)
   if (!isRead || core.readings.fillsReadAt < kill.roundAt) return 'proving'
   const seen = JSON.stringify([core.book.fillsThroughAt, [...core.book.account]])
   const state = own(kill)
