@@ -541,7 +541,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'kill-proved-while-resolving',
     what: 'a kill goes on to its proof while an instrument waits for readings that cannot be read',
-    find: "  return isBusy(core) || knownInstruments(core).some(({ phase }) => phase !== 'idle')\n",
+    find: "  return isBusy(core) || listedInstruments(core).some(({ phase }) => phase !== 'idle')\n",
     replace: '  return isBusy(core)\n',
   },
   {

@@ -14,7 +14,7 @@ import { startResolution } from './resolution.ts'
 
 /**
  * A state put back from a copy does not know the lost run's orders, and gives their names to
- * others. docs/operations.md has the two proofs of it; then the run ends.
+ * others. docs/operations.md says what proves it (An older copy); then the run ends.
  *
  * A request doubled on its way is called a duplicate too, if only the copy is answered. Its orders
  * rest, or were filled, since a moment ago; a lost run's have mostly ended. So a suspected order is
