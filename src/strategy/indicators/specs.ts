@@ -190,9 +190,8 @@ export function stochastic({
 }
 
 /**
- * Highest high and lowest low of `period` candles, and their middle. The candle that just closed is
- * included, so no close is outside; with `shift: 1` it is not, and a close outside is a break. Uses
- * period + shift candles.
+ * Highest high and lowest low of `period` candles, and their middle. With `shift: 1` the candle
+ * that just closed does not count, so its close can be outside. Uses period + shift candles.
  */
 export function donchian({
   interval,
@@ -233,8 +232,8 @@ export function standardDeviation({ interval, period, ...rest }: Period): Indica
 }
 
 /**
- * @param rest refused: a misspelt option would leave a default in place @throws RangeError for an
- * impossible spec; a check of the configuration reports it
+ * @param rest refused, because a misspelt option would leave a default in place @throws RangeError
+ * for an impossible spec
  */
 function spec<Value>(
   made: IndicatorSpec<Value>,
