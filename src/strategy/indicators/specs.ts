@@ -64,8 +64,8 @@ interface WindowedPeriod extends Period {
 }
 
 /*
- * Exponential averages restart so many periods back that the start weighs less than a millionth: (1
- * - 2 / (n + 1)) ** (8 * n) and, for Wilder's, (1 - 1 / n) ** (16 * n) are below 2e-7.
+ * Exponential averages begin so many periods back that the first value weighs less than 2e-7:
+ * `(1 - 2 / (n + 1)) ** (8 * n)`, and Wilder's `(1 - 1 / n) ** (16 * n)`.
  */
 const EMA_PERIODS = 8
 const WILDER_PERIODS = 16
