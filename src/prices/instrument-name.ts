@@ -64,7 +64,7 @@ const QUOTES = new Set(
   'USDT USDC USD EUR GBP BTC ETH BNB JPY KRW BRL AUD FDUSD TUSD BUSD USDE USD1 PERP'.split(' '),
 )
 /**
- * Ordinary words end in these too (AUGUST, COUNTRY), so within a word they count only behind one of
+ * Ordinary words end in these, too (AUGUST, COUNTRY), so within a word they count only after one of
  * {@link COINS}.
  */
 const RARE_QUOTES = new Set(
