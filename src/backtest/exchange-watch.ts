@@ -244,7 +244,6 @@ export class ExchangeWatch {
   }
 }
 
-/** The simulator's words for it: docs/simulator.md. */
 const LIQUIDATION = /^(?:offset|reduce|burst)_close_/
 
 function shareOf(need: number, behind: number): number {

@@ -242,7 +242,6 @@ function pairInWord(named: string): NamedPair | undefined {
     const base = front.slice(0, -quote.length)
     if (base === '' || !front.endsWith(quote) || !/[A-Z]/.test(base)) continue
     if (exchangeNamed(base) !== undefined || WORDS.test(base)) continue
-    // `BTCUSDTPERP` is BTCUSDT.
     const perpetual = quote === 'PERP' ? pairInWord(base) : undefined
     if (perpetual) return perpetual
     const isKnown = COINS.has(base)

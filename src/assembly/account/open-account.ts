@@ -22,7 +22,6 @@ export interface AccountSetup {
   readonly signalSecrets?: ReadonlyMap<string, Secret> | undefined
 }
 
-/** What an account owns until it is closed. */
 export interface OpenAccount {
   readonly setup: AccountSetup
   readonly config: DaemonConfig

@@ -132,7 +132,6 @@ function chooseMarket(settings: SimulatorSettings, override: MarketOverride): Ma
   return { kind: 'seeded', ...madeUp }
 }
 
-/** Lists instruments without a file, unless prices are live. */
 export function listFollowingSeed(
   { simulator, instruments }: Pick<DaemonConfig, 'simulator' | 'instruments'>,
   recorded: readonly string[] | undefined,

@@ -113,7 +113,6 @@ function followImports(moduleFile: string): StrategyCode & { readonly paths: rea
   const files: CodeFile[] = []
   const packages = new Map<string, string>()
   const found = new Set([main])
-  // The loop also visits the files that it adds.
   for (const file of found) {
     const text = readText(file)
     const place =

@@ -200,7 +200,6 @@ export class ObserverQueue {
   }
 }
 
-/** Shorter refusals are not logged. */
 const SAID_AFTER_MS = 3000
 
 export interface ClientExchangeOptions {

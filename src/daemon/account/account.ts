@@ -68,7 +68,6 @@ const OPERATOR_STEP_MS = 250
 export class Account implements MarketListener {
   readonly #options: AccountOptions
   readonly #engine: Engine
-  /** Flushed before anything of the account is shown. */
   readonly #observers: ObserverQueue
   readonly #health: Health
   readonly #statistics = new RunStatistics()

@@ -14,7 +14,6 @@ export interface DiskSpaceOptions {
   readonly directory: string
   readonly freeBytesMin: number
   readonly timers: Timers
-  /** Also called at the start if space is low. */
   readonly onChange: (isLow: boolean, freeBytes: number) => void
   readonly onTrouble: (reason: string) => void
 }

@@ -233,7 +233,6 @@ function addLosses({ losses }: AccountStatusView, add: Add): void {
     add('intentd_loss_limit', max, { scope, limit })
     add('intentd_loss_used', toNumber(used), { scope, limit })
   }
-  // Unlimited losses have an infinite limit.
   for (const limit of ACCOUNT_LIMITS) {
     if (losses.some((one) => one.scope === ACCOUNT && one.limit === limit)) continue
     add('intentd_loss_limit', Number.POSITIVE_INFINITY, { scope: ACCOUNT, limit })

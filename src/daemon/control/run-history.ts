@@ -13,7 +13,6 @@ const CANDLES_MAX = 360
 
 const COLUMNS = 5
 
-/** A ring of float64 rows, 14 kB. */
 class CandleRing {
   readonly #intervalMs: number
   readonly #rows = new Float64Array(CANDLES_MAX * COLUMNS)

@@ -7,7 +7,6 @@ import type { Timers } from '../../lib/timers.ts'
 const PAUSE_MS = 1000
 /** Commits of signals, some milliseconds each, may take so long between two readings of prices. */
 const COMMITS_MS = 20
-/** The pause if no prices come. */
 const NO_PRICES_MS = 1000
 /** Senders of chart alerts give up after three seconds. */
 const PATIENCE_MS = 2500
@@ -15,7 +14,6 @@ const WAITING_MAX = 64
 
 export interface SignalQueueOptions {
   readonly take: SignalGateOptions['take']
-  /** Between two readings of prices. */
   readonly tickersMs: number
   readonly clock: Pick<Clock, 'monotonic'>
   readonly timers: Timers

@@ -72,7 +72,6 @@ export class CandleFetcher {
   #isStopped = false
   #isFetching = false
   #work: Promise<void> = Promise.resolve()
-  /** Instruments have joined since the fetching began. */
   #isBehind = false
   readonly #tried = new Set<string>()
 

@@ -61,7 +61,6 @@ export class AccountCurve {
     }
   }
 
-  /** Called each second. */
   look(): void {
     const { read, clock, journal } = this.#options
     const now = clock.now()
@@ -118,7 +117,6 @@ export interface AccountMarksOptions {
  */
 export class AccountMarks {
   readonly #options: AccountMarksOptions
-  /** A mark is due at this instant or later. */
   #dueAt = 0
 
   constructor(options: AccountMarksOptions) {
@@ -192,7 +190,6 @@ export class PlotLog {
     }
   }
 
-  /** Called each second. */
   look(): void {
     const { journal, clock } = this.#options
     const now = clock.now()

@@ -34,7 +34,6 @@ export interface CleanRows {
   readonly intervalMs?: number
   readonly findings: Findings
   readonly gaps: Gaps
-  /** Columns that not all files have. */
   readonly leftAside: readonly Field[]
   /** True if the rows were stamped by their close; their times were converted. */
   readonly isByClose: boolean

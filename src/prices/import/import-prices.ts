@@ -51,7 +51,6 @@ export interface ImportedPrices extends CleanRows {
   readonly name: string
   readonly sources: readonly string[]
   readonly trades: number
-  /** True if at least one source says so. */
   readonly madeUp?: true
   readonly written?: WrittenFile
 }
