@@ -44,8 +44,8 @@ export class ExchangeWatch {
     marginUse: 0,
   }
   /**
-   * What was displayed before the last quote: an order between two quotes met the display of the
-   * first.
+   * Holds what was displayed before the last quote, because an order between two quotes met the
+   * display of the first.
    */
   readonly #touches = new Map<string, Touch>()
   /** Closed positions are kept until their funding is known. */

@@ -11,7 +11,7 @@ import type { Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { LoadedStrategy, Runners } from '../strategies/strategies.ts'
 
-/** What the operator gives for one account. A backtest needs no secrets. */
+/** The operator gives this for one account. A backtest needs no secrets. */
 export interface AccountSetup {
   readonly loaded: LoadedConfig
   readonly credentials?: ApiCredentials | undefined

@@ -43,7 +43,7 @@ export class ContractsFetcher {
   start(): void {
     const { caller, configured, dispatch, timers } = this.#options
     if (caller) this.#reading = this.#read(caller)
-    // By the time this falls due, the run has begun.
+    // The run has begun by the time this falls due.
     else
       this.#cancel = timers.after(0, () =>
         dispatch({ kind: 'contractsRead', contracts: configured }),

@@ -132,8 +132,8 @@ export function* writePrices(
 }
 
 /**
- * Of candles stamped by open and by close together, some would be a candle off. @param stamps one
- * instrument for each kind of time so far
+ * If some candles are stamped by open and others by close, some would be a candle off. @param
+ * stamps one instrument for each kind of time so far
  */
 function assertOneStamp(
   { symbol, isByClose }: Pick<ImportedPrices, 'symbol' | 'isByClose'>,
