@@ -1,13 +1,11 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
+import { request } from '../../lib/net/node-http.ts'
 import { shortPath } from '../../lib/net/socket-path.ts'
 import { isRecord } from '../../lib/plain-data.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { answerError, GUARD_HEADERS } from '../access/plain-answer.ts'
 import { collectBody } from './collect-body.ts'
 import { AGENT_PATH } from '../powers.ts'
-
-/** An import would also load Node's own fetch. */
-const { request } = process.getBuiltinModule('node:http')
 
 /** A call of research may take ten minutes, and each call holds two sockets. */
 const OPEN_MAX = 16
