@@ -47,7 +47,6 @@ export interface BacktestRunOptions {
   /** Strategies may come to trade these. Absent: only the instruments of the settings. */
   readonly instruments?: ReadonlyMap<string, Instrument>
   readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts' | 'market'> | undefined
-  /** Unix ms. */
   readonly toAt: number
   readonly directory: string | undefined
   readonly bucketMs?: number

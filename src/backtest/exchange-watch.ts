@@ -63,10 +63,7 @@ export class ExchangeWatch {
     for (const symbol of this.#state.symbols.values()) this.#follow(symbol)
   }
 
-  /**
-   * Must be called whenever the market was played, because an order may be filled between two
-   * quotes.
-   */
+  /** Called whenever the market was played, because an order may be filled between two quotes. */
   look(): void {
     if (this.#state.clock.tradeSequence > this.#fillsSeen) this.#takeFills()
     const { funding = ZERO } = this.#account.coins.get(this.#coin) ?? {}

@@ -57,7 +57,7 @@ const GRANT_MS = 6000
 
 interface VirtualSend<Data> {
   readonly endpoint: GrantedEndpoint | 'modifyTpslOrder'
-  /** @param signedAt Unix ms, exchange clock as we know it */
+  /** @param signedAt exchange clock as we know it */
   readonly perform: (signedAt: number, isCopy: boolean) => Reply<Data>
   readonly options: CallOptions
   readonly onAnswer: OnAnswer<Data>

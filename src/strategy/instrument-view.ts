@@ -34,9 +34,9 @@ import { strategyFailure } from './strategy-failure.ts'
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
-/** How much of the equity a position may lose or be worth: see {@link InstrumentView.lotsForRisk}. */
+/** See {@link InstrumentView.lotsForRisk}. */
 export interface RiskedSize {
-  /** A share of the strategy's capital, which is the account's equity without `capital:`; 0.01 is 1 %. */
+  /** A share of the strategy's capital: 0.01 is 1 %. */
   readonly share: number
   /** Quote coin, above zero. */
   readonly distance?: number

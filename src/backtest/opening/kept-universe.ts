@@ -14,7 +14,7 @@ import { medianStep, type PlayedRange } from '../played-prices.ts'
 
 export interface LoadedUniverse {
   readonly recording: UniverseRecording
-  /** Unix ms, exchange clock, rising. */
+  /** Exchange clock, rising. */
   readonly instants: Float64Array
   readonly stepMs: number
   readonly quotes: readonly Recording[]

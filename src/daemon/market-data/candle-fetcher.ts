@@ -38,7 +38,7 @@ export interface CandleFetcherOptions {
   readonly productType: ProductType
   readonly settings: Pick<EngineSettings, 'strategies'>
   readonly book: Pick<Book, 'candles'>
-  /** Unix ms, exchange clock. */
+  /** Exchange clock. */
   readonly exchangeNow: () => number
   readonly timers: Timers
   readonly dispatch: (event: EngineEvent) => void

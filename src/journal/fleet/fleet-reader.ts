@@ -36,7 +36,7 @@ const FIND_JOURNALS = `
     GROUP BY n.nspname HAVING count(*) FILTER (WHERE c.relname <> 'kill_order') = 4 ORDER BY n.nspname`
 
 export interface Fleet {
-  /** Unix ms, server's clock. */
+  /** Server's clock. */
   readonly now: number
   readonly accounts: readonly FleetAccount[]
   readonly unread: readonly FleetUnread[]
@@ -47,7 +47,7 @@ export interface Fleet {
 
 export interface FleetAlertRow extends FleetAlert {
   readonly id: number
-  /** Unix ms, server's clock, at the receipt. */
+  /** Server's clock, at the receipt. */
   readonly at: number
   readonly holder: string
   readonly schema: string

@@ -51,7 +51,7 @@ export function killOrderColumn(schema: string): string {
 }
 
 export interface KillOrderRow extends KillOrder {
-  /** Unix ms, server's clock. */
+  /** Server's clock. */
   readonly orderedAt: number
   readonly answeredBy: string
   readonly answeredAt: number | undefined

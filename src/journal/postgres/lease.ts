@@ -45,7 +45,6 @@ export type LeaseAttempt =
 interface LeaseConnection {
   readonly connection: Pick<PostgresConnection, 'query' | 'close'>
   readonly schema: string
-  /** Both clocks are read, because a correction of one would hide that the machine slept. */
   readonly clock: Clock
 }
 

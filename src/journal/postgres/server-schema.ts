@@ -48,7 +48,7 @@ export function toLayout(text: string): number {
  */
 const FEED_KEPT = '1 hour'
 
-/** For so long the previous holder may not take the lease back. */
+/** The previous holder may not take the lease back for so long. */
 const HANDED_OVER_FOR = '30 seconds'
 
 export const LEASE_GONE = 'IN001'
