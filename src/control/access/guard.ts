@@ -32,9 +32,8 @@ export interface GuardOptions {
 }
 
 /**
- * A web page can send requests to loopback, and read the answers by a name that resolves to it (DNS
- * rebinding). So foreign Hosts and any Origin are refused, there is no CORS, a command must be
- * JSON, and all but the open paths need a token.
+ * Refuses what a web page could send to loopback (docs/control.md, "What protects it"). All but the
+ * open paths need a token.
  */
 export function guard({ entrance, onRefused }: GuardOptions): MiddlewareHandler {
   return async (context, next) => {

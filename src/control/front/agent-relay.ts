@@ -27,8 +27,8 @@ interface AgentRelayOptions {
 }
 
 /**
- * Passes requests of assistants on to `intentd mcp --http`, a process of its own. The daemon does
- * not read them, and runs none of their commands.
+ * Passes requests of assistants on to `intentd mcp --http`. The daemon does not read them, and runs
+ * none of their commands.
  */
 export class AgentRelay {
   readonly #options: AgentRelayOptions

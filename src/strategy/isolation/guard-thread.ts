@@ -235,8 +235,8 @@ function removeGlobals(): void {
 }
 
 /**
- * A strategy may replace methods of prototypes in its thread. So the checks call methods that were
- * kept from before, and use neither `for … of` nor spreads, which call replaceable methods too.
+ * A strategy may replace methods of prototypes. So the checks call methods that were kept before,
+ * and use neither `for … of` nor spreads, which call replaceable methods too.
  */
 function keep<Self, Args extends readonly unknown[], Result>(
   prototype: object,
@@ -257,9 +257,9 @@ const isIn = keep<ReadonlySet<string>, [string], boolean>(Set.prototype, 'has')
 const hrefOf = keep<URL, [], string>(URL.prototype, 'href')
 const { apply } = Reflect
 
-// A strategy cannot import `node:fs`, but could replace methods that our code calls, and so
-// redirect it to other files. The functions of `node:fs` are therefore wrapped when the thread
-// begins, and accept only our own files from the first strategy on.
+// A strategy could replace methods that our code calls, and so redirect it to other files. The
+// functions of `node:fs` are therefore wrapped when the thread begins, and accept only our own
+// files from the first strategy on.
 
 type Judge = (path: string, flags: unknown) => void
 
