@@ -104,8 +104,7 @@ export class FleetReader {
   }
 
   /**
-   * Orders the kill of all accounts that are not in `noted`, before it reads anything. The present
-   * or next holder of each lease obeys before it trades.
+   * Orders the kill of all accounts that are not in `noted`, before it reads anything.
    * @param noted outcomes, filled in as the server answers
    * @returns the trouble that kept some orders back; they must be repeated
    * @throws Failure JOURNAL_UNREACHABLE

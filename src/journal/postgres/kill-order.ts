@@ -140,7 +140,7 @@ export interface OrderKillsOptions {
 }
 
 /**
- * Uses several connections, so that no order waits for trouble with another account.
+ * Uses several connections, so that trouble with one account delays no other.
  * @returns the trouble that kept some orders back; they must be repeated
  */
 export async function orderKills(options: OrderKillsOptions): Promise<unknown> {
