@@ -322,9 +322,9 @@ export function instantOf(clock: Clock): Instant {
 }
 
 /**
- * The time in which requests may be signed (docs/scaling-internals.md, "The lease"). The deadline
- * counts from before the query that granted the lease, so it is never later than the server's. A
- * term that is over stays over.
+ * A term is the time in which requests may be signed (docs/scaling-internals.md, "The lease"). The
+ * deadline counts from before the query that granted the lease, so it is never later than the
+ * server's. A term that is over stays over.
  */
 export class LeaseTerm {
   readonly #clock: Clock

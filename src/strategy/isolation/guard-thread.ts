@@ -16,9 +16,8 @@ const OURS = ['src', 'dist'].map((folder) => new URL(`../../../${folder}/`, impo
 const CODE_OR_DATA = ['.js', '.ts', '.cjs', '.mjs', '.cts', '.mts', '.json']
 
 /**
- * Only the language's globals and pure functions are left, and timers, which packages may set while
- * loading. No limit of a thread counts the memory of WebAssembly, and `Buffer` exposes memory that
- * other code has released.
+ * docs/isolation.md ("What the thread has") describes what is left. `Buffer` is not, because it
+ * exposes memory that other code has released.
  */
 export const GLOBALS: ReadonlySet<string> = new Set([
   'undefined',
