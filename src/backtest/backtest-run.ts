@@ -92,7 +92,6 @@ const STEP_OF_CODE: Readonly<Partial<Record<string, LiquidationStep>>> = {
   liquidationFlatten: 'flatten',
 }
 
-/** Plays a backtest with one fill model, and collects its report. */
 export class BacktestRun {
   readonly #options: BacktestRunOptions
   readonly #core: ExchangeCore

@@ -48,7 +48,6 @@ export class ExchangeWatch {
    * display of the first.
    */
   readonly #touches = new Map<string, Touch>()
-  /** Closed positions are kept until their funding is known. */
   readonly #positions = new Map<Position, Decimal>()
   /** Since the last valuation, because a liquidation cannot be seen afterwards. */
   #isLiquidated = false

@@ -284,7 +284,6 @@ class VirtualFillsCall implements WireCall<FillsPage> {
   }
 }
 
-/** One object carries one reading of fills after the other. */
 class SteadyFills implements WireCall<FillsPage> {
   readonly site = 'orderFills'
   readonly isReading = true

@@ -12,7 +12,6 @@ export interface Entrance {
   readonly via: 'socket' | 'port'
   readonly hosts: readonly string[]
   readonly tokens: ControlTokens | undefined
-  /** Codes that are exchanged for the token with all rights. */
   readonly codes?: SessionCodes
 }
 
@@ -57,7 +56,6 @@ export function mayLook({ req }: Context, { via, tokens }: Entrance): boolean {
   return via === 'socket' || ['full', 'read'].includes(peerOf(req.header('authorization'), tokens))
 }
 
-/** The part of a request that decides whether the rest is read. */
 export interface RequestHead {
   readonly method: string
   readonly path: string

@@ -17,7 +17,6 @@ const RETRY_AFTER = { 'Retry-After': '2' }
 const UNSERVED =
   'no assistant is served now: `intentd mcp --http` has to run beside the daemon, with the same configuration'
 const LEFT = 'the daemon ends or reloads its configuration: send it again'
-/** The protocol's code for an error of the server. */
 const SERVER_ERROR = -32_000
 
 interface AgentRelayOptions {

@@ -132,7 +132,6 @@ export class CandleFetcher {
     this.#options.logger.log('warn', 'history.notFetched', { series: names, reason })
   }
 
-  /** Lists series that are too short, or have candles without a price. */
   #listLacking(): readonly NeededCandles[] {
     const { settings, book, exchangeNow } = this.#options
     const needed = toNeededCandles(settings)
