@@ -27,7 +27,6 @@ import {
 import { universeSchema } from './universe-view.ts'
 import { whatIfQuerySchema, whatIfSchema } from './what-if-view.ts'
 
-/** Fills and trades. */
 export const ROWS_SHOWN_MAX = 500
 const JOURNAL_ROWS_SHOWN_MAX = 500
 
@@ -43,7 +42,6 @@ const limit = z.object({
 })
 
 const TEXT_MAX = 200
-/** A name that is asked for. */
 export const text = z.string().max(TEXT_MAX)
 const symbol = text.min(1)
 const ofSymbol = symbol.optional().meta({ description: 'only of this instrument' })

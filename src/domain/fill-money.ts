@@ -4,7 +4,7 @@ import type { CoinFee, Fill } from './fill.ts'
 /** Margin coin, as far as known (MON2). An absent field is zero. */
 export interface Money {
   readonly profit: Decimal
-  /** With fees in other coins as far as their worth is known; negative if received. */
+  /** Includes fees in other coins as far as their worth is known; negative if received. */
   readonly fees: Decimal
   readonly fills: number
   readonly otherFees?: Readonly<Record<string, OtherFees>>
@@ -17,7 +17,6 @@ const COUNTS = ['feesMissing', 'profitsMissing', 'profitsOurs'] as const
 
 export interface OtherFees {
   readonly paid: string
-  /** The part without a price. */
   readonly uncounted: string
   /** The counted part, margin coin; the fees include it. */
   readonly worth: string

@@ -17,10 +17,6 @@ export interface PortFrontOptions extends PortTask {
   readonly onBroken: (reason: string) => void
 }
 
-/**
- * The control port. It judges requests by what they show and by their rates, and passes on those
- * that it admits, so that a flood costs the thread that trades no more than these.
- */
 export class PortFront implements FrontServer<ToPort> {
   readonly #options: PortFrontOptions
   readonly #hosts: string[] = []

@@ -51,7 +51,7 @@ export interface AccountOptions extends Omit<OpenAccount, 'setup' | 'close'> {
   readonly calls: ExchangeCalls
   readonly market: Pick<ProductMarket, 'listen' | 'polls' | 'tickers'>
   readonly watchdog?: StrategyWatch | undefined
-  /** Answers candles from before the start; absent: the exchange itself does. */
+  /** Answers for candles before the start; absent: the exchange itself does. */
   readonly past?: BeyondCaller | undefined
   /** Absent if the exchange does not show its books. */
   readonly ledger?: (() => ExchangeLedger) | undefined
@@ -142,7 +142,7 @@ export function createPorts(parts: AccountParts): Ports {
         })
       },
       recorded: (record) => {
-        // It compares the holdings before and after this record.
+        // The trade log compares the holdings before and after this record.
         parts.tradeLog?.observe(record, book)
         if (record.kind === 'universe' && record.joined.length > 0) parts.joined()
         observers.later(() => {
@@ -167,8 +167,8 @@ export function createPorts(parts: AccountParts): Ports {
 const WAITING_MAX = 10_000
 
 /**
- * Logs, statistics and views of an account learn what happened in its order, after the turn in which
- * it happened: an order leaves in that turn and waits for none of them.
+ * Informs logs, statistics and views after the turn, so that an order waits for none of them
+ * (ARCHITECTURE.md, "Interpreter and durability").
  */
 export class ObserverQueue {
   readonly #timers: Timers
@@ -185,7 +185,7 @@ export class ObserverQueue {
     if (this.#waiting.push(observe) >= WAITING_MAX) this.flush()
   }
 
-  /** It must be called before anything is read from an observer, and at the end of a run. */
+  /** Must be called before an observer is read, and at the end of a run. */
   flush(): void {
     const due = this.#waiting
     if (due.length === 0) return
@@ -200,14 +200,13 @@ export class ObserverQueue {
   }
 }
 
-/** Shorter refusals are not logged. */
 const SAID_AFTER_MS = 3000
 
 export interface ClientExchangeOptions {
   readonly client: Pick<ExchangeClient, 'send' | 'readFills' | 'readPosition' | 'listExits'>
   readonly settings: Pick<EngineSettings, 'productType' | 'positionMode' | 'instruments'>
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
-  /** It is reported once until a call is accepted again. */
+  /** Called once until a call is accepted again. */
   readonly onRefused: (answer: RefusedAnswer | UnknownAnswer) => void
   readonly onWithheld?: ((endpoint: CallableName, body: string) => void) | undefined
   readonly onBroken: (error: unknown) => void
@@ -221,7 +220,7 @@ interface WithheldCall {
 
 export class ClientExchange implements ExchangePort {
   readonly #options: ClientExchangeOptions
-  /** Monotonic ms: since then calls are refused, and none was accepted. */
+  /** Monotonic ms: since then all calls have been refused. */
   #refusedSince: number | undefined
   #isRefusalSaid = false
   readonly #inFlight = new Set<Promise<void>>()
@@ -315,7 +314,10 @@ export class ClientExchange implements ExchangePort {
     })
   }
 
-  /** A dry run refuses as an exchange would: limits are used, and refused intents back off. */
+  /**
+   * A dry run refuses as an exchange would: calls count in limits, and refused intents are tried
+   * again later.
+   */
   #withhold(
     { endpoint, body, onWithheld }: WithheldCall,
     { grant, beforeWrite }: CallOptions,
