@@ -122,7 +122,7 @@ export class DaemonControl implements Controlled {
     logger.listen((fact) => {
       const { level, event, fields } = fact
       this.events.add({ at: clock.now(), level, event, fields: { ...fields } })
-      this.#denials.hear(fact, clock.now())
+      this.#denials.hear(fact)
     })
     this.#prices = new PriceHistory(() =>
       this.#shown.flatMap(({ settings }) => [...settings.instruments.keys()]),
@@ -241,8 +241,7 @@ export class DaemonControl implements Controlled {
   }
 
   instrument(symbol: string): InstrumentDetail | undefined {
-    const denial = this.#denials.recent(symbol, this.#options.clock.now())
-    const views = this.#shown.flatMap((account) => viewInstrument(account, symbol, denial) ?? [])
+    const views = this.#shown.flatMap((account) => viewInstrument(account, symbol) ?? [])
     return views[0]
   }
 
