@@ -4,9 +4,14 @@ import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { getRequestListener } from '@hono/node-server'
-import { createMcpHandler, McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
+import {
+  createMcpHandler,
+  type McpRequestContext,
+  McpServer,
+  ResourceTemplate,
+} from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { type Power, powerOf } from '../../control/powers.ts'
+import { AGENT_POWERS_HEADER, parsePowers, type Power, powerOf } from '../../control/powers.ts'
 import { describeJournalPlace, type JournalPlace } from '../../domain/journal-place.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
@@ -39,6 +44,7 @@ No tool adds risk, releases a restriction or changes the configuration. The tool
 export interface AgentServerOptions {
   readonly version: string
   readonly config: NamedConfig
+  /** At the port, those that the daemon names with a request count instead. */
   readonly powers: ReadonlySet<Power>
   readonly by: string
   /** Default: runs the command in a process of its own. */
@@ -75,12 +81,16 @@ function answerSchemaOf({ isText, data }: AgentTool): z.ZodType {
  * Makes a server for standard input and output, or one for each request by HTTP. All of them share
  * one limit of commands.
  */
-export function createAgentServers(options: AgentServerOptions): () => McpServer {
-  const { version, powers } = options
+export function createAgentServers(
+  options: AgentServerOptions,
+): (context?: Pick<McpRequestContext, 'requestInfo'>) => McpServer {
+  const { version } = options
   const frame = { ...options, turns: new Turns() }
   const pages = readdirSync(DOCS).filter((name) => name.endsWith('.md'))
   const titles = new Map(pages.map((file) => [file, titleOf(file)]))
-  return () => {
+  return ({ requestInfo } = {}) => {
+    const named = requestInfo?.headers.get(AGENT_POWERS_HEADER)
+    const powers = typeof named === 'string' ? parsePowers(named) : options.powers
     const server = new McpServer(
       { name: 'intentd', version },
       { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
@@ -291,11 +301,11 @@ export class AgentListener {
   readonly #handler: ReturnType<typeof createMcpHandler>
   readonly #server: Server
 
-  constructor(socket: string, create: () => McpServer) {
+  constructor(socket: string, create: ReturnType<typeof createAgentServers>) {
     this.#socket = socket
     this.#handler = createMcpHandler(create, {
       maxRequestBodySize: BODY_BYTES_MAX,
-      // No tool changes while this process runs, so nothing is subscribed.
+      // Tools change only with a reload of the daemon, so nothing is subscribed.
       maxSubscriptions: 1,
     })
     const listen = getRequestListener((request) => this.#handler.fetch(request))

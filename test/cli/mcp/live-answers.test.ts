@@ -25,6 +25,33 @@ const ORDER = {
   reason: '',
 }
 
+async function listTools(headers?: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const create = createAgentServers({
+    version: '0',
+    config: { file: '/srv/paper.yaml', set: [] },
+    powers: new Set(['look', 'research', 'safer', 'riskier']),
+    by: 'agent mcp at the port',
+  })
+  const [own, other] = InMemoryTransport.createLinkedPair()
+  const requestInfo = headers && new Request('http://localhost/mcp', { headers })
+  await create(requestInfo && { requestInfo }).connect(other)
+  const client = new Client({ name: 'assistant', version: '1' })
+  await client.connect(own)
+  clients.push(client)
+  return (await client.listTools()).tools.map(({ name }) => name)
+}
+
+test('[SEC3] at the port an assistant has the powers that the running daemon names with its request', async () => {
+  const all = await listTools()
+  expect(all).toEqual(expect.arrayContaining(['status', 'backtest', 'kill', 'release']))
+
+  const shut = await listTools({ 'intentd-agent-powers': 'look,research' })
+  expect(shut).toEqual(expect.arrayContaining(['status', 'backtest']))
+  for (const name of ['kill', 'restrict', 'flatten', 'close', 'cancel', 'release', 'reload'])
+    expect(shut).not.toContain(name)
+  expect(await listTools({ 'intentd-agent-powers': 'everything' })).toEqual([])
+})
+
 /** An assistant, what it made run, and what it asked of the daemon that answers so. */
 async function open(answer: unknown) {
   const ran: string[] = []
