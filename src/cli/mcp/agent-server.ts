@@ -35,6 +35,7 @@ const RESEARCH_MAX = 1
 const LOOKS_MAX = 4
 const PROPOSALS_MAX = 2
 const PROGRESS_MS = 5000
+const LIVE_MS = 2000
 
 const INSTRUCTIONS = `intentd is a trading daemon. These tools are its commands, so each figure is the one that its operator sees.
 An answer has "source" (the command, when it was run, with which exit code) and "data". Cite the source of each figure, with the journal's record and the daemon's run up to which it was read: "journal" beside each row, or in "notes". A newer answer has a higher record. Of orders and fills cite the clientOid or tradeId too, of moments of explain their sequence.
@@ -50,7 +51,7 @@ export interface AgentServerOptions {
   /** Default: runs the command in a process of its own. */
   readonly run?: typeof runVerb
   /** @returns undefined if the command has to be run */
-  readonly askDaemon?: (path: string) => Promise<unknown>
+  readonly askDaemon?: (path: string, withinMs: number) => Promise<unknown>
 }
 
 const answerSchema = z.object({
@@ -156,13 +157,15 @@ function addTool(
 
 /** Spares the process of a command whose JSON the daemon answers. */
 async function readLive(
-  { path: toPath, data }: AgentTool,
+  tool: AgentTool,
   given: unknown,
   askDaemon: AgentServerOptions['askDaemon'],
 ): Promise<VerbRun | undefined> {
-  const path = toPath?.(given)
-  const live = path === undefined ? undefined : await askDaemon?.(path)
-  if (live === undefined || data?.safeParse(live).success !== true) return undefined
+  const path = tool.path?.(given)
+  const answer = path === undefined ? undefined : await askDaemon?.(path, tool.liveMs ?? LIVE_MS)
+  if (answer === undefined || tool.data?.safeParse(answer).success !== true) return undefined
+  const live = tool.choose === undefined ? answer : tool.choose(answer, given)
+  if (live === undefined) return undefined
   const output = `${JSON.stringify(live, undefined, 2)}\n`
   if (output.length > OUTPUT_CHARS_MAX) return undefined
   const [first] = Array.isArray(live)

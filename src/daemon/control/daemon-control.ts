@@ -15,6 +15,7 @@ import type {
   ClosedTradesView,
   CurvesView,
   DenialsView,
+  ExplainQuery,
   InstrumentDetail,
   JournalQuery,
   JournalRowView,
@@ -249,8 +250,8 @@ export class DaemonControl implements Controlled {
     return this.#denials.view()
   }
 
-  explain(subject: string): Promise<readonly StoryView[]> {
-    return this.#options.readings.ask({ kind: 'explain', subject }) as Promise<readonly StoryView[]>
+  explain(query: ExplainQuery): Promise<readonly StoryView[]> {
+    return this.#options.readings.ask({ kind: 'explain', query }) as Promise<readonly StoryView[]>
   }
 
   journal(query: JournalQuery): Promise<readonly JournalRowView[]> {
