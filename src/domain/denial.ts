@@ -78,10 +78,17 @@ export interface DenialState {
     string,
     { readonly since: number; readonly keys: ReadonlySet<string> }
   >
+  /** Keyed by symbol: denied at its last plan; by scope of a strategy: at its last decision. */
+  readonly standing: ReadonlyMap<string, readonly StandingDenial[]>
+}
+
+export interface StandingDenial extends Denial {
+  readonly orders: number
 }
 
 export interface LoggedDenial {
   readonly loggedAt: number
   readonly snapshot: number
   readonly unlogged: number
+  readonly detail: string
 }

@@ -1,5 +1,5 @@
 import { listMissingCandles, takeFetchedCandles } from './state/candles.ts'
-import type { Denial } from '../domain/denial.ts'
+import type { Denial, StandingDenial } from '../domain/denial.ts'
 import type { LiquidationDistance, NearestDistance } from '../domain/liquidation.ts'
 import type { StrategyId, InstrumentSymbol } from '../domain/ids.ts'
 import type { SurvivalSettings, WorstCase } from '../domain/worst-case.ts'
@@ -60,6 +60,7 @@ import {
 import { beginLook, beginMoment, mayDependOnTime, needsLook, noteChanged } from './state/changes.ts'
 import { createCore } from './state/create-core.ts'
 import { noteGranted } from './state/open-calls.ts'
+import { standingDenials } from './state/denials.ts'
 import { accountEquityOf, type CapitalUse, capitalUseOf } from './state/equity.ts'
 import { unrealisedOfWholeStrategy } from './state/own-figure.ts'
 import {
@@ -169,6 +170,7 @@ export interface Engine {
   unrealisedOf(strategyId: string): number | undefined
   readonly disputes: ReadonlyMap<string, Dispute>
   readonly denied: ReadonlyMap<Denial['code'], number>
+  readonly standingDenials: readonly StandingDenial[]
   /** Refusals that go on. */
   readonly refusals: readonly LoggedRefusal[]
   /** The core as text, taken between two steps. */
@@ -243,6 +245,9 @@ export function resumeEngine(core: Core): Engine {
     unrealisedOf: (strategyId) => unrealisedOfWholeStrategy(core, strategyId),
     disputes: core.disputes.open,
     denied: core.denials.counts,
+    get standingDenials() {
+      return standingDenials(core)
+    },
     get refusals() {
       return listRefusals(core)
     },

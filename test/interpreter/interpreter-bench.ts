@@ -131,6 +131,7 @@ export class InterpreterBench {
       positionReadAt: () => 0,
       instrument: () => undefined,
       denied: new Map(),
+      standingDenials: [],
       write: () => '',
     }
   }

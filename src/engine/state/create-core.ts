@@ -45,7 +45,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       wishesFrom: 1,
       states: new Map(),
     },
-    denials: { counts: new Map(), logged: new Map(), named: new Map() },
+    denials: { counts: new Map(), logged: new Map(), named: new Map(), standing: new Map() },
     unlisted: { symbols: new Set(), listedAt: new Map() },
     names: {
       suspected: new Set(),
