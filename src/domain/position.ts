@@ -84,14 +84,22 @@ export interface PositionReading {
   readonly exchangeTime: number
 }
 
-/** Kept until the next position begins, so that the fill that closed this one can be matched. */
-export interface KeptExits {
-  readonly clientOid: ClientOid
-  readonly strategyId: StrategyId
+export interface ExitLevels {
   readonly takeProfitTicks?: number
   readonly stopLossTicks?: number
+}
+
+/** Kept until the next position begins, so that the fill that closed this one can be matched. */
+export interface KeptExits extends ExitLevels {
+  readonly clientOid: ClientOid
+  readonly strategyId: StrategyId
   /** Absent: the list was not read since the exits were set. */
   readonly listed?: readonly ListedExit[]
+}
+
+/** A strategy counts on these: they are of its last order that was filled with exits. */
+export interface OrderedExits extends ExitLevels {
+  readonly clientOid: ClientOid
 }
 
 export interface ListedExit {

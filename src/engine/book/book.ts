@@ -12,7 +12,13 @@ import type { OrderIntent, QuoteLevel, Tag } from '../../domain/intent.ts'
 import type { Watermark } from '../../domain/loss-limits.ts'
 import { isTerminal, type Order } from '../../domain/order.ts'
 import type { AccountEntry, OwnTrades } from '../../domain/own-trades.ts'
-import { FLAT, type Holding, type KeptExits } from '../../domain/position.ts'
+import {
+  FLAT,
+  type Holding,
+  type HoldSide,
+  type KeptExits,
+  type OrderedExits,
+} from '../../domain/position.ts'
 import type { InstrumentGrids } from '../../domain/record.ts'
 import type { UnseenFunding } from '../../domain/unseen-funding.ts'
 import {
@@ -116,6 +122,8 @@ export interface Book {
   readonly ownTrades: ReadonlyMap<string, OwnTrades>
   /** Keyed by symbol and side: the exits that our orders gave to the exchange. */
   readonly exits: ReadonlyMap<string, KeptExits>
+  /** Keyed by strategy and symbol: what its orders asked for, while it holds something. */
+  readonly orderedExits: ReadonlyMap<string, Readonly<Partial<Record<HoldSide, OrderedExits>>>>
   /** Keyed by symbol and interval (`candleKey`); a series is changed in place. */
   readonly candles: ReadonlyMap<string, CandleSeries>
   /** Keyed by scope, where losses are limited. */
@@ -186,6 +194,7 @@ export function createBook(positionMode: PositionMode): Book {
     cancels: new TrackedMap(),
     ownTrades: new TrackedMap(),
     exits: new TrackedMap(),
+    orderedExits: new TrackedMap(),
     candles: new TrackedMap(),
     watermarks: new TrackedMap(),
     exitStates: new TrackedMap(),

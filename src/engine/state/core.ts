@@ -69,6 +69,8 @@ export interface Core {
   readonly exits?: ExitWatch
   /** Keyed by symbol; absent if exits at the exchange are not listed. Changed by `exits.ts`. */
   readonly keptExits?: ReadonlyMap<string, KeptExitsWatch>
+  /** Strategy, symbol and side of ordered exits that do not stand, as logged. Changed by `exits.ts`. */
+  readonly unkeptExits: ReadonlySet<string>
   /** Keyed by symbol: positions that the daemon itself closes in part. Changed by `trading-mode.ts`. */
   readonly reductions: ReadonlyMap<string, Reduction>
   readonly recount: RecountState

@@ -67,6 +67,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     funding: new Map(),
     ...createExitWatch(settings),
     ...createKeptExits(settings),
+    unkeptExits: new Set(),
     reductions: new Map(),
     recount: createRecount(book),
     refusals: new Map(),
