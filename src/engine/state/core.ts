@@ -107,8 +107,8 @@ export interface NameState {
 export interface UnlistedState {
   /** A fill without an owner may be of such an order, so a cancel-all is to list what rests. */
   readonly symbols: ReadonlySet<string>
-  /** Keyed by symbol, exchange clock: nothing from before the start rests after this cancel-all. */
-  readonly listedAt: ReadonlyMap<string, number>
+  /** A cancel-all has listed what rests: nothing from before the start does any more. */
+  readonly listed: ReadonlySet<string>
 }
 
 export interface NameSearch {
@@ -122,6 +122,8 @@ export interface NameSearch {
 export interface ClockState {
   /** Exchange clock less ours; undefined until it is measured. */
   readonly offsetMs: number | undefined
+  /** The first one of this run by signed answers; until then, the last one by public answers. */
+  readonly firstOffsetMs: number | undefined
   /** The last measurement that contradicted none. */
   readonly synchronisedAt: number
   /** Why the clock cannot be relied on. */

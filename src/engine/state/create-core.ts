@@ -24,7 +24,13 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     book,
     now: 0,
     effects: [],
-    clock: { offsetMs: undefined, synchronisedAt: 0, unsynchronised: undefined, ...NOT_REFUSED },
+    clock: {
+      offsetMs: undefined,
+      firstOffsetMs: undefined,
+      synchronisedAt: 0,
+      unsynchronised: undefined,
+      ...NOT_REFUSED,
+    },
     market: createMarket(),
     instruments: new Map(symbols.map((symbol) => [symbol, createInstrumentState(symbol)])),
     calls: createCalls(),
@@ -46,7 +52,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       states: new Map(),
     },
     denials: { counts: new Map(), logged: new Map(), named: new Map() },
-    unlisted: { symbols: new Set(), listedAt: new Map() },
+    unlisted: { symbols: new Set(), listed: new Set() },
     names: {
       suspected: new Set(),
       suspectedWishes: new Map(),
