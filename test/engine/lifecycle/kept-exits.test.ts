@@ -3,6 +3,7 @@ import { MANUAL } from '../../../src/domain/hand-order.ts'
 import { toOrderId } from '../../../src/domain/ids.ts'
 import type { PositionMode } from '../../../src/domain/instrument.ts'
 import { listUnkeptExits } from '../../../src/engine/book/ordered-exits.ts'
+import { describeUnkept, findUnkeptExits } from '../../../src/engine/lifecycle/judge-kept-exits.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 import { TradedAccount } from '../traded-account.ts'
 
@@ -53,6 +54,11 @@ describe('a stop of an order by hand that rested', () => {
       },
     ])
     expect(said(account)).toEqual([])
+    const { settings, book } = account.bench.engine
+    const known = { settings, book }
+    expect(findUnkeptExits(known).map((exits) => describeUnkept(known, exits))).toEqual([
+      "BTCUSDT: the stop-loss 9800 of manual, which is long, is not what the exchange keeps: the account is short 0.01, since others hold the opposite, and the exchange keeps exits of the account's position alone",
+    ])
   })
 
   test('is still missing once the other strategy has closed its position', () => {
