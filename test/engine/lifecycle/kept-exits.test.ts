@@ -61,6 +61,20 @@ describe('a stop of an order by hand that rested', () => {
     ])
   })
 
+  test('is not sent where the position has changed since the command, and dropped after its time', () => {
+    const account = trading()
+    const own = { symbol: SYMBOL, side: 'buy', size: '0.01', stopLoss: '9800', key: 'key-0001' }
+    const command = { kind: 'order', ...own, reason: 'a chance', by: 'anna' } as never
+    account.bench.step({ kind: 'commanded', command })
+    account.trade('sell', 20, { source: 'WEB' })
+    account.look()
+
+    expect(account.sent()).toEqual([])
+    expect(account.bench.engine.denied.get('EXIT_WITHOUT_EFFECT')).toBeGreaterThan(0)
+    account.pass(31_000)
+    expect(account.bench.book.places.size).toBe(0)
+  })
+
   test('is still missing once the other strategy has closed its position', () => {
     const account = trading()
     const resting = rest(account, '9800')
