@@ -22,6 +22,8 @@ export const DENIAL_CODES = {
   ORDER_NOTIONAL_LIMIT:
     'the order is worth more than risk.orderNotionalMax, of the account or of the strategy (of orders by hand: manual.orderNotionalMax)',
   PRICE_COLLAR: 'a price of the order is further from the market than risk.priceCollarRatio',
+  EXIT_WITHOUT_EFFECT:
+    "its take-profit or stop-loss would not stand: the order would only make the account's position smaller, and the exchange keeps exits only of an order that opens",
   POSITION_LIMIT: 'the position could grow beyond risk.positionMax of the strategy',
   POSITION_NOTIONAL_LIMIT:
     'the position could be worth more than risk.positionNotionalMax of the strategy allows',

@@ -150,6 +150,10 @@ export const LOG_EVENTS = {
     'An exit of a strategy (`exits`) closes what it holds of an instrument, down to `kept`. While something restricts that, it waits: `intentd status` says so.',
   'exit.moved':
     'The stop-loss that the exchange keeps for a position was moved with the exits of its strategy (`exchange.beyondDocumentPrivate`).',
+  'exit.notKept':
+    'A take-profit or stop-loss that an order asked for does not stand at the exchange, so what was bought or sold with it is not protected: `reason` says why. (Exits belong to the position of the account, and only an order that opens sets them.) The API document has no call that sets one later: end it with an order of the other side, or order again with the level once the account holds nothing against it.',
+  'exit.notKeptEnded':
+    'A take-profit or stop-loss that did not stand is kept now, or what it was to protect is closed (`stands: false`).',
   'exit.notListed':
     'An order has set a stop-loss at the exchange, and for ten seconds the exchange has not listed it: below the exits of the strategy nothing may stand. Look at the position on the page of the exchange, and set a stop there if there is none. Logged once until it is listed.',
   'exit.notMoved':

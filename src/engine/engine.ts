@@ -87,6 +87,7 @@ import type { HandPlan } from './lifecycle/trade-by-hand.ts'
 import { judgeWorstCase } from './lifecycle/judge-worst-case.ts'
 import { worstCaseUnder } from './state/worst-case.ts'
 import { judgeExits } from './lifecycle/judge-exits.ts'
+import { judgeKeptExits } from './lifecycle/judge-kept-exits.ts'
 import { hearOfExits, isMoveHeldBack, moveStops, takeMoveAnswer } from './lifecycle/move-stops.ts'
 import { judgeLiquidation } from './lifecycle/judge-liquidation.ts'
 import { judgeLosses } from './lifecycle/judge-losses.ts'
@@ -301,6 +302,9 @@ function judgeChanges(core: Core, event: EngineEvent): void {
   const { rateLimitedPerMinute, unknownOrdersMax } = settings.limits
   if (core.exits) judgeExits(core, event)
   if (core.keptExits && event.kind === 'snapshotTaken') moveStops(core)
+  const mayBeUnkept = core.book.orderedExits.size > 0 || core.unkeptExits.size > 0
+  if (mayBeUnkept && (event.kind === 'fillsRead' || event.kind === 'exitsListed'))
+    judgeKeptExits(core)
   if (rateLimitedPerMinute !== undefined || unknownOrdersMax !== undefined) judgePace(core, event)
   if (event.kind === 'timePassed') forgetRefusals(core)
   if (names.search !== undefined) searchNames(core)

@@ -24,6 +24,7 @@ import type { RunEnding } from '../engine/lifecycle/kill.ts'
 import { describeOff, type ShownAccount } from './shown-account.ts'
 import { describeStale, groupStale } from './stale-readings.ts'
 import { ATR_CANDLES } from '../engine/state/candles.ts'
+import { describeUnkept, findUnkeptExits } from '../engine/lifecycle/judge-kept-exits.ts'
 import { exitStateOf } from '../engine/state/exits.ts'
 import { NO_ANSWER } from '../engine/state/readings.ts'
 import { listEmptyUniverses } from './universe-view.ts'
@@ -146,6 +147,7 @@ const SAID_ELSEWHERE: ReadonlySet<DenialCode> = new Set([
 export function* findWarnings(account: ShownAccount): Generator<string> {
   for (const dispute of account.engine.disputes.values())
     if (dispute.figure === 'liquidation') yield describeDispute(dispute)
+  for (const exits of findUnkeptExits(account)) yield describeUnkept(account, exits)
   yield* listNear(account)
   yield* listWorstCase(account, (used) => used >= WORST_CASE_WARN && used <= 1)
 }
