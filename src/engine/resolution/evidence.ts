@@ -116,7 +116,7 @@ export function settleByEvidence(
 // An answer is often later than the first fill, so a fill waits while an order of ours may own it
 // (RSK4).
 
-/** A halted instrument places nothing anyway. */
+/** Whether each fill has its order. A halted instrument places nothing, so its fills may wait. */
 export function isOwned({ book }: Core, symbol: string): boolean {
   return !hasUnownedFills(book, symbol) || isHaltedItself(book, symbol)
 }
