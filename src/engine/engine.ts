@@ -129,7 +129,7 @@ export interface Engine {
   /** With those that are not recorded, but hold now. */
   readonly restrictions: readonly Restriction[]
   /** When fills were last asked for; Unix ms, our clock, 0: never. */
-  readonly fillsReadAt: number
+  readonly fillsAskedAt: number
   /** As for fills. The time stands still while fills do not explain the position. */
   positionReadAt(symbol: string): number
   /** Readings too old to add risk on. @param now Unix ms, our clock */
@@ -215,7 +215,7 @@ export function resumeEngine(core: Core): Engine {
     get restrictions() {
       return allRestrictions(core)
     },
-    get fillsReadAt() {
+    get fillsAskedAt() {
       return core.readings.fillsAskedAt
     },
     positionReadAt: (symbol) => core.instruments.get(symbol)?.position.readAt ?? 0,

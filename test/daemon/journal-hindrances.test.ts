@@ -30,7 +30,7 @@ function shown(of: Partial<ShownAccount>): ShownAccount {
       refusals: [],
       disputes: new Map(),
       distances: new Map(),
-      fillsReadAt: time.now(),
+      fillsAskedAt: time.now(),
       staleReadings: () => [],
       silentCalls: () => [],
     },

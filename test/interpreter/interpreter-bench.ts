@@ -127,7 +127,7 @@ export class InterpreterBench {
       endings: [],
       refusals: [],
       restrictions: [],
-      fillsReadAt: 0,
+      fillsAskedAt: 0,
       positionReadAt: () => 0,
       instrument: () => undefined,
       denied: new Map(),

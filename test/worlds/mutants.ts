@@ -547,7 +547,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'stop-unproved',
     what: 'a stop is called clean before the account was read',
-    find: '  if (unproved.length === 0 && core.readings.fillsReadAt >= stop.provingAt) {\n',
+    find: '  if (unproved.length === 0 && core.readings.fillsKnownUntil >= stop.provingAt) {\n',
     replace: '  if (core.now > 0) {\n',
   },
   {
@@ -832,7 +832,7 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'an instrument is traded before its own position was read',
     find: 'const isRead = position.agreedAt > 0 && position.agreedAt >= start.readSince',
     replace:
-      'const isRead = core.readings.fillsReadAt > 0 && position.agreedAt >= 0 && start.readSince >= 0',
+      'const isRead = core.readings.fillsKnownUntil > 0 && position.agreedAt >= 0 && start.readSince >= 0',
   },
   {
     name: 'traded-while-others-are-proved',

@@ -279,7 +279,7 @@ function isPastAcceptance(core: Core): boolean {
 function prove(core: Core, kill: KillProgress): KillPhase {
   if (kill.rounds >= ROUNDS) return removedInstruments(core).size > 0 ? 'proving' : 'clean'
   const isRead = knownInstruments(core).every(({ position }) => position.agreedAt >= kill.roundAt)
-  if (!isRead || core.readings.fillsReadAt < kill.roundAt) return 'proving'
+  if (!isRead || core.readings.fillsKnownUntil < kill.roundAt) return 'proving'
   const seen = JSON.stringify([core.book.fillsThroughAt, [...core.book.account]])
   const state = own(kill)
   state.rounds = seen === kill.seen ? kill.rounds + 1 : 1

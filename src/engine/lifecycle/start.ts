@@ -202,7 +202,7 @@ function isAccountedFor(core: Core, { symbol, position, start }: InstrumentState
 export function advanceStart(core: Core): void {
   const { start, phase } = core.run
   if (start.isOver || start.askedAt === 0 || phase === 'stopping' || phase === 'stopped') return
-  if (core.readings.fillsReadAt > 0) {
+  if (core.readings.fillsKnownUntil > 0) {
     for (const instrument of core.instruments.values()) advanceInstrumentStart(core, instrument)
   }
   const unproved = unprovedOf(core)

@@ -216,13 +216,13 @@ function beginProof(core: Core, stop: StopProgress): void {
 function prove(core: Core, stop: StopProgress): void {
   const readableAt = stop.provingAt + READABLE_AFTER_MS
   const unproved = unprovedInstruments(core, stop)
-  if (unproved.length === 0 && core.readings.fillsReadAt >= stop.provingAt) {
+  if (unproved.length === 0 && core.readings.fillsKnownUntil >= stop.provingAt) {
     return finish(core, stop.policy !== 'flatten' || !holdsAnything(core))
   }
   // That the exchange does not know an instrument any more is an answer.
   const isReadableNoMore =
     unproved.length > 0 && unproved.every((one) => refusalOfInstrument(core, one))
-  if (isReadableNoMore && core.now >= readableAt && core.readings.fillsReadAt >= stop.provingAt)
+  if (isReadableNoMore && core.now >= readableAt && core.readings.fillsKnownUntil >= stop.provingAt)
     return finish(core, false)
   const isInTime = core.now < stop.provingAt + UNREADABLE_PATIENCE_MS
   if (!isInTime && unproved.every(({ symbol }) => isUnreadable(core, symbol)))

@@ -156,13 +156,13 @@ export function comparePosition(core: Core, instrument: InstrumentState): void {
   const position = own(instrument.position)
   const reading = position.pending
   if (!reading) return
-  if (core.readings.fillsReadAt + (core.clock.offsetMs ?? 0) < reading.exchangeTime) {
+  if (core.readings.fillsKnownUntil + (core.clock.offsetMs ?? 0) < reading.exchangeTime) {
     if (isEnoughForStart(core, instrument, reading) && agrees(core, instrument, reading))
       position.agreedAt = reading.requestedAt
     return
   }
   position.pending = undefined
-  if (core.readings.fillsReadAt - reading.requestedAt > RECENT_MS) return
+  if (core.readings.fillsKnownUntil - reading.requestedAt > RECENT_MS) return
   if (agrees(core, instrument, reading)) {
     if (position.mismatch !== undefined) position.readAt = reading.requestedAt
     position.mismatch = undefined
@@ -200,7 +200,7 @@ function isEnoughForStart(
   { symbol, start }: InstrumentState,
   { isSilent }: PendingReading,
 ): boolean {
-  if (start.stage !== 'reading' || readings.fillsReadAt === 0) return false
+  if (start.stage !== 'reading' || readings.fillsKnownUntil === 0) return false
   return !isSilent || (book.open.get(symbol)?.size ?? 0) === 0
 }
 

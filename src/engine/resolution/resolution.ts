@@ -96,7 +96,7 @@ export function startResolution(
     silentSince: undefined,
     provedAt: 0,
     fillsReads: 0,
-    fillsReadAt: 0,
+    fillsAskedAt: 0,
     positionRead: false,
     askedAt: 0,
   })
@@ -286,7 +286,7 @@ export function closeBehindCancel(core: Core, instrument: InstrumentState): bool
 const UNPROVED = {
   stage: 'cancelling',
   fillsReads: 0,
-  fillsReadAt: 0,
+  fillsAskedAt: 0,
   positionRead: false,
 } as const
 
@@ -365,10 +365,10 @@ export function noteFillsForResolution(
   const { resolution } = instrument
   if (resolution?.stage !== 'settling' || requestedAt < readableFrom(core, instrument, resolution))
     return
-  if (resolution.fillsReads > 0 && requestedAt - resolution.fillsReadAt < READS_APART_MS) return
+  if (resolution.fillsReads > 0 && requestedAt - resolution.fillsAskedAt < READS_APART_MS) return
   const state = own(resolution)
   state.fillsReads += 1
-  state.fillsReadAt = requestedAt
+  state.fillsAskedAt = requestedAt
 }
 
 export function notePositionForResolution(

@@ -221,7 +221,7 @@ export interface Resolution {
   readonly provedAt: number
   /** Complete readings that were asked for late enough, and the last of them. */
   readonly fillsReads: number
-  readonly fillsReadAt: number
+  readonly fillsAskedAt: number
   readonly positionRead: boolean
   readonly askedAt: number
 }
@@ -336,10 +336,10 @@ export interface OpenCalls {
 /** How far the account has been read. Changed by `readings.ts`. */
 export interface ReadingState {
   /** Fills that could be read by then are known. */
-  readonly fillsReadAt: number
+  readonly fillsKnownUntil: number
   /** When the last complete reading of fills was asked for. */
   readonly fillsAskedAt: number
-  /** As `fillsReadAt`, by the exchange's clock. */
+  /** As `fillsKnownUntil`, by the exchange's clock. */
   readonly fillsReadThroughAt: number
   /** Keyed by orderId: fills that wait for their order. */
   readonly orphans: ReadonlyMap<OrderId, OrphanNote>

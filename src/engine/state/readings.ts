@@ -51,8 +51,9 @@ function fillsSince(core: Core): number {
 function readThrough(core: Core): number {
   const known = knownThrough(core)
   if (known <= exchangeNow(core) + READ_MARGIN_MS) return known
-  const { fillsReadAt } = core.readings
-  const lastReadAt = fillsReadAt > 0 ? fillsReadAt + (core.clock.offsetMs ?? 0) - READ_MARGIN_MS : 0
+  const { fillsKnownUntil } = core.readings
+  const lastReadAt =
+    fillsKnownUntil > 0 ? fillsKnownUntil + (core.clock.offsetMs ?? 0) - READ_MARGIN_MS : 0
   return Math.max(core.book.tradesSinceAt + TRADES_MARGIN_MS, lastReadAt)
 }
 
@@ -122,7 +123,7 @@ export function noteFillsRead(core: Core, reading: FillsReading, isReadAgain: bo
   const { fillVisibilityMs } = core.settings.execution
   const state = own(core.readings)
   const readableAt = requestedAt - fillVisibilityMs
-  state.fillsReadAt = Math.max(state.fillsReadAt, readableAt)
+  state.fillsKnownUntil = Math.max(state.fillsKnownUntil, readableAt)
   // After our clock was set back the age must not count from a future time.
   state.fillsAskedAt = requestedAt
   if (isReadAgain) return readableAt

@@ -106,7 +106,7 @@ function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySetti
     takenAt: core.now,
     exchangeTime: exchangeNow(core),
     tickers,
-    fillsReadAt: core.readings.fillsReadAt,
+    fillsReadAt: core.readings.fillsKnownUntil,
     feeds: feedsOf(core, strategy),
     candles: core.book.candles,
     account: new LazyAccountMoment(core, strategy.id),
