@@ -672,8 +672,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'resolutions-do-not-wait-for-fills',
     what: 'what is read right after a cancel-all is taken for everything that was filled before it',
-    find: 'return resolution.provedAt + fillVisibilityMs + (takes ? matchingLagMs : 0)',
-    replace: 'return resolution.provedAt + 0 * fillVisibilityMs + (takes ? matchingLagMs : 0)',
+    find: 'return resolution.settlingSince + fillVisibilityMs + (takes ? matchingLagMs : 0)',
+    replace: 'return resolution.settlingSince + 0 * fillVisibilityMs + (takes ? matchingLagMs : 0)',
   },
   {
     name: 'lost-order-never-missed',

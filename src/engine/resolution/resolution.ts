@@ -94,7 +94,7 @@ export function startResolution(
     acceptanceDeadlineAt,
     patientUntil: notBefore + PATIENCE_MS,
     silentSince: undefined,
-    provedAt: 0,
+    settlingSince: 0,
     fillsReads: 0,
     fillsAskedAt: 0,
     positionRead: false,
@@ -146,12 +146,12 @@ export function advanceResolution(core: Core, instrument: InstrumentState): void
   if (resolution.stage === 'waiting' && isWaited) {
     const state = own(resolution)
     state.stage = resolution.cancels ? 'cancelling' : 'settling'
-    state.provedAt = core.now
+    state.settlingSince = core.now
   }
   if (resolution.stage === 'cancelling' && !isUnderCancel(core, instrument.symbol))
     askForCancel(core)
   if (resolution.stage !== 'settling') return
-  if (isProved(core, instrument, resolution)) finishResolution(core, instrument, resolution)
+  if (isResolved(core, instrument, resolution)) finishResolution(core, instrument, resolution)
   else askForReadings(core, instrument, resolution)
 }
 
@@ -223,7 +223,7 @@ export function noteCancelled(instrument: InstrumentState, now: number): void {
   if (instrument.resolution?.stage !== 'cancelling') return
   const resolution = own(instrument.resolution)
   resolution.stage = 'settling'
-  resolution.provedAt = now
+  resolution.settlingSince = now
 }
 
 export interface CancelFailure {
@@ -316,7 +316,7 @@ export function distrustResting(core: Core): void {
  * No cancel-all can arrive any more, and enough was read late enough to know the fate of each order
  * (A2, A5).
  */
-function isProved(core: Core, instrument: InstrumentState, resolution: Resolution): boolean {
+function isResolved(core: Core, instrument: InstrumentState, resolution: Resolution): boolean {
   if (core.now < instrument.lateCancelUntil || isUnderCancel(core, instrument.symbol)) return false
   const concerned = concernedOrders(core, instrument, resolution)
   // A cancel-all for all concerned no order here.
@@ -345,7 +345,7 @@ function concernedOrders(
 function readableFrom(core: Core, instrument: InstrumentState, resolution: Resolution): number {
   const { fillVisibilityMs, matchingLagMs } = core.settings.execution
   const takes = concernedOrders(core, instrument, resolution).some(({ terms }) => !canRest(terms))
-  return resolution.provedAt + fillVisibilityMs + (takes ? matchingLagMs : 0)
+  return resolution.settlingSince + fillVisibilityMs + (takes ? matchingLagMs : 0)
 }
 
 function askForReadings(core: Core, instrument: InstrumentState, resolution: Resolution): void {
@@ -395,7 +395,7 @@ function finishResolution(core: Core, instrument: InstrumentState, resolution: R
   haltOnContradiction(core, symbol, orders)
   judgeUnownedFills(core)
   const ended = orders.flatMap(({ clientOid }) => core.book.orders.get(clientOid)?.terms ?? [])
-  expectDisplaced(instrument, ended, resolution.provedAt)
+  expectDisplaced(instrument, ended, resolution.settlingSince)
   leaveResolving(instrument)
   // If the beginning was logged as a warning, the end is logged too.
   announce(core, isRoutine(resolution.cause) ? 'debug' : 'info', 'instrument.resolved', {

@@ -218,7 +218,7 @@ export interface Resolution {
   /** Undefined while the exchange answers. */
   readonly silentSince: number | undefined
   /** When the cancel-all was answered, or the wait ended without one. */
-  readonly provedAt: number
+  readonly settlingSince: number
   /** Complete readings that were asked for late enough, and the last of them. */
   readonly fillsReads: number
   readonly fillsAskedAt: number

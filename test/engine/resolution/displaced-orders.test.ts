@@ -26,7 +26,7 @@ function wanting(): { readonly core: Core; readonly instrument: InstrumentState 
   return { core, instrument }
 }
 
-function take(instrument: InstrumentState, ticks: number, provedAt: number): void {
+function take(instrument: InstrumentState, ticks: number, cancelledAt: number): void {
   const terms = madeTerms({
     strategyId: STRATEGY,
     symbol: SYMBOL,
@@ -34,7 +34,7 @@ function take(instrument: InstrumentState, ticks: number, provedAt: number): voi
     ticks,
     lots: 10,
   })
-  expectDisplaced(instrument, [terms], provedAt)
+  expectDisplaced(instrument, [terms], cancelledAt)
 }
 
 function lateAt(core: Core, instrument: InstrumentState, now: number): unknown[] {
