@@ -57,7 +57,13 @@ import {
   record,
   type SilentCalls,
 } from './state/core.ts'
-import { beginLook, beginMoment, mayDependOnTime, needsLook, noteChanged } from './state/changes.ts'
+import {
+  beginPlanning,
+  beginMoment,
+  mayDependOnTime,
+  isPlanDue,
+  noteChanged,
+} from './state/changes.ts'
 import { createCore } from './state/create-core.ts'
 import { noteGranted } from './state/open-calls.ts'
 import { accountEquityOf, type CapitalUse, capitalUseOf } from './state/equity.ts'
@@ -253,7 +259,7 @@ export function resumeEngine(core: Core): Engine {
 function handleStep(core: Core, event: EngineEvent, now: number): readonly Effect[] {
   const touched = applyEvent(core, event, now)
   judgeChanges(core, event)
-  planDirty(core, event, touched)
+  planAndSettle(core, event, touched)
   advanceProcedures(core, event)
   return core.effects
 }
@@ -319,9 +325,13 @@ function doFillsWait({ book, readings }: Core): boolean {
   return book.orphans.size > 0 || readings.orphans.size > 0
 }
 
-function planDirty(core: Core, event: EngineEvent, touched: readonly string[] | undefined): void {
-  if (core.changes.looks.size > 0 || !isTrading(core))
-    lookAtInstruments(core, event.kind === 'snapshotTaken' ? waitingForPrices(core) : touched)
+function planAndSettle(
+  core: Core,
+  event: EngineEvent,
+  touched: readonly string[] | undefined,
+): void {
+  if (core.changes.notes.size > 0 || !isTrading(core))
+    planDueInstruments(core, event.kind === 'snapshotTaken' ? waitingForPrices(core) : touched)
   // A resolution that has just ended may have found the order of waiting fills. If they are adopted
   // instead, nothing leaves before what rests is listed.
   if (doFillsWait(core)) settleWaitingFills(core)
@@ -486,7 +496,7 @@ function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefine
  * decision, a later event, plans them.
  */
 function waitingForPrices({
-  changes: { looks },
+  changes: { notes },
   effects,
   instruments,
   settings,
@@ -495,7 +505,7 @@ function waitingForPrices({
   const decided = new Set(asked.flatMap((id) => settings.strategies.get(id)?.symbols ?? NONE))
   const waiting: string[] = []
   for (const symbol of instruments.keys())
-    if (looks.get(symbol)?.lookedAt !== undefined && !decided.has(symbol)) waiting.push(symbol)
+    if (notes.get(symbol)?.plannedIn !== undefined && !decided.has(symbol)) waiting.push(symbol)
   return waiting
 }
 
@@ -505,7 +515,7 @@ function listSymbol(symbol: string | undefined): readonly string[] {
   return symbol === undefined ? NONE : [symbol]
 }
 
-function lookAtInstruments(core: Core, touched: readonly string[] | undefined): void {
+function planDueInstruments(core: Core, touched: readonly string[] | undefined): void {
   const { changes } = core
   if (!isTrading(core)) {
     for (const symbol of touched ?? core.instruments.keys()) {
@@ -515,15 +525,15 @@ function lookAtInstruments(core: Core, touched: readonly string[] | undefined): 
     return
   }
   for (const symbol of touched ?? core.instruments.keys()) {
-    if (!needsLook(changes, symbol)) continue
-    const isDenied = changes.looks.get(symbol)?.denied !== undefined
+    if (!isPlanDue(changes, symbol)) continue
+    const isDenied = changes.notes.get(symbol)?.denied !== undefined
     if (!isDenied || !isStillDenied(core, symbol)) advanceInstrument(core, symbol)
   }
 }
 
 function advanceInstrument(core: Core, symbol: string): void {
   const instrument = instrumentOf(core, symbol)
-  beginLook(core.changes, symbol)
+  beginPlanning(core.changes, symbol)
   if (instrument.resolution) advanceResolution(core, instrument)
   scheduleInstrument(core, instrument)
 }

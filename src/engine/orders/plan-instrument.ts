@@ -70,9 +70,9 @@ export function planInstrument(core: Core, symbol: string): InstrumentPlan {
     isRestricted: false,
   }
   const { strategies } = core.settings
-  const look = isTrading(core) ? core.changes.looks.get(symbol) : undefined
-  const isUnchanged = look?.isChanged === false
-  const satisfied = new Set(isUnchanged ? look.satisfied : [])
+  const note = isTrading(core) ? core.changes.notes.get(symbol) : undefined
+  const isUnchanged = note?.isChanged === false
+  const satisfied = new Set(isUnchanged ? note.satisfied : [])
   for (const { id, symbols } of strategies.values()) {
     if (satisfied.has(id) || !symbols.includes(symbol)) continue
     const before = countParts(plan)
@@ -402,7 +402,7 @@ export function noteLastingDenials(
 }
 
 export function isStillDenied(core: Core, symbol: string): boolean {
-  const { denied: then, isChanged } = core.changes.looks.get(symbol) ?? {}
+  const { denied: then, isChanged } = core.changes.notes.get(symbol) ?? {}
   if (then?.snapshot !== core.market.snapshots || isChanged || isHeldForNow(core)) return false
   const now = denialBasisOf(core, symbol)
   return then.isFresh === now.isFresh && then.isAccountFresh === now.isAccountFresh
