@@ -4,9 +4,9 @@ import type { LiquidationDistance, NearestDistance } from '../domain/liquidation
 import type { StrategyId } from '../domain/ids.ts'
 import type { SurvivalSettings, WorstCase } from '../domain/worst-case.ts'
 import type { Dispute, Equity, UsedLoss } from '../domain/loss-limits.ts'
-import type { Restriction } from '../domain/trading-mode.ts'
+import type { Restriction, Scope } from '../domain/trading-mode.ts'
 import { unreachable } from '../lib/unreachable.ts'
-import type { Book } from './book/book.ts'
+import type { Book, InstrumentSymbol } from './book/book.ts'
 import { answerCancel, sendCancel } from './orders/cancel-all.ts'
 import type { Effect, OutgoingBatch } from './effect.ts'
 import {
@@ -110,8 +110,9 @@ import { advanceLeavings, whyNotGone } from './lifecycle/advance-leavings.ts'
 import { whyNotEvaluated } from './state/roster.ts'
 import { takeSnapshot, takeSignal } from './strategies/take-snapshot.ts'
 
+/** Instants are Unix ms of our clock, and 0 means never. */
 export interface Engine {
-  /** @param now Unix ms, our clock @returns the effects, in order */
+  /** @returns the effects, in order */
   step(event: EngineEvent, now: number): readonly Effect[]
   readonly book: Book
   /** Instruments of universes come and go with the book. */
@@ -121,7 +122,7 @@ export interface Engine {
   readonly phase: RunPhase
   /** Instruments that this run has not proved, and so does not trade. */
   readonly unproved: readonly string[]
-  /** The note that the last run left as it retreated is of no use any more. */
+  /** The note that the last run left as it retreated is not needed any more. */
   readonly isRetreatSettled: boolean
   /** No stop and no kill goes on; orders may still be held back. */
   readonly isTrading: boolean
@@ -134,16 +135,16 @@ export interface Engine {
   readonly endings: readonly RunEnding[]
   /** With those that are not recorded, but hold now. */
   readonly restrictions: readonly Restriction[]
-  /** When fills were last asked for; Unix ms, our clock, 0: never. */
+  /** When fills were last asked for. */
   readonly fillsAskedAt: number
-  /** As for fills. The time stands still while fills do not explain the position. */
+  /** When the position was last asked for, while the fills explain it. */
   positionReadAt(symbol: string): number
-  /** Readings too old to add risk on. @param now Unix ms, our clock */
+  /** Readings too old to add risk on. */
   staleReadings(now: number): readonly StaleReading[]
-  /** Each with its kind of call, the longest silence first. @param now Unix ms, our clock */
+  /** Each with its kind of call, the longest silence first. */
   silentCalls(now: number): readonly (readonly [string, SilentCalls])[]
   instrument(symbol: string): InstrumentState | undefined
-  /** Why the batch must not leave, asked before its first byte. @param now Unix ms, our clock */
+  /** Why the batch must not leave, asked before its first byte. */
   objectTo(batch: Pick<OutgoingBatch, 'symbol' | 'clientOids'>, now: number): string | undefined
   /** The same question for a call on the account. */
   isCallHeldBack(callId: number): boolean
@@ -157,14 +158,13 @@ export interface Engine {
   planPeakRelease(command: ReleaseCommand): PeakRelease | undefined
   /** Lots that strategies would order again although the account holds them. */
   findOrderedAgain(command: ReleaseCommand): Readonly<Record<string, string>> | undefined
-  /** Keyed by scope. */
-  readonly losses: ReadonlyMap<string, UsedLoss>
+  readonly losses: ReadonlyMap<Scope, UsedLoss>
   /** Undefined while a part is not known. */
   readonly equity: Equity | undefined
-  /** Keyed by symbol, as last measured. */
-  readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
-  /** Keyed by symbol: the nearest of this run. */
-  readonly nearestDistances: ReadonlyMap<string, NearestDistance>
+  /** As last measured. */
+  readonly distances: ReadonlyMap<InstrumentSymbol, readonly LiquidationDistance[]>
+  /** The nearest of this run. */
+  readonly nearestDistances: ReadonlyMap<InstrumentSymbol, NearestDistance>
   /** As last measured; undefined: unknown, or no move has to be survived. */
   readonly worstCase: WorstCase | undefined
   /** Undefined without a `capital`. */
@@ -294,7 +294,6 @@ const BEAR_ON_MONEY: ReadonlySet<EngineEvent['kind']> = new Set([
   'commanded',
 ])
 
-/** Judges money, exits, pace, and to whom names and fills belong, where these may have changed. */
 function judgeChanges(core: Core, event: EngineEvent): void {
   const { disputes, losses, settings, names } = core
   const isPriceAwaited =
@@ -428,7 +427,6 @@ function handleEvent(core: Core, event: EngineEvent): void {
   }
 }
 
-/** An answered reading ends its silence, and its refusals. */
 function noteRead(core: Core, event: EngineEvent, what: string): void {
   if (core.silence.calls.size > 0) hearAnswer(core, event)
   if (core.readings.failures.size > 0) noteReadFailure(core, what, undefined)

@@ -17,7 +17,6 @@ import type { BatchResult } from '../protocol/values.ts'
 /** Calls that are written only when the limiter grants them. */
 export type GrantedEndpoint = 'batchPlaceOrder' | 'cancelAllOrders'
 
-/** A stop leaves orders and positions, cancels orders, or closes everything first. */
 export type StopPolicy = 'leave' | 'cancel' | 'flatten'
 
 export type EngineEvent =
@@ -66,7 +65,6 @@ export type EngineEvent =
   | { readonly kind: 'callAnswered'; readonly callId: number; readonly answer: Answer<unknown> }
   | { readonly kind: 'fillsRead'; readonly reading: FillsReading }
   | { readonly kind: 'positionRead'; readonly reading: PositionReading }
-  /** A row is not as documented. */
   | { readonly kind: 'positionUnreadable'; readonly symbol: string; readonly problem: string }
   | {
       readonly kind: 'readFailed'
@@ -84,9 +82,8 @@ export type EngineEvent =
   | { readonly kind: 'exitsListed'; readonly listed: ListedExits }
   | { readonly kind: 'exitsUnlisted'; readonly symbol: string; readonly problem: string }
   | { readonly kind: 'feedRead'; readonly feed: FeedId; readonly reading: FeedReading }
-  /** A signal was sent from outside, with its secret. */
+  /** A signal from outside, which came with its secret. */
   | ({ readonly kind: 'signalTaken' } & Signal)
-  /** It is time to read again. */
   | { readonly kind: 'pollDue'; readonly what: 'fills' | 'positions' }
   | { readonly kind: 'commanded'; readonly command: EngineCommand }
   /** `isLow`: the disk of the journal has less room than configured. */

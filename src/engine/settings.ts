@@ -90,7 +90,6 @@ export interface EngineSettings {
   readonly strategies: ReadonlyMap<StrategyId, StrategySettings>
   /** Makes `instruments` follow the book (`state/roster.ts`). */
   readonly roster?: RosterSettings
-  /** Signals that are taken. */
   readonly signals?: ReadonlyMap<FeedId, SignalTerms>
   /** When the journal began, margin coin. */
   readonly capital?: Decimal

@@ -62,7 +62,6 @@ type AttributedTerms = Pick<OrderTerms, 'symbol' | 'action' | 'force'> & {
 /**
  * A fill shows this of its order: symbol, side, trade side, and the limit price if it was the
  * maker. A post-only order has the maker's key, one that cannot rest the taker's, any other both.
- * Two orders of a batch never share a key.
  */
 function attributionKeys(mode: PositionMode, terms: AttributedTerms): readonly string[] {
   const { side, tradeSide } = WIRE_DIRECTIONS[mode][terms.action]

@@ -188,8 +188,8 @@ export interface TargetPlanInput extends PlanInput {
 }
 
 /**
- * While an order leads to the target, no other is placed. `ioc` at the collar: these orders never
- * rest.
+ * While an order leads to the target, no other is placed. Orders are `ioc` at the collar, so they
+ * never rest.
  */
 export function planTarget(input: TargetPlanInput): readonly OrderCandidate[] {
   const open = input.orders.filter((order) => !isTerminal(order))
@@ -210,8 +210,8 @@ export function planTarget(input: TargetPlanInput): readonly OrderCandidate[] {
 }
 
 /**
- * ORD7: orders are dropped that no longer lead to the target, belong to the other of target and
- * flatten, or would take at a price beyond the collar of today.
+ * ORD7: orders are dropped that no longer lead to the target, have another purpose, or would take
+ * at a price beyond the present collar.
  */
 export function staleTargetOrders(input: TargetPlanInput): readonly Order[] {
   const steps = stepsOf(input)

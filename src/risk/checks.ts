@@ -74,8 +74,7 @@ function checkPriced(
 }
 
 /**
- * MKT1. `checkMinimum` comes before, since waiting for prices does not help a size that is too
- * small.
+ * MKT1. It follows `checkMinimum`, since waiting for prices does not help a size that is too small.
  */
 function checkFreshness(
   _: OrderIntent,
@@ -343,8 +342,8 @@ function highestPrice(
 }
 
 /**
- * RSK1: everything that a strategy holds, has open, in flight or unknown must fit its capital. An
- * order that adds nothing, or reduces its position, passes.
+ * RSK1: the same must fit the strategy's capital. An order that adds nothing, or reduces its
+ * position, passes.
  */
 function checkCapital(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { capital, ownExposure, instrument } = context
@@ -362,7 +361,7 @@ function checkCapital(intent: OrderIntent, context: RiskContext): RiskObjection 
   return { code: 'CAPITAL_LIMIT', detail }
 }
 
-/** RSK1: everything held, open, in flight or unknown counts. A flatten may always close. */
+/** RSK1, for the account. A flatten may always close. */
 function checkGrossNotional(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   if (isFlattenOrExit(intent) && reducesRisk(intent, context)) return undefined
   const { accountExposure, instrument, market, account, otherNotional } = context

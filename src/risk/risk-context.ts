@@ -86,7 +86,7 @@ export interface RiskContext {
   readonly strategy: StrategyLimits
   readonly held: Holding
   /**
-   * The part of it that the account holds or other strategies account for: only this may be
+   * The part of `held` that the account holds or other strategies account for: only this may be
    * reduced.
    */
   readonly holding: Holding

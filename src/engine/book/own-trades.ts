@@ -20,9 +20,9 @@ import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { accountHoldingOf, type Book, holdingOf, pairKey, type WritableBook } from './book.ts'
 
 /**
- * The exchange states the profit of a close at the account's average price, which strategies share.
- * So each strategy's profit is counted at its own average, also for lots that others have closed (a
- * liquidation, a trade by hand). What the exchange books beyond a fill's price goes with the lots.
+ * Each strategy's profit is counted at its own average price (docs/mechanisms.md, Money), also for
+ * lots that others have closed: a liquidation, a trade by hand. What the exchange books beyond a
+ * fill's price goes with the lots.
  */
 
 const DAY_MS = 86_400_000

@@ -28,9 +28,9 @@ import { expirePlaces } from '../strategies/take-decision.ts'
 import type { EngineCommand } from '../event.ts'
 
 /**
- * Lets nothing leave until a release but what leads to zero, also for what strategies take over
- * (`adopt.ts`). It is a restriction, so it survives a restart; a flattening stop does the same
- * without one.
+ * Until a release, only orders that lead to zero leave, also for what strategies take over
+ * (`adopt.ts`). A flatten is a restriction, so it survives a restart; a flattening stop does the
+ * same without one.
  */
 export function startFlatten(
   core: Core,

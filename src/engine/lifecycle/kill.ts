@@ -29,21 +29,13 @@ import { hasOrdersToEnd, isBusy, mayHaveLeftovers, startStop, unprovedByStop } f
 import { expirePlaces } from '../strategies/take-decision.ts'
 
 /**
- * Done when it is proved that nothing of ours rests (RSK3); stands until an operator releases it,
- * over restarts (RSK2).
+ * A kill is done when it is proved that nothing of ours rests (RSK3). It stands until an operator
+ * releases it, over restarts (RSK2). docs/trading-modes.md says how each phase ends, and what
+ * becomes of an instrument that the exchange has removed.
  *
  *     cutting ──► draining ──► clearing ──► waiting ──► confirming ──► proving ──► clean
  *                                  ▲                         │             │         │
  *                                  └─────────────────────────┴──found something──────┘
- *
- * `cutting` cancels everything at once, whatever is on the wire · `draining` until every call is
- * answered or given up · `clearing` until nothing rests or is unknown · `waiting` until no creating
- * request can be accepted any more · `confirming` by a cancel-all that finds nothing · `proving` by
- * two complete readings in a row that see the same · `clean` until an order turns up after all.
- *
- * An instrument that the exchange does not know any more is left out, since its cancel-alls and
- * readings are refused. The kill is clean without it where nothing of ours may be left there; else
- * it stays in `proving` and names it.
  */
 type KillPhase = KillProgress['phase']
 
@@ -124,12 +116,10 @@ export function stopWhenKilled({ run: { kill }, now }: Core, policy: StopPolicy)
   if (policy === 'flatten') state.stopPolicy = policy
 }
 
-/** The next granted cancel-all is for the kill, before everything else. */
 export function isCutting({ run: { kill } }: Core): boolean {
   return kill?.phase === 'cutting'
 }
 
-/** An instrument whose batch is out is resolved after the answer. */
 export function cancelEverything(core: Core): void {
   cancelProduct(core, 'kill')
   if (core.run.kill) own(core.run.kill).phase = 'draining'
@@ -177,7 +167,6 @@ function nextPhase(core: Core, kill: KillProgress): KillPhase {
         ? 'clearing'
         : prove(core, kill)
     case 'clean':
-      // An order that turns up later is cancelled, and everything is proved again.
       return hasOrdersToEnd(core) ? 'clearing' : 'clean'
     default:
       return unreachable(kill.phase)
@@ -192,7 +181,6 @@ function isUnsettled(core: Core): boolean {
   return isBusy(core) || knownInstruments(core).some(({ phase }) => phase !== 'idle')
 }
 
-/** Only an instrument that the exchange knows can be proved. */
 function knownInstruments(core: Core): readonly InstrumentState[] {
   return [...core.instruments.values()].filter(
     (one) => refusalOfInstrument(core, one) === undefined,
@@ -219,8 +207,8 @@ function isKnownAgain(core: Core, { leftOut }: KillProgress): boolean {
 }
 
 /**
- * These were not known when the others got their second cancel-all, or when the proof begins. An
- * idle one gets its own.
+ * Instruments that were not known when the others got their second cancel-all, or when the proof
+ * began. An idle one still gets its own.
  */
 function listLeftOut(core: Core, { leftOut }: KillProgress, phase: KillPhase): readonly string[] {
   if (phase !== 'confirming' && phase !== 'proving' && phase !== 'clean') return []

@@ -28,18 +28,15 @@ import { beginKill } from './kill.ts'
 
 /**
  * Once the boot is recorded, and what was on the wire is unknown, each instrument goes its own way
- * (docs/start-and-stop.md):
+ * (docs/start-and-stop.md says what ends each stage):
  *
  *     reading ──agrees──► resolving ──idle──► checking ──agrees──► proved
  *        │                    ▲                  │                    ▲
  *        │                    └──halt released───┘                    │
  *        └──nothing to resolve, or killed─────────────────────────────┘
  *
- * `reading` until fills were read in this run, and the position agrees with the book · `resolving`
- * until it is proved what became of unknown orders, and of what rests where `onRestart` says
- * cancel; not while it is halted · `checking` until fills and position, read after that, agree once
- * more; back to `resolving` where a halt was released · `proved`: it is traded. With the first one
- * the run is `running`, and the others count in the account's limits as the book says.
+ * With the first proved instrument the run is `running`. The others count in the account's limits
+ * as the book says.
  */
 
 const READ_AGAIN_MS = 500
@@ -166,9 +163,7 @@ function countFound(core: Core): Record<string, unknown> {
   }
 }
 
-/**
- * Fills come first, since no position is proved without them; then positions in the order of need.
- */
+/** Fills come first, since no position is proved without them. */
 function askForAccount(core: Core): void {
   noteStart(core.run, { askedAt: core.now })
   askForFills(core)

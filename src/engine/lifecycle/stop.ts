@@ -24,15 +24,11 @@ import { expirePlaces, recordAllStates } from '../strategies/take-decision.ts'
 import { describeOwned, holdsAnything } from './flatten.ts'
 
 /**
- * The policy decides:
+ * The policy decides which phases there are (docs/start-and-stop.md says what ends each):
  *
  *     leave:    draining ──────────────────────────────────────────► proving ──► stopped
- *     cancel:   draining ──► cancelling ──► confirming ────────────► proving ──► stopped
+ *     cancel:   draining ──► cancelling ──► confirming (RSK3) ─────► proving ──► stopped
  *     flatten:  closing, as an operator's flatten does ──► as cancel
- *
- * `draining` waits for what is on the wire · `cancelling` until nothing of ours rests ·
- * `confirming` for a second cancel-all that finds nothing (RSK3) · `proving` for fills and
- * positions read after all that, and agree.
  */
 type StopPhase = StopProgress['phase']
 

@@ -11,9 +11,8 @@ export interface ExchangePositions {
 }
 
 /**
- * Lets an older copy go on: open orders are unknown, names that the lost run may have given are
- * skipped, and positions are the exchange's. The fills of the lost run are not read, so what they
- * made stays unknown. The account is halted until a release. Nothing else may run on the core.
+ * Lets an older copy go on, as docs/operations.md tells. The fills of the lost run are not read, so
+ * what they made stays unknown. Nothing else may run on the core.
  */
 export function takeOverPositions(
   core: Core,

@@ -128,7 +128,6 @@ function recordAndSend(
  * A cancel-all also takes the wanted orders, which are missing until fills are readable. So it is
  * due once the unwanted have rested, added up, as long as the wanted (at least one) would be
  * missing, or one has rested for `unwantedMsMax`.
- * docs/mechanisms.md has the measurements.
  */
 export function isCancelDue(core: Core, { symbol, unwantedSince }: InstrumentState): boolean {
   const { unwantedMsMax, fillVisibilityMs } = core.settings.execution

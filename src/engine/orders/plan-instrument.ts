@@ -55,7 +55,7 @@ export interface InstrumentPlan {
   candidates: OrderCandidate[]
   readonly unwanted: Set<Order>
   readonly stale: Set<Order>
-  /** Orders like them were refused, or prices are missing. */
+  /** Wishes that wait, since orders like them were refused or prices are missing. */
   waiting: number
   isRestricted: boolean
 }
@@ -337,7 +337,6 @@ function queueAgain(core: Core, order: Order, plan: InstrumentPlan): void {
   else addCandidates(core, [{ intent: intentOf(terms), again: terms.clientOid }], plan)
 }
 
-/** A waiting order is dropped, a resting one cancelled; any other ends by itself. */
 function dismiss(order: Order, plan: InstrumentPlan): void {
   if (!canEnd(order)) return
   if (order.state === 'queued') plan.stale.add(order)

@@ -206,7 +206,6 @@ function describeTerms(batchId: number, terms: Order['terms']): Record<string, u
   }
 }
 
-/** An order that was never sent has ended. One that was sent before may exist, and is unknown. */
 function dropStale(core: Core, symbol: string, orders: ReadonlySet<Order>): void {
   record(core, {
     kind: 'expire',
@@ -251,8 +250,8 @@ function askForCancelWhenDue(core: Core, instrument: InstrumentState): void {
 }
 
 /**
- * The market was beyond the price for so long that the order must have been filled, and no fill
- * came. The exchange may have dropped it silently, which only a resolution can prove.
+ * The order must have been filled by now, and no fill came. The exchange may have dropped it
+ * silently, which only a resolution can prove.
  */
 function isCrossedTooLong(core: Core, instrument: InstrumentState): boolean {
   const { symbol, crossedSince } = instrument
@@ -292,7 +291,6 @@ function nameOrder(core: Core, { intent, again }: ApprovedItem): NamedOrder | un
   return terms && { terms, isAgain: true, deadlineAt }
 }
 
-/** A key that had orders before gets the next generation. */
 function toTerms(core: Core, intent: OrderIntent): OrderTerms {
   const last = core.book.keys.get(pairKey(intent.strategyId, intent.key))
   const generation = last === undefined ? 0 : last.generation + 1

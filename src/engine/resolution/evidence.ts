@@ -48,7 +48,7 @@ function byNumber(left: string, right: string): number {
   return left.length - right.length || (left < right ? -1 : Number(left > right))
 }
 
-/** There are more of these orderIds than orders, or they have more lots than the order. */
+/** More orderIds match than there are orders, or their lots exceed the order's. */
 function findContradictions(
   core: Core,
   {
@@ -76,7 +76,7 @@ function findContradictions(
   return contradicted
 }
 
-/** All fills to the end of these orders are known. */
+/** Called once all fills up to the end of these orders are known. */
 export function settleByEvidence(
   core: Core,
   symbol: string,
@@ -140,7 +140,7 @@ export function judgeUnownedFills(core: Core): void {
     const [owner] = owners
     if (owner?.state === 'live' && owners.length === 1) nameByFills(core, owner, orderId)
     else if (!mayBeOurs(core, fills, note.since)) foreign.push(first)
-    // The answer to an order just sent soon says whose they are.
+    // The answer to an order just sent soon says whose the fills are.
     else if (!note.isLogged && owners.every(({ state }) => state !== 'sent')) {
       noteOrphanLogged(core, orderId, note)
       logUnexplained(core, first, fills)

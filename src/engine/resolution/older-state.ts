@@ -13,8 +13,7 @@ import { startResolution } from './resolution.ts'
 
 /**
  * A state put back from a copy does not know the lost run's orders, and gives their names to
- * others. Proof: a name of our derivation that was never sent, and that a cancel-all lists; or one
- * sent for the first time that the exchange calls a duplicate. Then the run ends.
+ * others. docs/operations.md has the two proofs of it; then the run ends.
  *
  * A request doubled on its way is called a duplicate too, if only the copy is answered. Its orders
  * rest, or were filled, since a moment ago; a lost run's have mostly ended. So a suspected order is
@@ -172,7 +171,6 @@ function wishOf({ terms: { strategyId, symbol } }: Order): string {
   return pairOf(strategyId, symbol)
 }
 
-/** Nothing is placed while unknown names are looked up. */
 export function noteListedNames(core: Core, names: readonly string[]): void {
   forgetListed(core, names)
   const { orders } = core.book

@@ -52,9 +52,8 @@ const RECENT_FILLS_MAX = 5000
 
 /**
  * A reading waits until the fills up to its moment of the exchange's clock are known, and is
- * compared with the book of that moment. A difference that was seen twice and has lasted is
- * believed, and the position adopted; at a start and a stop twice is enough, since nothing is
- * traded.
+ * compared with the book of that moment. docs/mechanisms.md says when a difference is believed
+ * (Positions).
  */
 export function takePosition(core: Core, reading: PositionReading): void {
   const instrument = instrumentOf(core, reading.symbol)
@@ -134,7 +133,7 @@ function toCounters(rows: readonly PositionRow[]): PendingReading['counters'] {
 }
 
 /**
- * They are kept while a reading may have to be compared with them.
+ * Keeps fills while a reading may have to be compared with them.
  * @param heardAt Unix ms, exchange clock; a fill with a later date has a wrong date
  */
 export function noteRecentFills(core: Core, fills: readonly Fill[], heardAt: number): void {
@@ -430,8 +429,7 @@ function noteFunding(
 }
 
 /**
- * These fills may end a position, so the funding that an earlier reading shows, and that still
- * waits, counts first.
+ * The fills may end a position, so the funding of an earlier reading that still waits counts first.
  */
 export function noteFundingBefore(core: Core, fills: readonly Fill[]): void {
   for (const [symbol, news] of Map.groupBy(fills, (fill) => fill.symbol)) {

@@ -39,10 +39,9 @@ const READS_APART_MS = 500
 /** The pause before a repetition doubles with each refusal in a row. */
 const CANCEL_REPEAT_MS = 1000
 const CANCEL_REPEAT_MS_MAX = 60_000
-/** A kill or a stop waits so long where the exchange does not know the instrument any more. */
 const URGENT_REPEAT_MS_MAX = 30_000
 /**
- * ORD4: beyond its own waits a resolution may take so long; then it halts the instrument, and goes
+ * ORD4: a resolution that takes so much longer than its own waits halts its instrument, and goes
  * on.
  */
 const PATIENCE_MS = 60_000
@@ -113,7 +112,7 @@ export function startResolution(
 /** Unix ms, exchange clock. */
 function lostOrdersUntil({ book, settings, clock, run }: Core): number {
   if (book.recordsLostAt === 0) return 0
-  // They left before this run began, whatever the clock said at the repair.
+  // Lost orders left before this run began, whatever the clock said at the repair.
   return (
     Math.min(book.recordsLostAt, run.startedAt) +
     (clock.offsetMs ?? 0) +
@@ -246,8 +245,8 @@ export function repeatCancel(
 }
 
 /**
- * A refused cancel-all waits so much longer. For a kill or a stop it does so only where the
- * exchange does not know the instrument any more, since a cancel-all can do nothing there.
+ * A refused cancel-all waits longer each time. During a kill or a stop it does so only where it can
+ * do nothing, because the exchange does not know the instrument any more.
  */
 function refusedPauseMs(core: Core, instrument: InstrumentState, { refusals }: Resolution): number {
   if (refusals === 0) return 0

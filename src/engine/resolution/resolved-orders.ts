@@ -29,22 +29,13 @@ import { denialKindsOf } from '../state/denials.ts'
 import { ordersOf } from '../state/totals.ts'
 
 /**
- * Decides what becomes of orders once a resolution has proved what happened (`evidence.ts` says
- * which state each gets):
+ * Decides what becomes of orders once a resolution has proved what happened. docs/mechanisms.md
+ * lists the state that each evidence leads to (Resolution).
  *
- *     found           settled as    and then
- *     no trace        absent        a ladder or a target is planned anew; a `place` gets a
- *                                   replacement, the next generation of its key
- *     no trace, and   queued        a `place` that cannot rest is sent again under its clientOid
- *     the exchange
- *     knows the name
- *     its fills       done          a `place` that could rest gets a replacement for its rest
- *     too many fills  quarantined   it counts as open, and its instrument is halted. After a
- *                                   release a resolution proves that nothing rests; then it is
- *                                   done with the fills that fit
- *
- * A kill, a stop, a flatten, a withdrawal or a restriction ends the wish: then there is no
- * replacement. Each `quote` and `place` that was taken along is displaced (ORD8):
+ * A ladder or a target is planned anew. A `place` that could rest gets a replacement for what was
+ * not filled, the next generation of its key; one that cannot rest is sent again if it is absent. A
+ * kill, a stop, a flatten, a withdrawal or a restriction ends the wish, so nothing replaces it.
+ * Each `quote` and `place` that was taken along is displaced (ORD8):
  *
  *     displaced ──it rests again, was filled, or is not wanted any more──► over
  *         └──for longer than `displacedWithinMs`──► logged, once ──the same──► over
@@ -52,10 +43,7 @@ import { ordersOf } from '../state/totals.ts'
 
 const REPLACEMENT_TTL_MS = 60_000
 
-/**
- * ORD8: a `place` is replaced as far as it was not filled. Ladders and targets are planned again
- * anyway.
- */
+/** ORD8: a `place` is replaced as far as it was not filled. */
 export function withReplacement(
   core: Core,
   cause: ResolutionCause,

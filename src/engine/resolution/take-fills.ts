@@ -126,7 +126,7 @@ function isProofAwaited(core: Core, symbol: string): boolean {
   })
 }
 
-/** Their source proves nothing, and an order of ours may have made them. */
+/** Fills whose source proves nothing, and which an order of ours may have made. */
 function waitingAmong(
   { book }: Core,
   fills: readonly Fill[],

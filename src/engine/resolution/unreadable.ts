@@ -13,9 +13,8 @@ import type { EngineEvent } from '../event.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 
 /**
- * Rows of fills and positions that cannot be read (MKT4). Their instrument is halted, and readings
- * prove nothing: its orders do not end, and its position is not compared. A row without an
- * instrument concerns all.
+ * Rows of fills and positions that cannot be read halt their instrument, and readings prove nothing
+ * of it meanwhile (MKT4).
  *
  *     readable ──an odd row──► unreadable ──a reading without it──► read once ──another──► readable
  *                                 ▲   │                                 │

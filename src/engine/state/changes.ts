@@ -1,7 +1,7 @@
 import type { ExpireRecord, JournalRecord } from '../../domain/record.ts'
 import { own } from '../../lib/own.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import { type Book, pairKey } from '../book/book.ts'
+import { type Book, type InstrumentSymbol, pairKey } from '../book/book.ts'
 import type { ClientOid, StrategyId } from '../../domain/ids.ts'
 import {
   type KeptTotals,
@@ -21,13 +21,12 @@ import {
  *     changed ──planned──► open ──all that is wanted stands, and nothing else──► settled
  *     open ──all that is missing was denied──► denied ──another snapshot, or data too old──► open
  *
- * While an instrument is open, time, prices and other instruments matter too. Within a moment only
- * decisions change something, and their records name instruments. While the account starts, stops
- * or is killed, all are planned. Changed by `changes.ts`.
+ * Within a moment only decisions change something, and their records name instruments. While the
+ * account starts, stops or is killed, all are planned. Changed by `changes.ts`.
  */
 export interface ChangeState {
-  /** Keyed by symbol; a settled instrument without a change is absent. */
-  readonly notes: ReadonlyMap<string, PlanNote>
+  /** A settled instrument without a change is absent. */
+  readonly notes: ReadonlyMap<InstrumentSymbol, PlanNote>
   readonly moment: number
 }
 

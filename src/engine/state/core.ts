@@ -24,7 +24,7 @@ import { Failure } from '../../lib/failure.ts'
 import { own } from '../../lib/own.ts'
 import type { HeardContracts } from '../../market/believe-contracts.ts'
 import { applyRecord } from '../book/apply-record.ts'
-import type { Book } from '../book/book.ts'
+import type { Book, InstrumentSymbol, StrategyAndKey, StrategyAndSymbol } from '../book/book.ts'
 import { buildBookings, waitingFillsOf } from '../book/bookings.ts'
 import { recountRecord, type RecountState } from '../book/recount.ts'
 import type { Announcement, Effect } from '../effect.ts'
@@ -34,8 +34,8 @@ import type { KeptSettled, KeptTotals, KeptLadders } from './totals.ts'
 import type { InstrumentStart, RunState } from './run-state.ts'
 
 /**
- * Everything that the engine knows. The book is durable; the rest is lost at a restart, and may be.
- * One file alone, named in its comment, changes each piece.
+ * Everything that the engine knows; only the book survives a restart. The comment on each piece
+ * names the one file that changes it.
  *
  * Instants (`…At`, `since`, `until`) are Unix ms of our clock, and 0 means never, unless a comment
  * says that they are of the exchange's clock.
@@ -48,7 +48,7 @@ export interface Core {
   readonly effects: readonly Effect[]
   readonly clock: ClockState
   readonly market: MarketReadings
-  readonly instruments: ReadonlyMap<string, InstrumentState>
+  readonly instruments: ReadonlyMap<InstrumentSymbol, InstrumentState>
   readonly calls: OpenCalls
   readonly readings: ReadingState
   readonly silence: SilenceState
@@ -60,17 +60,17 @@ export interface Core {
   readonly losses: LossState
   readonly disputes: DisputeState
   readonly liquidation: LiquidationState
-  /** Keyed by symbol: hourly closes of the price. Changed by `liquidations.ts`. */
-  readonly hours: ReadonlyMap<string, HourlyCloses>
+  /** Hourly closes of the price. Changed by `liquidations.ts`. */
+  readonly hours: ReadonlyMap<InstrumentSymbol, HourlyCloses>
   readonly worstCase: WorstCaseState
-  /** Keyed by symbol: what is known of the next payment. Changed by `unseen-funding.ts`. */
-  readonly funding: ReadonlyMap<string, FundingWatch>
+  /** Changed by `unseen-funding.ts`. */
+  readonly funding: ReadonlyMap<InstrumentSymbol, FundingWatch>
   /** Absent if no strategy has exits. Changed by `exits.ts`. */
   readonly exits?: ExitWatch
-  /** Keyed by symbol; absent if exits at the exchange are not listed. Changed by `exits.ts`. */
-  readonly keptExits?: ReadonlyMap<string, KeptExitsWatch>
-  /** Keyed by symbol: positions that the daemon itself closes in part. Changed by `trading-mode.ts`. */
-  readonly reductions: ReadonlyMap<string, Reduction>
+  /** Absent if exits at the exchange are not listed. Changed by `exits.ts`. */
+  readonly keptExits?: ReadonlyMap<InstrumentSymbol, KeptExitsWatch>
+  /** Positions that the daemon itself closes in part. Changed by `trading-mode.ts`. */
+  readonly reductions: ReadonlyMap<InstrumentSymbol, Reduction>
   readonly recount: RecountState
   /** Keyed by strategy, instrument, kind and cause. Changed by `refusals.ts`. */
   readonly refusals: ReadonlyMap<string, OrderRefusal>
@@ -82,7 +82,7 @@ export interface Core {
   readonly totals: KeptTotals
   readonly settled: KeptSettled
   readonly ladders: KeptLadders
-  /** Keyed by strategy. Changed by `roster.ts`. */
+  /** Changed by `roster.ts`. */
   readonly universeRefusals: ReadonlyMap<StrategyId, UniverseRefusal>
 }
 
@@ -90,13 +90,10 @@ export interface Core {
 export interface NameState {
   /** The exchange called these duplicates, although they were sent for the first time. */
   readonly suspected: ReadonlySet<ClientOid>
-  /** Keyed by strategy and symbol, until an order is accepted as new: when one of these was sent. */
-  readonly suspectedWishes: ReadonlyMap<string, number>
-  /**
-   * Keyed by symbol, exchange clock: the last cancel-all that may have been carried out, but listed
-   * nothing.
-   */
-  readonly unlistedAt: ReadonlyMap<string, number>
+  /** When a suspected name was sent, until an order of the same wish is accepted as new. */
+  readonly suspectedWishes: ReadonlyMap<StrategyAndSymbol, number>
+  /** Exchange clock: the last cancel-all that may have been carried out, but listed nothing. */
+  readonly unlistedAt: ReadonlyMap<InstrumentSymbol, number>
   /** Names that a cancel-all listed and the book does not know. */
   readonly search: NameSearch | undefined
 }
@@ -105,8 +102,8 @@ export interface NameState {
 export interface UnlistedState {
   /** A fill without an owner may be of such an order, so a cancel-all is to list what rests. */
   readonly symbols: ReadonlySet<string>
-  /** Keyed by symbol, exchange clock: nothing from before the start rests after this cancel-all. */
-  readonly listedAt: ReadonlyMap<string, number>
+  /** Exchange clock: nothing from before the start rests after this cancel-all. */
+  readonly listedAt: ReadonlyMap<InstrumentSymbol, number>
 }
 
 export interface NameSearch {
@@ -137,14 +134,13 @@ export interface MarketReadings {
   readonly tickers: TickerTable | undefined
   readonly snapshots: number
   readonly feeds: ReadonlyMap<FeedId, FeedReading>
-  /** Keyed by symbol, from this run's last reading. */
-  readonly marks: ReadonlyMap<string, PositionMark>
+  /** From this run's last reading. */
+  readonly marks: ReadonlyMap<InstrumentSymbol, PositionMark>
   readonly contracts: HeardContracts | undefined
 }
 
 /**
- * At most one creating request of an instrument is on the wire, and nothing is placed between a
- * cancel-all and the readings that prove what happened.
+ * ARCHITECTURE.md says what each phase is for (The core).
  *
  *     idle ──batch granted──► placing ──answered──► idle
  *      │                        (an unknown order) ──► resolving
@@ -192,10 +188,7 @@ export type ResolutionCause =
   | 'released'
   | 'cancelledAlong'
 
-/**
- * `waiting` until no unknown request can be accepted any more · `cancelling` until a cancel-all is
- * answered · `settling` until fills and position were read late enough.
- */
+/** The stages and what ends them are drawn above `startResolution`. */
 export type ResolutionStage = 'waiting' | 'cancelling' | 'settling'
 
 export interface Resolution {
@@ -208,10 +201,7 @@ export interface Resolution {
   /** Cancel-alls in a row that were refused for good, and the last answer. */
   readonly refusals: number
   readonly refusal: string
-  /**
-   * No unknown order can be accepted after this time of the exchange's clock, which is judged only
-   * while the clocks are synchronised. 0: no order is unknown.
-   */
+  /** Exchange clock: no unknown order can be accepted later. 0: no order is unknown. */
   readonly acceptanceDeadlineAt: number
   /** Then the instrument is halted, and an operator must look. */
   readonly patientUntil: number
@@ -311,7 +301,7 @@ export interface OpenCancel {
   readonly resolves: readonly string[]
   /** The exchange's clock as we know it. */
   readonly requestAt: number
-  /** So far ahead of ours is the exchange's clock, as it said when it refused our time. */
+  /** How far the exchange's clock is ahead of ours, as stated when it refused our time. */
   readonly clockAheadMs: number | undefined
 }
 
@@ -324,11 +314,11 @@ export interface OpenCalls {
   /** Cancel-alls that were refused for their time. */
   readonly clockRefusals: ClockRefusals
   readonly cancelsThatFound: number
-  /** Calls that place no order: strategy and key by number. */
-  readonly accountCalls: ReadonlyMap<number, string>
+  /** Calls that place no order. */
+  readonly accountCalls: ReadonlyMap<number, StrategyAndKey>
   readonly accountCallId: number
-  /** Keyed by strategy and key: when a failed call may be made again. */
-  readonly accountCallsNotBefore: ReadonlyMap<string, number>
+  /** When a failed call may be made again. */
+  readonly accountCallsNotBefore: ReadonlyMap<StrategyAndKey, number>
   /** Orders of the last minute, where they are limited. */
   readonly sentAt: ReadonlyMap<StrategyId, readonly number[]>
 }
@@ -341,7 +331,7 @@ export interface ReadingState {
   readonly fillsAskedAt: number
   /** As `fillsKnownUntil`, by the exchange's clock. */
   readonly fillsReadThroughAt: number
-  /** Keyed by orderId: fills that wait for their order. */
+  /** Fills that wait for their order. */
   readonly orphans: ReadonlyMap<OrderId, OrphanNote>
   /** Keyed by name: `fill 77`, `position BTCUSDT`. */
   readonly unreadable: ReadonlyMap<string, UnreadableNote>
@@ -418,13 +408,13 @@ export interface UnreadableNote {
 export interface DecisionState {
   readonly decidedOn: ReadonlyMap<StrategyId, number>
   /**
-   * Keyed by strategy and symbol. A ladder that was filled or refused is placed again once its
-   * strategy has decided on this snapshot or a later one.
+   * Keyed by strategy. A ladder that was filled or refused is placed again once its strategy has
+   * decided on this snapshot or a later one.
    */
-  readonly quoteHolds: ReadonlyMap<string, ReadonlyMap<string, number>>
+  readonly quoteHolds: ReadonlyMap<string, ReadonlyMap<InstrumentSymbol, number>>
   /** Failed decisions in a row. */
   readonly failuresInRow: ReadonlyMap<StrategyId, number>
-  /** Wishes of all strategies are placed once theirs has decided on this snapshot or later. */
+  /** A strategy's wishes are placed once it has decided on this snapshot or a later one. */
   readonly wishesFrom: number
   /** States of strategies that decided in this run; the longest unrecorded first. */
   readonly states: ReadonlyMap<StrategyId, RememberedState>
@@ -493,8 +483,8 @@ export function emit(core: Core, effect: Effect): void {
 }
 
 /**
- * The one way to change the book: written to the journal and applied. With `durable` nothing that
- * follows in this step is sent before it is on the disk.
+ * The only way to change the book: the entry is applied, and an effect writes it to the journal.
+ * With `durable`, nothing that follows in this step is sent before it is on the disk.
  */
 export function record(core: Core, entry: JournalRecord, durable = false): void {
   const { book } = core
@@ -514,7 +504,10 @@ export function record(core: Core, entry: JournalRecord, durable = false): void 
   emit(core, { kind: 'record', record: entry, durable, ...(bookings.length > 0 && { bookings }) })
 }
 
-/** They are counted a second time, or booked. Any record may name the order of fills that wait. */
+/**
+ * Records that change money are counted a second time, and booked. While fills wait, every record
+ * is, since any may name their order.
+ */
 const MOVES_MONEY = new Set<JournalRecord['kind']>([
   'fills',
   'funding',

@@ -92,7 +92,7 @@ export function leaveResolving(instrument: InstrumentState): void {
   state.resolution = undefined
 }
 
-/** @param since Unix ms, our clock; ignored if the instrument waits already */
+/** A batch that is wanted already keeps its earlier `since`. */
 export function wantBatch(instrument: InstrumentState, since: number, reduces: boolean): void {
   const state = own(instrument)
   state.wantsBatchSince ??= since
@@ -107,7 +107,6 @@ export function noteCancelDue(instrument: InstrumentState, isDue: boolean): void
   own(instrument).wantsCancel = isDue
 }
 
-/** @param now Unix ms, our clock */
 export function noteUnwanted(
   instrument: InstrumentState,
   clientOids: readonly ClientOid[],
@@ -116,7 +115,6 @@ export function noteUnwanted(
   keepSince(own(instrument).unwantedSince, clientOids, now)
 }
 
-/** @param now Unix ms, our clock */
 export function noteCrossed(
   instrument: InstrumentState,
   clientOids: readonly ClientOid[],

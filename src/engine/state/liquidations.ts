@@ -39,7 +39,7 @@ import { type CandleSeries, newestOpenAt, readCandle } from '../../domain/candle
 const DIFFERENCE_MAX = 0.02
 /** Beyond so many times the price a difference of two figures says nothing. */
 const FAR = 1
-/** Shares of the larger one, and at most this. */
+/** Ratios may differ by a share of the larger one, and by rounding. */
 const RATIO_TOLERANCE = 0.2
 const RATIO_ROUNDING = 0.001
 
@@ -348,9 +348,9 @@ function setAsideOn(core: Core, symbol: string, held: Holding): number {
 const NOTHING_KNOWN = { behind: Number.NaN, othersNeed: Number.NaN }
 
 /**
- * The least lots of a crossed position to close so that its liquidation is farther than a share of
- * the price. In hedge mode at most the excess over the other side, which would be in danger. Zero
- * while a part is unknown, and for isolated positions, which lose as much margin.
+ * The fewest lots of a crossed position whose close brings its liquidation farther than a share of
+ * the price; in hedge mode at most the excess over the other side, which would be in danger then.
+ * Zero while a part is unknown, and for isolated positions, whose margin shrinks with them.
  */
 export function lotsToClose(
   core: Core,

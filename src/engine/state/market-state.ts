@@ -144,9 +144,8 @@ export function exchangeNow(core: Core): number {
 }
 
 /**
- * Why no order may leave: signatures, acceptance deadlines and idempotency windows need the
- * exchange's clock. Cancel-alls and readings go on: late ones do no harm, and readings measure the
- * clock again.
+ * Why no order may leave (docs/mechanisms.md, Clocks). Cancel-alls and readings go on: late ones do
+ * no harm, and readings measure the clock again.
  */
 export function clockUnsynchronised({ clock, now }: Core): string | undefined {
   if (clock.unsynchronised !== undefined) return clock.unsynchronised
@@ -162,7 +161,6 @@ export function clockUnsynchronised({ clock, now }: Core): string | undefined {
     : `the exchange's clock was measured ${ageMs} ms ago`
 }
 
-/** Public answers alone are enough for readings, and for no order. */
 export function noteClockMeasured(core: Core, offsetMs: number): void {
   own(core.clock).offsetMs = offsetMs
 }
@@ -190,7 +188,6 @@ export function noteBatchClockAccepted({ clock }: Core): void {
   if (clock.refusals > 0) own(clock).refusals = 0
 }
 
-/** No order leaves before the next measurement without contradiction. */
 export function noteClockUnsynchronised(core: Core, reason: string): void {
   const clock = own(core.clock)
   // No order leaves before the first measurement anyway.

@@ -1,6 +1,7 @@
 import { type Answer, clockAheadAfter, hearOfClock } from '../../domain/answer.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import { own } from '../../lib/own.ts'
+import type { StrategyAndKey } from '../book/book.ts'
 import type { GrantPriority } from '../effect.ts'
 import type { GrantedEndpoint } from '../event.ts'
 import { type Core, emit, type OpenBatch, type OpenCancel } from './core.ts'
@@ -83,27 +84,25 @@ export function isUnderCancel({ calls }: Core, symbol: string): boolean {
 }
 
 /** @returns the number of the call */
-export function openAccountCall({ calls }: Core, pair: string): number {
+export function openAccountCall({ calls }: Core, pair: StrategyAndKey): number {
   const state = own(calls)
   state.accountCallId += 1
   state.accountCalls.set(state.accountCallId, pair)
   return state.accountCallId
 }
 
-/** @returns strategy and key */
-export function closeAccountCall({ calls }: Core, callId: number): string | undefined {
+export function closeAccountCall({ calls }: Core, callId: number): StrategyAndKey | undefined {
   const { accountCalls } = own(calls)
   const pair = accountCalls.get(callId)
   accountCalls.delete(callId)
   return pair
 }
 
-/** @param notBefore Unix ms, our clock */
-export function repeatAccountCall({ calls }: Core, pair: string, notBefore: number): void {
+export function repeatAccountCall({ calls }: Core, pair: StrategyAndKey, notBefore: number): void {
   own(calls).accountCallsNotBefore.set(pair, notBefore)
 }
 
-export function forgetAccountCall({ calls }: Core, pair: string): void {
+export function forgetAccountCall({ calls }: Core, pair: StrategyAndKey): void {
   own(calls).accountCallsNotBefore.delete(pair)
 }
 

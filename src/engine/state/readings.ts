@@ -30,7 +30,6 @@ export function askForPosition(core: Core, symbol: string): void {
   emit(core, { kind: 'readPosition', symbol })
 }
 
-/** The reading goes before those in turn, because something waits for it. */
 export function askForPositionSoon(core: Core, symbol: string): void {
   emit(core, { kind: 'readPosition', symbol, isUrgent: true })
 }
@@ -233,9 +232,9 @@ export function forgetUnreadable(
 }
 
 /**
- * With `foreignFills: adopt`, a fill through the API that no order of ours explains halts nothing.
- * A lost run may have left its order resting, until a cancel-all of this run has listed what rests.
- * So one is sent (`resolution/older-state.ts`), and nothing is placed meanwhile.
+ * With `foreignFills: adopt`, a fill through the API may be of an order that a lost run left
+ * resting. So a cancel-all is sent that lists what rests (`listResting`), and nothing is placed
+ * meanwhile.
  */
 export function noteAdopted(core: Core, fill: Fill): void {
   const listedAt = core.unlisted.listedAt.get(fill.symbol) ?? Number.POSITIVE_INFINITY

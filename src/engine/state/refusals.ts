@@ -66,10 +66,6 @@ export function kindOf({ book, settings }: Core, wish: RefusableOrder): OrderRef
   return (tradesAs(action) === 'sell' ? net : -net) >= lots ? 'reduces' : 'opens'
 }
 
-/**
- * An accepted order ends the causes that it disproves. A refused one makes the orders wait that its
- * cause concerns, longer each time.
- */
 export function noteAnswered(core: Core, answered: readonly AnsweredOrder[]): void {
   const accepted = answered.filter(({ outcome }) => outcome === 'accepted' || outcome === 'exists')
   // Orders of this batch disprove nothing for each other: one may have used up what others lack.
@@ -255,14 +251,12 @@ export function oneForEachRefusal(
   })
 }
 
-/** After a first refusal, which the market may have caused, all orders are tried again. */
 function isTriedSingly({ kind, cause, inRow }: OrderRefusal): boolean {
   return inRow > 1 || (kind === 'opens' && REFUSAL_CAUSES[cause].pace === 'lasting')
 }
 
-/** Unix ms, our clock. After the first refusal a new decision is enough. */
+/** Unix ms, our clock. */
 function retryAtOf({ kind, cause, at, inRow }: OrderRefusal): number {
-  // A dry run refuses every repetition, and each is logged.
   if (cause === 'dryRun') return at + WAIT_MS_MAX
   if (inRow < 2) return at
   const waitMsMax = kind === 'opens' ? WAIT_MS_MAX : REDUCING_WAIT_MS_MAX
@@ -303,7 +297,6 @@ export function isPriceGridWrong(
   return false
 }
 
-/** For people. */
 export interface LoggedRefusal {
   readonly strategyId: StrategyId
   readonly symbol: string

@@ -1,11 +1,12 @@
 import type { ModeReason, Scope } from '../../domain/trading-mode.ts'
 import { own } from '../../lib/own.ts'
+import type { InstrumentSymbol } from '../book/book.ts'
 import type { StopPolicy } from '../event.ts'
 
 /**
- * The phase says whether strategies are asked; the trading mode says what may leave. `starting`:
- * what the exchange holds is read · `running`: from the first proved instrument on · `stopping`:
- * nothing is decided, calls in flight are awaited · `stopped`.
+ * The phase says whether strategies are asked; the trading mode says what may leave. `starting`
+ * ends with the first proved instrument. While `stopping`, nothing is decided, and calls in flight
+ * are awaited.
  */
 export type RunPhase = 'starting' | 'running' | 'stopping' | 'stopped'
 
@@ -51,16 +52,12 @@ export interface StartProgress {
   readonly askedAt: number
   /** When the wait was last logged. */
   readonly saidAt: number
-  /** Keyed by symbol: wishes are placed once their strategy has decided on this snapshot or later. */
-  readonly wishesFrom: ReadonlyMap<string, number>
+  /** Wishes are placed once their strategy has decided on this snapshot or a later one. */
+  readonly wishesFrom: ReadonlyMap<InstrumentSymbol, number>
   readonly wishesFromLatest: number
 }
 
-/**
- * `reading` until fills and position agree with the book · `resolving` until it is proved what
- * became of unknown orders, and of resting ones where `onRestart` says cancel · `checking` until
- * fills and position agree once more · `proved`: the instrument is traded.
- */
+/** The stages are drawn in `lifecycle/start.ts`. */
 export type StartStage = 'reading' | 'resolving' | 'checking' | 'proved'
 
 export interface InstrumentStart {
@@ -71,8 +68,8 @@ export interface InstrumentStart {
 
 export interface FlatBeforeStop {
   readonly askedAt: number
-  /** Keyed by symbol: how many resolutions had cancelled before. */
-  readonly cancelledBefore: ReadonlyMap<string, number>
+  /** How many resolutions had cancelled before. */
+  readonly cancelledBefore: ReadonlyMap<InstrumentSymbol, number>
 }
 
 export interface StopProgress {
@@ -82,7 +79,7 @@ export interface StopProgress {
   /** Readings that are asked for later prove the end. */
   readonly provingAt: number
   /** As in {@link FlatBeforeStop}: one more confirms the cancel-all. */
-  readonly cancelledBefore: ReadonlyMap<string, number>
+  readonly cancelledBefore: ReadonlyMap<InstrumentSymbol, number>
   /** How many cancel-alls had found something when this phase began. */
   readonly foundBefore: number
   readonly askedAt: number

@@ -202,7 +202,6 @@ function isSameBasis(one: NeedsBasis, other: NeedsBasis): boolean {
 /** Sums that are made on demand and kept until a record may move money. Changed by `totals.ts`. */
 export interface KeptSettled {
   readonly bySymbol: ReadonlyMap<string, number>
-  /** Undefined until asked for. */
   readonly symbols: ReadonlySet<string> | undefined
 }
 

@@ -30,8 +30,7 @@ import { noteStart } from '../state/run-state.ts'
  *                        ▲                                                 │
  *                        └───────────────────chosen again──────────────────┘
  *
- * Evaluations are due by the exchange's time alone, so that a replay agrees. Their results are
- * records.
+ * Evaluations are due by the exchange's time alone, so that a replay agrees.
  */
 
 /** Called before any strategy sees the tickers. */
