@@ -54,7 +54,6 @@ export interface BacktestRunOptions {
   readonly onStep?: (step: Step) => void
 }
 
-/** Counts failed decisions by strategy, and keeps the first reason of each. */
 class FailedDecisions {
   readonly #byStrategy = new Map<string, { count: number; readonly reason: string }>()
 
@@ -94,9 +93,7 @@ const STEP_OF_CODE: Readonly<Partial<Record<string, LiquidationStep>>> = {
   liquidationFlatten: 'flatten',
 }
 
-/**
- * Plays a backtest with one fill model from the first price to the last, and collects its report.
- */
+/** Plays a backtest with one fill model, and collects its report. */
 export class BacktestRun {
   readonly #options: BacktestRunOptions
   readonly #core: ExchangeCore
@@ -166,7 +163,7 @@ export class BacktestRun {
     this.#moments = new WorstMomentWatch(this.#backtest.engine, settings, config)
   }
 
-  /** Unix ms, exchange clock: so far it was played. */
+  /** Exchange clock. */
   get now(): number {
     return this.#backtest.now
   }
@@ -178,7 +175,7 @@ export class BacktestRun {
     return this.now < toAt
   }
 
-  /** The strategies saw this last; the report uses the exchange's ledger instead. */
+  /** The equity that strategies saw last. The report uses the exchange's ledger instead. */
   get equity(): number | undefined {
     return this.#backtest.equity?.equity
   }
@@ -250,7 +247,9 @@ export class BacktestRun {
   }
 }
 
-/** A backtest releases nothing, so each restriction says when its trading ended and why. */
+/**
+ * A backtest releases nothing, so each restriction says when and why trading of its scope ended.
+ */
 export function describeRestrictions(
   restrictions: readonly Restriction[],
   { fromAt, toAt }: { readonly fromAt: number; readonly toAt: number },
@@ -292,7 +291,7 @@ function toLimiterUse(endpoint: EndpointStatistics): LimiterUse {
   }
 }
 
-/** These suit a price of 0.00000248 and one of 101,010.5. */
+/** Enough for a price of 0.00000248 and one of 101,010.5. */
 const DIGITS = 8
 
 function shorten(text: string): string {
@@ -303,7 +302,7 @@ class TradeLog {
   readonly #book: () => Book
   readonly #table: TradeTable
   readonly #purposes = new Map<string, ClosePurpose>()
-  /** The book knows no instrument before the first record that may move something. */
+  /** Undefined before the first record, because the book knows no instrument until then. */
   #fold: TradeFold | undefined
 
   constructor(options: { readonly book: () => Book; readonly directory: string | undefined }) {

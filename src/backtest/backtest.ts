@@ -65,7 +65,7 @@ export interface BacktestOptions extends Pick<
 
 const PAGE_FILLS = 100
 
-/** A stop has its own patience; this only ends a backtest. */
+/** A stop ends by its own limits; this one only ends a backtest that is wrong. */
 const STOP_MS_MAX = 3_600_000
 
 /** Nothing goes wrong, and events reach the run at once. */
@@ -77,8 +77,8 @@ const UNDISTURBED: Pick<VirtualEnvironment, 'gate' | 'isKilled' | 'retreatNote'>
 }
 
 /**
- * The daemon's core on the simulated exchange, in virtual time and without I/O: the same options
- * give the same run to the byte.
+ * Runs the daemon's core on the simulated exchange, in virtual time and without I/O: the same
+ * options give the same run to the byte.
  *
  *     new ──run()──► running ──stop()──► stopped
  */
@@ -143,7 +143,7 @@ export class Backtest {
     this.#time.runUntil(this.#time.now + forMs)
   }
 
-  /** Stops as a daemon does. @returns whether it was proved that nothing else rests or is held */
+  /** @returns whether it was proved that nothing else rests or is held */
   stop(policy: StopPolicy): boolean {
     this.#account.dispatch({ kind: 'commanded', command: { kind: 'stop', policy } })
     this.#time.runUntil(this.#time.now + STOP_MS_MAX, () => this.#stopped !== undefined)
@@ -188,7 +188,6 @@ export interface VirtualEnvironment {
 
 export type VirtualLimits = Pick<LimiterOptions, 'tier' | 'use'>
 
-/** The account owns settings and book as in a daemon; around it everything is virtual. */
 export interface VirtualAccountOptions extends Pick<OpenAccount, 'settings' | 'book'> {
   readonly time: VirtualTime
   /** The clock of the machine, which may differ from the exchange's. */
@@ -200,11 +199,11 @@ export interface VirtualAccountOptions extends Pick<OpenAccount, 'settings' | 'b
   readonly polling: VirtualPolling
   readonly feeds?: readonly PlayedFeed[] | undefined
   readonly events?: readonly PlayedEvent[] | undefined
-  /** Rules choose among these. Absent: no rule does. */
+  /** The rules of universes choose among these. Absent: there is no such rule. */
   readonly contracts?: ReadonlyMap<string, ContractRules> | undefined
   /** The exchange returns at most so many fills a page. */
   readonly pageFills: number
-  /** True if an earlier run may just have called the exchange, which its limits count. */
+  /** True if an earlier run may just have made calls that the exchange's limits count. */
   readonly hasPreviousRun: boolean
   readonly createCalls?: ((options: VirtualCallsOptions) => ExchangePort) | undefined
   /** Each reading gets an object of its own, as on a network with faults. */
@@ -260,7 +259,7 @@ export class VirtualAccount {
     return this.#hasBegun
   }
 
-  /** The run begins once the exchange's clock was measured. */
+  /** The run begins once the exchange's clock has been measured. */
   start(): void {
     const { exchange, polling, settings } = this.#options
     const isChosen = exchange.contracts !== undefined
@@ -269,7 +268,7 @@ export class VirtualAccount {
       wire: this.#wire,
       exchange,
       polling,
-      // Kept tickers, and an exchange whose contracts are read, show all instruments.
+      // Kept tickers show all instruments, and so does an exchange whose contracts are read.
       instruments: isChosen || isKept ? undefined : settings.instruments.size,
       isOver: () => this.#isClosed,
       dispatch: (event) => this.dispatch(event),
@@ -295,13 +294,13 @@ export class VirtualAccount {
     })
   }
 
-  /** After this nothing falls due any more; calls for a retreat are still made. */
+  /** From now on nothing falls due; calls for a retreat are still made. */
   close(): void {
     this.#isClosed = true
     this.interpreter.close()
   }
 
-  /** After this no call is granted either. */
+  /** From now on no call is granted either. */
   end(): void {
     this.#isEnded = true
     this.close()
@@ -412,7 +411,7 @@ export class DirectPool implements TokenPool {
   }
 }
 
-/** This journal ends with its process. Records are copied, as a disk would. */
+/** Keeps copies of the records in memory, so later changes of a record do not reach them. */
 export class MemoryJournal implements Journal {
   readonly salt: string
   readonly #records: string[] = []
@@ -462,7 +461,7 @@ export class MemoryJournal implements Journal {
   close(): void {}
 }
 
-/** This journal is never read again, so it keeps only used keys: a key names one order for ever. */
+/** Is never read again, so it keeps only used keys: a key names one order for ever. */
 export class PassingJournal implements JournalPort {
   readonly recordsSinceCheckpoint = 0
   readonly #keys = new MemoryKeys()

@@ -57,7 +57,7 @@ export interface SimulatedExchange {
   readonly contracts?: ReadonlyMap<string, ContractRules> | undefined
 }
 
-/** Says which instruments are listed, and how new a price counts as (played-prices.ts). */
+/** How listings and the age of prices are shown (`viewOf` in played-prices.ts). */
 export interface TickerView {
   isListed(symbol: string, at: number): boolean
   /** Unix ms when a price shown at `shownAt` was last current. */
@@ -70,7 +70,7 @@ export interface DirectExchangeOptions {
   /** Default: all instruments are listed, and each price is new. */
   readonly view?: TickerView
   readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts' | 'market'> | undefined
-  /** Positions are passed as numbers. As texts the client would parse them to the same numbers. */
+  /** Positions are passed as numbers, the same as the client would parse from texts. */
   readonly statesNumbers?: boolean
   /** Called after the market was played, before any answer shows it. */
   readonly onPlayed?: () => void
@@ -181,7 +181,7 @@ export class DirectExchange implements SimulatedExchange {
         this.#putTicker(table, toTickerNumbers(state, symbol), now)
   }
 
-  /** A loop over the names would cost more than the figures themselves. */
+  /** A loop over the names of columns would cost more than the figures themselves. */
   #putTicker(table: TickerTable, ticker: TickerNumbers, now: number): void {
     const { symbol, ts } = ticker
     const { view } = this.#options

@@ -27,8 +27,8 @@ export interface WatchListener {
 }
 
 /**
- * Looks after each quote's matching: fills, funding and worth, each exactly once and none sooner
- * than it happened. No trade depends on it.
+ * Reports fills, funding and worth after the matching of each quote: each exactly once, and none
+ * before it happened. No trade depends on it.
  */
 export class ExchangeWatch {
   readonly #state: CoreState
@@ -43,11 +43,14 @@ export class ExchangeWatch {
     net: 0,
     marginUse: 0,
   }
-  /** An order between two quotes met the display of the first. */
+  /**
+   * What was displayed before the last quote: an order between two quotes met the display of the
+   * first.
+   */
   readonly #touches = new Map<string, Touch>()
-  /** A closed position is kept until its funding is known. */
+  /** Closed positions are kept until their funding is known. */
   readonly #positions = new Map<Position, Decimal>()
-  /** Since the last valuation; it cannot be seen afterwards. */
+  /** Since the last valuation, because a liquidation cannot be seen afterwards. */
   #isLiquidated = false
   #fillsSeen = 0
   #fundingSeen: Decimal = ZERO
@@ -241,7 +244,7 @@ export class ExchangeWatch {
   }
 }
 
-/** See docs/simulator.md. */
+/** The simulator's words for it: docs/simulator.md. */
 const LIQUIDATION = /^(?:offset|reduce|burst)_close_/
 
 function shareOf(need: number, behind: number): number {

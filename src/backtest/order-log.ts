@@ -35,7 +35,6 @@ const STATUS: Readonly<Record<OrderState, string>> = {
   absent: 'EXPIRED',
 }
 
-/** Follows the orders in the records of a run, and knows strategy, purpose and end of each. */
 export class OrderLog {
   readonly denials = new Map<DenialCode, number>()
   readonly strategies = new Set<string>()

@@ -14,7 +14,7 @@ import { Refusals } from './refusals.ts'
 import { SessionCodes } from './access/session-codes.ts'
 import type { ControlTokens } from './access/token-file.ts'
 
-/** They all belong to one user. */
+/** All clients of the socket belong to one user. */
 const SOCKET_CONNECTIONS_MAX = 64
 
 export interface ControlServerOptions extends Omit<
@@ -23,7 +23,7 @@ export interface ControlServerOptions extends Omit<
 > {
   readonly onRefused: (why: string, count: number) => void
   readonly socket: string
-  /** That of `intentd mcp --http`, to which the port leads assistants. */
+  /** The socket of `intentd mcp --http`, to which the port relays assistants. */
   readonly agentSocket?: string | undefined
   /** Loopback; 0 takes any free port. */
   readonly port:
@@ -35,7 +35,7 @@ export interface ControlServerOptions extends Omit<
   readonly onUnreachable: (address: string, reason: string) => void
 }
 
-/** Its failures never stop trading. */
+/** Failures of the server never stop trading. */
 export class ControlServer {
   readonly #options: ControlServerOptions
   readonly #codes: SessionCodes
@@ -54,7 +54,7 @@ export class ControlServer {
     this.#refusals = new Refusals(options.onRefused)
   }
 
-  /** Its code works once within a minute; undefined without a port. */
+  /** The code in the address works once, within a minute. Undefined without a port. */
   newAddress(): string | undefined {
     return this.#baseUrl && `${this.#baseUrl}/#code=${this.#codes.issue()}`
   }
@@ -63,7 +63,7 @@ export class ControlServer {
     return this.#baseUrl
   }
 
-  /** Undefined while it is not open. */
+  /** Undefined while the socket is not open. */
   get socket(): string | undefined {
     return this.#isSocketOpen ? this.#options.socket : undefined
   }
@@ -85,7 +85,7 @@ export class ControlServer {
     const { socket, onUnreachable } = this.#options
     if (this.#socketServer === undefined || existsSync(socket)) return
     if (this.#isSocketOpen) onUnreachable(socket, 'its file has vanished; it is made again')
-    // Open connections stay; the removed file admits no new ones.
+    // Open connections stay; new ones need the file.
     this.#socketServer.close()
     await this.#listenAtSocket(socket, this.#isSocketOpen)
   }
@@ -108,7 +108,7 @@ export class ControlServer {
     if (tooLong !== undefined)
       return this.#options.onUnreachable(socket, `${tooLong}; choose a shorter state.directory`)
     try {
-      // The state directory is locked, so an existing socket is of an ended run.
+      // The state directory is locked, so an existing socket is of a run that has ended.
       rmSync(socket, { force: true })
       const path = shortPath(socket)
       this.#socketServer = await this.#listen((server, then) => server.listen(path, then))

@@ -23,7 +23,7 @@ import type { FillView, OrderView, PositionView, StatusView } from './views.ts'
 
 /** Says what an order that may add risk would do. */
 export interface OrderPlan {
-  /** A proposal counts only while these stay. */
+  /** A proposal is valid only while these stay the same. */
   readonly changes: readonly string[]
   readonly notes: readonly string[]
   /** Why it would be refused now. */
@@ -32,16 +32,16 @@ export interface OrderPlan {
 
 /** A one-time code confirmed a proposal. */
 export interface Approval {
-  /** The proposal and its confirmation, for journal and log. */
+  /** Names proposal and confirmation, for journal and log. */
   readonly text: string
-  /** As shown: an act that would change something else is refused. */
+  /** The changes as they were shown. An act that would change something else is refused. */
   readonly changes: readonly string[]
 }
 
 export interface ReloadOrder {
   readonly by: string
   readonly reason: string
-  /** It may change only this; undefined: anything. */
+  /** The only changes that are approved; undefined: any. */
   readonly approved?: readonly string[] | undefined
 }
 
@@ -50,7 +50,7 @@ export interface Readiness {
   readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly found: string }>>
 }
 
-/** Answers at once from memory; reads that return a promise run beside it. */
+/** Answers at once from memory; a read that returns a promise runs elsewhere. */
 export interface Controlled {
   readonly events: EventHistory
   status(): StatusView
@@ -79,14 +79,14 @@ export interface Controlled {
   backtests(): Promise<readonly BacktestView[]>
   /** Undefined if the journal is a file. */
   fleet(): Promise<FleetView> | undefined
-  /** Undefined if none is possible now. */
+  /** Undefined if no reload is possible now. */
   tryReload(): Promise<ReloadView> | undefined
   readiness(): Readiness
   metrics(): string
   /** Changes nothing. */
   planOrder(order: RiskierOrder): OrderPlan | Promise<OrderPlan>
   /**
-   * @param verified verified origin: `port:control.token`, `socket:uid 1000`
+   * @param verified origin: `port:control.token`, `socket:uid 1000`
    * @param approval of an order that was only proposed
    */
   command(request: ControlRequest, verified: string, approval?: Approval): ControlAnswer

@@ -172,7 +172,7 @@ export interface JournalQuery {
   readonly kind?: string | undefined
   /** Only records before this sequence. */
   readonly before?: number | undefined
-  /** A record is not split. */
+  /** Records are not split. */
   readonly limit: number
 }
 

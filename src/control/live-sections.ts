@@ -5,10 +5,7 @@ interface Section {
   readonly version: number
 }
 
-/**
- * Followers receive only changed parts, computed once for all and at most as often as they are
- * sent.
- */
+/** Followers receive only changed parts, which are computed once for all of them. */
 export class LiveSections {
   readonly #read: () => StatusView
   readonly #monotonic: () => number

@@ -2,19 +2,18 @@ import type { ControlRequest } from './commands.ts'
 
 export const SESSION_PATH = '/v1/session'
 
-/** Where assistants are served, by a token that opens nothing else. */
+/** The path of assistants, whose token opens nothing else. */
 export const AGENT_PATH = '/mcp'
 
 export type ControlOrder = ControlRequest['order']
 
 /**
- * Names what a command does to risk. `look` changes nothing, `research` computes on past prices,
- * `safer` only takes risk away and is done at once; `riskier` may add risk: done at the machine,
+ * What a command does to risk. `look` changes nothing, `research` computes on past prices, `safer`
+ * only takes risk away and is done at once. `riskier` may add risk: it is done at the machine, and
  * only proposed from elsewhere.
  */
 export type Power = 'look' | 'research' | 'safer' | 'riskier'
 
-/** The log level changes no trading, yet is no look. */
 const ORDER_POWERS = {
   restrict: 'safer',
   flatten: 'safer',
@@ -22,7 +21,8 @@ const ORDER_POWERS = {
   cancel: 'safer',
   kill: 'safer',
   logLevel: 'safer',
-  // Less capital tightens limits, more of it loosens them; so may an entry that is taken back.
+  // Less capital tightens limits. More capital loosens them, and so may an entry that is taken
+  // back.
   withdrawal: 'safer',
   deposit: 'riskier',
   correctDeposit: 'riskier',
@@ -59,7 +59,7 @@ interface AgentSettings {
   readonly agents: Readonly<Record<'research' | 'safer' | 'propose', boolean>>
 }
 
-/** Its commands leave for the socket, which does not show that they came by the port. */
+/** Commands of assistants go to the socket, which does not show that they came by the port. */
 export function agentPowers(
   { readOnly, agents }: AgentSettings,
   way: 'port' | 'machine',
@@ -73,7 +73,7 @@ export function agentPowers(
   ])
 }
 
-/** As they are obeyed, of those that wait together. */
+/** Decides which of several waiting commands is carried out first. */
 export function urgencyOf({ kind, mode }: UncheckedOrder): 'kill' | 'halt' | 'command' {
   if (kind === 'kill') return 'kill'
   return kind === 'flatten' || (kind === 'restrict' && mode === 'halted') ? 'halt' : 'command'
@@ -82,21 +82,21 @@ export function urgencyOf({ kind, mode }: UncheckedOrder): 'kill' | 'halt' | 'co
 export const COMMANDS_PATH = '/v1/commands'
 export const PROPOSALS_PATH = '/v1/proposals'
 
-/** The token that a posted path takes at the port; `full` also for paths that are not listed. */
+/** The token that a path for POST takes at the port. Paths that are not listed take `full`. */
 export const POST_TOKENS: Readonly<Record<string, 'full' | 'agent' | 'open'>> = {
   [COMMANDS_PATH]: 'full',
   [PROPOSALS_PATH]: 'full',
-  // Beside the token it needs a one-time code.
+  // It needs a one-time code, too.
   '/v1/confirmations': 'full',
-  // It hands out the right to command.
+  // It hands out the token for commands.
   '/v1/addresses': 'full',
   [SESSION_PATH]: 'open',
   [AGENT_PATH]: 'agent',
 }
 
 /**
- * For chats and assistants, which run commands as processes. Only the operator runs `machine`
- * commands; a person in the chat may `confirm`, an assistant never.
+ * Powers of the commands that chats and assistants run as processes. Only the operator runs
+ * `machine` commands; a person in the chat may `confirm`, an assistant never.
  */
 export const VERB_POWERS = {
   status: 'look',
@@ -123,7 +123,7 @@ export const VERB_POWERS = {
   replay: 'research',
   // For an assistant only below the folder that the configuration allows.
   'new-strategy': 'research',
-  // Another name of `mode`, by which chats and assistants never ask for `active`.
+  // Another name of `mode`, without `active`, for chats and assistants.
   restrict: ORDER_POWERS.restrict,
   pause: ORDER_POWERS.restrict,
   flatten: ORDER_POWERS.flatten,
@@ -168,7 +168,6 @@ export const VERB_POWERS = {
 
 export type Verb = keyof typeof VERB_POWERS
 
-/** All that an assistant can be offered. */
 export type OfferedVerb = {
   [Name in Verb]: (typeof VERB_POWERS)[Name] extends Power ? Name : never
 }[Verb]

@@ -27,7 +27,7 @@ import {
 import { universeSchema } from './universe-view.ts'
 import { whatIfQuerySchema, whatIfSchema } from './what-if-view.ts'
 
-/** Fills and trades. */
+/** The most fills or trades in an answer. */
 export const ROWS_SHOWN_MAX = 500
 const JOURNAL_ROWS_SHOWN_MAX = 500
 
@@ -43,7 +43,6 @@ const limit = z.object({
 })
 
 const TEXT_MAX = 200
-/** A name that is asked for. */
 export const text = z.string().max(TEXT_MAX)
 const symbol = text.min(1)
 const ofSymbol = symbol.optional().meta({ description: 'only of this instrument' })

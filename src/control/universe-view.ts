@@ -1,4 +1,4 @@
-// The choice of rules among all that the exchange lists.
+// The choice that rules make among all instruments that the exchange lists.
 
 import { z } from 'zod'
 import { instant } from './views.ts'

@@ -100,8 +100,8 @@ export function toRows(series: CandleSeries, from = 0): readonly CandleRow[] {
 }
 
 /**
- * A gap as long as the series empties it. A candle not later than the last is ignored: what was
- * known at a close never changes.
+ * A gap as long as the series empties it. A candle that is not later than the last one is ignored,
+ * because what was known at a close never changes.
  */
 export function appendCandle(series: CandleSeries, row: CandleRow): void {
   const [openAt, , , , , ticks] = row

@@ -15,8 +15,7 @@ export type StrategyId = Brand<string, 'StrategyId'>
 const CLIENT_OID = /^[0-9a-z-]{1,32}$/
 
 /**
- * @throws RangeError for a text that the exchange's rules, in any reading, would not accept
- * unchanged
+ * @throws RangeError for a text that some reading of the exchange's rules would refuse or change
  */
 export function toClientOid(text: string): ClientOid {
   if (!CLIENT_OID.test(text)) throw new RangeError(`not a clientOid: "${text}"`)

@@ -1,6 +1,6 @@
 /**
- * A figure was counted from the journal up to here, so of two answers the newer one can be told. It
- * may count records that came while the journal was read.
+ * How far the journal had been read for a figure, so that of two answers the newer one is known.
+ * The figure may include records that came while the journal was read.
  */
 export interface JournalPlace {
   /** The number of starts of the daemon. */

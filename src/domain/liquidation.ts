@@ -24,7 +24,7 @@ export interface MaintenanceRules {
 export const DISTANCE_TRUSTS = ['agreed', 'disputed', 'alone', 'ours', 'stated', 'none'] as const
 export type DistanceTrust = (typeof DISTANCE_TRUSTS)[number]
 
-/** A longer dispute is judged by our figure: by then an alerted person can have looked. */
+/** After a longer dispute our figure counts alone: an alerted person can have looked by then. */
 export const LIQUIDATION_DISPUTE_MS = 600_000
 
 /** Only `engine/state/liquidations.ts` changes it. */

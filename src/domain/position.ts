@@ -64,7 +64,7 @@ export interface PositionRow {
   /** Since the position opened; empty before the first payment, or if it was not stated. */
   readonly fundingFee: string
   readonly markPrice: number
-  /** Here and below, NaN, undefined or an absent field was not stated. */
+  /** Here and below, NaN or an absent field means that the exchange did not state it. */
   readonly liquidationPrice: number
   readonly margin?: number
   readonly marginRatio?: number
@@ -84,7 +84,10 @@ export interface PositionReading {
   readonly exchangeTime: number
 }
 
-/** Kept until the next position begins, so that the fill that closed this one can be matched. */
+/**
+ * Exits are kept until the next position begins, so that the fill that closed this one can be
+ * matched.
+ */
 export interface KeptExits {
   readonly clientOid: ClientOid
   readonly strategyId: StrategyId

@@ -42,8 +42,8 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number]
 const CLOCK_ERROR_MS = 1000
 
 /**
- * Answers overtake each other by less than the wait for one. A time further ahead was wrong, and
- * would make later answers look old.
+ * An answer overtakes another by less than the wait for one. If the known time is further ahead, it
+ * was wrong, and must not make later answers look old.
  */
 export function isOvertaken(
   { requestTime }: Pick<TickerTable, 'requestTime'>,
@@ -158,7 +158,10 @@ export class TickerBuffers {
 /** Recorded tickers have a minute between them. */
 const PERIOD_MS = 60_000
 
-/** Answers kept each minute must give the same as four a second. */
+/**
+ * The market is computed once a minute, so that a recording with one answer a minute gives the same
+ * as four answers a second.
+ */
 export class MarketWatch {
   #minute = Number.NaN
   #last: MarketAggregates | undefined
@@ -175,7 +178,7 @@ export class MarketWatch {
   }
 }
 
-/** A row without its change of 24 hours counts nowhere. */
+/** Ignores rows that lack their change of 24 hours. */
 export function buildMarketAggregates({
   symbols,
   columns,

@@ -3,17 +3,8 @@ import { MANUAL } from './hand-order.ts'
 import type { StrategyId } from './ids.ts'
 
 /**
- * From the laxest to the strictest.
- *
- * | mode | what may leave |
- * |------------|---------------------------------------------------------------|
- * | `active` | everything that risk approves |
- * | `reducing` | orders that only reduce, cancel-alls |
- * | `halted` | cancel-alls, and the closing orders of an explicit flatten |
- * | `killed` | cancel-alls |
- *
- * Account, strategy and instrument have one each, and the strictest counts. Open orders that may add
- * risk are cancelled, unless the restriction is volatile.
+ * From the laxest to the strictest; docs/trading-modes.md says what may leave in each. Account,
+ * strategy and instrument have one each, and the strictest counts.
  */
 export const TRADING_MODES = ['active', 'reducing', 'halted', 'killed'] as const
 
@@ -119,7 +110,7 @@ export const MODE_REASONS = {
 
 export type ModeReason = keyof typeof MODE_REASONS
 
-/** Nothing would buy back what is closed of trades by hand, so such a close ends by itself. */
+/** A close of trades by hand ends by itself, because no strategy would open them again. */
 export function endsOf({ code, scope }: Pick<Restriction, 'code' | 'scope'>): string {
   if (code === 'close' && scope === strategyScope(MANUAL))
     return 'everything that was to be closed is closed, or an operator releases it'

@@ -1,8 +1,8 @@
 import type { ContractRules } from './contract-rules.ts'
 
 /**
- * `volume`: of 24 h, in USDT · `change`: of 24 h, as a share, signed · `volatility`: the range of
- * 24 h as a share of the last price · `spread`: between bid and ask, as a share of the middle.
+ * Over 24 h: `volume` in USDT · `change` as a signed share · `volatility` the range as a share of
+ * the last price. Now: `spread` between bid and ask, as a share of the middle.
  */
 export const UNIVERSE_MEASURES = ['volume', 'change', 'volatility', 'spread'] as const
 
@@ -21,7 +21,7 @@ export interface ValueRange {
   readonly max?: number | undefined
 }
 
-/** While members leave, up to so many times the count may be members. */
+/** While members leave, there may be up to so many times the configured count. */
 export const LEAVING_TIMES = 2
 
 /** Names are symbols, or patterns with `*` for any text. */
@@ -123,7 +123,7 @@ export interface UniverseLeaving {
   readonly verdict: UniverseVerdict
 }
 
-/** An evaluation is refused while most of the exchange's list is missing. */
+/** Evaluations are refused while most of the exchange's list is missing. */
 export interface UniverseRefusal {
   /** The first and the last refusal in a row; exchange clock. */
   readonly since: number
@@ -172,7 +172,10 @@ export function isUniverseDue(
   return Math.floor(at / stepMs) > Math.floor(evaluatedAt / stepMs)
 }
 
-/** A replay has only the first answer of each minute (`recordUniverse`). */
+/**
+ * Judges at most once a minute, because a replay has only the first answer of each
+ * (`recordUniverse`).
+ */
 function judgedAgainMs({ everyMs }: Pick<UniverseRule, 'everyMs'>): number {
   return Math.min(everyMs, 60_000)
 }

@@ -39,7 +39,7 @@ export interface WorstCaseState {
   readonly last: WorstCase | undefined
   readonly equity: number | undefined
   readonly isWarned: boolean
-  /** Other answers have to confirm that the budget is exceeded. */
+  /** Set while other answers have to confirm that the budget is exceeded. */
   readonly awaited: WitnessTimes | undefined
 }
 

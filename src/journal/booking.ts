@@ -2,7 +2,7 @@
 export type FillOwner = 'strategy' | 'waiting' | 'nobody'
 
 /**
- * A fill is kept longer than its record, until it is archived. Trade and order name it together,
+ * A fill is kept until it is archived, longer than its record. It is named by trade and order,
  * because the two fills of a self-trade share a tradeId.
  */
 export interface BookedFill {
@@ -22,7 +22,7 @@ export interface BookedFill {
   readonly price: string
   readonly size: string
   /**
-   * The exchange states it for a close, at the account's average price; empty if it is not known. A
+   * The exchange states the profit of a close, at the account's average price. Empty: not known. A
    * received fee is negative.
    */
   readonly profit: string

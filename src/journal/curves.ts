@@ -1,6 +1,6 @@
 /**
- * Curves of an account and plots of its strategies, by minute, older ones by hour. They are only
- * shown: no order depends on them, and a missing point is a gap.
+ * Curves of an account and plots of its strategies are only shown: no order depends on them, and a
+ * missing point is a gap.
  */
 
 export const ACCOUNT_SERIES = 'account'

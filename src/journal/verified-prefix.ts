@@ -120,7 +120,7 @@ export function sealOf({ sequence, link }: Mark, { book, keys, booked }: SealedS
   return nextLink(link, sequence, book.rows, sumToText(book), keys.rows, sumToText(keys), booked)
 }
 
-/** A start does not read the records before the checkpoint; `explain` does. */
+/** Checks the records before the checkpoint, which a start does not read, but `explain` does. */
 export function areOldRecordsWhole(database: DatabaseSync, { sequence, link }: Mark): boolean {
   let previous: RecordRow | undefined
   try {

@@ -184,8 +184,8 @@ async function playRecorded({
         }),
       }
     }
-    // A trial measures how long a backtest takes to its first decision, so that both decide first
-    // at the same moment.
+    // A trial measures how long a backtest takes to its first decision, so that the first decisions
+    // of both runs fall on the same moment.
     const trialAt =
       Math.min(...firsts) - Math.max(LEAD_MS_MIN, LEAD_LOOKS * loaded.config.polling.tickersMs)
     const trial = await open(trialAt)

@@ -41,7 +41,7 @@ import { keepReportWritable, REPORTS, ReportDirectory } from './report-directory
 const DAYS_DEFAULT = 30
 /** In virtual time. */
 const PROGRESS_STEP_MS = 300_000
-/** After so long the event loop gets a turn, so that Ctrl-C is heard. */
+/** The event loop gets a turn at least so often, so that Ctrl-C takes effect. */
 const TURN_MS = 100
 
 interface OpeningOptions {
@@ -94,10 +94,7 @@ export async function prepareWatched(
   return prepared
 }
 
-/**
- * Plays, writes the report and posts the result. @throws Failure for a strategy that broke it,
- * behind its report
- */
+/** @throws Failure for a strategy that broke the run, after its report was written */
 export async function runBacktest(
   config: string | undefined,
   options: BacktestCommandOptions,
@@ -198,7 +195,7 @@ interface PlayedModels {
 }
 
 /**
- * A signal or a stray failure of a strategy ends the runs early; what was done until then is
+ * A signal or a stray failure of a strategy ends the runs early, and what was done until then is
  * reported.
  */
 async function playModels({ prepared, models, directory, watcher }: PlayedModels) {
@@ -242,7 +239,7 @@ export async function playRun(
     await turn()
     turnAt = systemClock.monotonic()
   }
-  // A promise rejected in the last moments is heard too.
+  // A promise that was rejected at the end of the run still counts as a failure.
   await turn()
 }
 
@@ -348,7 +345,7 @@ type PlayedParts = Pick<
   readonly coverage: readonly PriceSource[]
 }
 
-/** The result depends on all this: the same recipe gives the same files to the byte. */
+/** Describes all that the result depends on: the same recipe gives the same files to the byte. */
 export function describeRecipe(
   { config, coverage, code, feeds, fromAt, toAt, seed, simulator, universe }: PlayedParts,
   { models, version, set, param }: RecipeOptions,

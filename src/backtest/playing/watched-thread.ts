@@ -13,7 +13,7 @@ const BYTES = 24
 const SIGNALS = ['', 'SIGINT', 'SIGTERM'] as const
 
 /**
- * The thread that plays and its watcher share this memory, because a busy thread reads no messages.
+ * Memory that the playing thread shares with its watcher, because a busy thread reads no messages.
  */
 export class PlayMarks {
   readonly shared: SharedArrayBuffer
@@ -26,7 +26,7 @@ export class PlayMarks {
     this.#numbers = new Int32Array(shared, 8, 3)
   }
 
-  /** Grows while something happens. */
+  /** Grows as long as something happens in the thread. */
   get beats(): number {
     return Atomics.load(this.#numbers, BEATS)
   }

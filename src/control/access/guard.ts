@@ -13,7 +13,7 @@ export interface Entrance {
   /** Allowed Host headers of the port. */
   readonly hosts: readonly string[]
   readonly tokens: ControlTokens | undefined
-  /** Exchanged for the token with all rights. */
+  /** Codes that are exchanged for the token with all rights. */
   readonly codes?: SessionCodes
 }
 
@@ -33,9 +33,9 @@ export interface GuardOptions {
 }
 
 /**
- * Web pages can send requests to loopback, and read answers by a name that resolves to it (DNS
+ * A web page can send requests to loopback, and read the answers by a name that resolves to it (DNS
  * rebinding). So foreign Hosts and any Origin are refused, there is no CORS, a command must be
- * JSON, and all but the open paths need a token. The read token changes nothing.
+ * JSON, and all but the open paths need a token.
  */
 export function guard({ entrance, onRefused }: GuardOptions): MiddlewareHandler {
   return async (context, next) => {
@@ -59,7 +59,7 @@ export function mayLook({ req }: Context, { via, tokens }: Entrance): boolean {
   return via === 'socket' || ['full', 'read'].includes(peerOf(req.header('authorization'), tokens))
 }
 
-/** It decides whether the rest of a request is read. */
+/** The part of a request that decides whether the rest is read. */
 export interface RequestHead {
   readonly method: string
   readonly path: string

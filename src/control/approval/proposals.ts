@@ -10,10 +10,10 @@ import { isRiskier, type RiskierOrder } from '../powers.ts'
 import type { CodeVerdict, OneTimeCodes } from './one-time-codes.ts'
 
 export const PROPOSAL_MS = 600_000
-/** For each entrance: a flood from the port leaves the socket free. */
+/** Counted for each entrance, so that a flood from the port leaves the socket free. */
 const OPEN_MAX = 8
 const KEPT_MAX = 50
-/** Names it on a phone; no secret. */
+/** An id is short enough for a phone, and no secret. */
 const ID_BYTES = 3
 
 const UNPAIRED =
@@ -40,7 +40,7 @@ export interface Refused {
 export type Proposed =
   | Refused
   | { readonly kind: 'proposed'; readonly proposal: ProposalView }
-  /** It would be refused at the machine, too. */
+  /** The order would be refused at the machine, too. */
   | { readonly kind: 'impossible'; readonly why: string }
 
 export type Confirmed = Refused | { readonly kind: 'acted' }
@@ -69,21 +69,21 @@ export interface Confirmation {
 }
 
 /**
- * Acts that may add risk, ordered from elsewhere. Open for ten minutes, confirmed once by a
- * one-time code while its plan is as shown. Only in memory: a restart or reload drops them, so none
- * is confirmed by accident in another run.
+ * A proposal is an act that may add risk, ordered from elsewhere. It is open for ten minutes, and
+ * confirmed once by a one-time code while its plan is as shown. Proposals are only in memory, so
+ * that none is confirmed by accident in a later run.
  */
 export class Proposals {
   readonly #options: ProposalsOptions
   readonly #open = new Map<string, OpenProposal>()
-  /** The outcome of those that are over. */
+  /** Outcomes of proposals that are over. */
   readonly #over = new Map<string, string>()
 
   constructor(options: ProposalsOptions) {
     this.#options = options
   }
 
-  /** Open ones, the newest first. */
+  /** Open proposals, the newest first. */
   list(): readonly ProposalView[] {
     this.#expire()
     return [...this.#open.values()].map(({ view }) => view).toReversed()
@@ -135,7 +135,7 @@ export class Proposals {
     const found = this.#find(id)
     if ('kind' in found) return this.#note(found, id, confirmer)
     const plan = await this.#options.daemon.planOrder(found.request.order)
-    // From here on nothing waits, so neither plan nor proposal can change.
+    // From here on nothing is awaited, so neither plan nor proposal can change.
     const open = this.#find(id)
     if ('kind' in open) return this.#note(open, id, confirmer)
     if (plan.refusal !== undefined || digestOf(plan.changes) !== open.planDigest) {

@@ -6,15 +6,15 @@ import { answerError, GUARD_HEADERS } from '../access/plain-answer.ts'
 import { collectBody } from './collect-body.ts'
 import { AGENT_PATH } from '../powers.ts'
 
-/** As in the control server: an import would also load Node's own fetch. */
+/** An import would also load Node's own fetch. */
 const { request } = process.getBuiltinModule('node:http')
 
-/** A call of research may take ten minutes, and each holds two sockets. */
+/** A call of research may take ten minutes, and each call holds two sockets. */
 const OPEN_MAX = 16
 const BODY_BYTES_MAX = 65_536
-/** The protocol needs these. The token stays here. */
+/** Headers of the protocol. The token is not passed on. */
 const PASSED_ON = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name']
-/** A server of assistants that restarts, and a daemon that reloads, is back within seconds. */
+/** After a restart or a reload, the server of assistants is back within seconds. */
 const RETRY_AFTER = { 'Retry-After': '2' }
 const UNSERVED =
   'no assistant is served now: `intentd mcp --http` has to run beside the daemon, with the same configuration'
@@ -23,14 +23,14 @@ const LEFT = 'the daemon ends or reloads its configuration: send it again'
 const SERVER_ERROR = -32_000
 
 interface AgentRelayOptions {
-  /** That of `intentd mcp --http`. */
+  /** The socket of `intentd mcp --http`. */
   readonly socket: string
   readonly onRefused: (why: string) => void
 }
 
 /**
- * Passes requests of assistants on to `intentd mcp --http`, a process of its own beside the daemon.
- * Nothing of them is read here, and no command of theirs is run by the daemon.
+ * Passes requests of assistants on to `intentd mcp --http`, a process of its own. The daemon does
+ * not read them, and runs none of their commands.
  */
 export class AgentRelay {
   readonly #options: AgentRelayOptions
@@ -57,7 +57,7 @@ export class AgentRelay {
     collectBody(incoming, BODY_BYTES_MAX, (body) => relayed.send(incoming, body?.toString()))
   }
 
-  /** Whoever waits for an answer is told to send the request again. */
+  /** Clients that wait for an answer are told to send the request again. */
   stop(): void {
     this.#isStopped = true
     for (const relayed of this.#open) relayed.leave()
@@ -97,7 +97,7 @@ class RelayedRequest {
     this.#request = request(
       {
         socketPath: shortPath(this.#socket),
-        // A kept connection could be one that a restarted server has closed.
+        // A restarted server has closed the connections that were kept.
         agent: false,
         path: AGENT_PATH,
         method,
@@ -113,7 +113,10 @@ class RelayedRequest {
     this.#request.end(body)
   }
 
-  /** The head goes with the first bytes behind it: until then the request can be refused. */
+  /**
+   * The head is sent with the first bytes of the body, so that the request can be refused until
+   * then.
+   */
   #take(answered: IncomingMessage): void {
     const outgoing = this.#outgoing
     const type = answered.headers['content-type']
@@ -146,7 +149,7 @@ class RelayedRequest {
     const outgoing = this.#outgoing
     if (!outgoing.headersSent) return this.#refuse(LEFT)
     const id = this.#isStream ? idOf(this.#body) : undefined
-    // A client that has an answer's head waits for its message, whatever becomes of the connection.
+    // A client that has the head of an answer waits for its message, even if the connection ends.
     if (id !== undefined && !outgoing.writableEnded) {
       const error = { code: SERVER_ERROR, message: LEFT }
       outgoing.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, error })}\n\n`)
@@ -164,7 +167,7 @@ class RelayedRequest {
   }
 }
 
-/** Undefined: it is no request that is answered. */
+/** Undefined for a message that expects no answer. */
 function idOf(body: string): unknown {
   try {
     const message = parseBoundedJson(body)

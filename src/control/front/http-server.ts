@@ -1,7 +1,7 @@
 import type { RequestListener, Server } from 'node:http'
 import { messageOf } from '../../lib/failure.ts'
 
-/** An import would also load Node's HTTP client, 35 ms of CPU at each start. */
+/** An import would also load Node's HTTP client, which takes 35 ms of CPU at each start. */
 const { createServer } = process.getBuiltinModule('node:http')
 
 const HTTP_PORT = 80
@@ -29,7 +29,7 @@ export function hostsOf(port: number): readonly string[] {
   return [...names.map((name) => `${name}:${port}`), ...(port === HTTP_PORT ? names : [])]
 }
 
-/** @returns the port @throws if it cannot be had */
+/** @returns the port @throws if it cannot be opened */
 export async function listenAt(
   server: Server,
   { host, port }: { readonly host: string; readonly port: number },

@@ -18,8 +18,8 @@ export interface PortFrontOptions extends PortTask {
 }
 
 /**
- * The control port. It judges requests by what they show and by their rates, and passes on those
- * that it admits, so that a flood costs the thread that trades no more than these.
+ * The control port. It judges requests by their tokens and rates, and passes on those that it
+ * admits, so that only these cost the trading thread time.
  */
 export class PortFront implements FrontServer<ToPort> {
   readonly #options: PortFrontOptions

@@ -11,7 +11,7 @@ export interface PortTask extends ListeningTask {
   readonly agentSocket?: string | undefined
 }
 
-/** An admitted request, as far as the application reads it. */
+/** The part of an admitted request that the application reads. */
 export interface PassedRequest {
   readonly id: number
   readonly kind: Exclude<QueuedKind, 'head'>
@@ -32,17 +32,17 @@ export interface RefusedNews {
 export type PortNews =
   | RefusedNews
   | { readonly kind: 'passed'; readonly request: PassedRequest }
-  /** Nobody waits for its answer any more. */
+  /** No client waits for the answer any more. */
   | { readonly kind: 'left'; readonly id: number }
-  /** Whoever reads a stream is slow, or has caught up. */
+  /** The reader of a stream is slow, or has caught up. */
   | { readonly kind: 'slow'; readonly id: number; readonly isSlow: boolean }
 
 export type ToPort =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: PassedAnswer }
   | { readonly kind: 'chunk'; readonly id: number; readonly chunk: Uint8Array }
-  /** A look that was not begun: too many wait. */
+  /** A look was refused, because too many wait. */
   | { readonly kind: 'full'; readonly id: number }
-  /** A stream has ended; without an answer before it, a request has failed. */
+  /** A stream has ended; if no answer came before, the request has failed. */
   | { readonly kind: 'end'; readonly id: number }
 
 export interface PassedAnswer {

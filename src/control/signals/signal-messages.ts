@@ -5,7 +5,7 @@ export interface SignalTask extends ListeningTask {
   readonly keys: readonly (Omit<SignalKey, 'secret'> & { readonly secret: string })[]
 }
 
-/** Refused by the guard, without the thread that trades. */
+/** The guard refused a request without the trading thread. */
 export interface AnsweredNews {
   readonly kind: 'answered'
   readonly name: string | undefined
@@ -21,6 +21,6 @@ export type SignalNews =
 
 export interface ToSignals {
   readonly id: number
-  /** Undefined: it failed. */
+  /** Undefined if taking the signal failed. */
   readonly answer: SignalAnswer | undefined
 }

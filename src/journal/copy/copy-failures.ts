@@ -31,7 +31,7 @@ export function copyBehind(where: string, there: Mark, here: Mark): Failure {
   })
 }
 
-/** Only a daemon that opens the journal on the server would learn of the pending kill. */
+/** After the copy no daemon would learn of the pending kill, which is read on the server only. */
 export function copyKilled(
   where: string,
   { by, reason }: Pick<KillOrder, 'by' | 'reason'>,

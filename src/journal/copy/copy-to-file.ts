@@ -39,8 +39,8 @@ import type { ServerMeta } from '../postgres/server-tables.ts'
 import { quoteName } from '../postgres/server-schema.ts'
 
 /**
- * A takeover would spoil the copy, whose last step names the token. The proof takes a minute for a
- * million records, and the lease is not renewed meanwhile.
+ * The last step of the copy names the lease's token, and the lease is not renewed meanwhile. The
+ * proof takes a minute for a million records.
  */
 const LEASE_MS = 600_000
 
@@ -163,7 +163,7 @@ async function moveToFile(
   }
 }
 
-/** Called again after the copy, which may take minutes. */
+/** Called before and after the copy, which may take minutes. */
 async function refuseKilled(connection: PostgresConnection, { place }: CopyOptions): Promise<void> {
   const kill = await readKillOrder(connection, place.schema)
   if (kill && kill.state !== 'released') throw copyKilled(serverName(place), kill)

@@ -20,9 +20,9 @@ import {
 
 const ANSWER_MS_MAX = 10_000
 /**
- * One locked journal must not delay the others. Compiling would take ten times as long as running,
- * because PostgreSQL overestimates the cost. The only write, a kill order, must not wait for a dead
- * replica.
+ * One locked journal must not delay the others. PostgreSQL overestimates the cost of the queries:
+ * compiling them would take ten times as long as running them. The only write, a kill order, must
+ * not wait for a dead replica.
  */
 const SETTINGS = `SET lock_timeout = 1000; SET jit = off; ${COMMIT_LOCALLY}`
 
@@ -64,7 +64,7 @@ export class FleetReader {
   }
 
   /**
-   * Not called before a kill, which must leave at once and needs no new features.
+   * A kill does not call this first: it must leave at once, and needs no new features.
    * @throws Failure JOURNAL_SERVER_OLD
    */
   async assertVersion(): Promise<void> {
@@ -104,8 +104,8 @@ export class FleetReader {
   }
 
   /**
-   * Orders the kill of all accounts that are not in `noted`, durably, before it reads anything. The
-   * present or next holder of each lease obeys before it trades.
+   * Orders the kill of all accounts that are not in `noted`, before it reads anything. The present
+   * or next holder of each lease obeys before it trades.
    * @param noted outcomes, filled in as the server answers
    * @returns the trouble that kept some orders back; they must be repeated
    * @throws Failure JOURNAL_UNREACHABLE
@@ -222,7 +222,8 @@ export class FleetReader {
         if (kind === 'daemon') daemons.set(String(schema), member)
         else workers.push(member)
       }
-      // Urgent alerts are selected apart, so that other accounts' alerts do not push them out.
+      // Urgent alerts are selected separately, so that alerts of other accounts do not push them
+      // out.
       const alerts = await this.#selectIds(
         `(${lastAlerts(ALERTS_SHOWN)}) UNION (${lastAlerts(ALERTS_SHOWN, URGENT_LATELY)})`,
       )
@@ -241,7 +242,7 @@ function lastAlerts(most: number, where = ''): string {
   return `${ALERT_IDS} ${where} ORDER BY id DESC LIMIT ${most}`
 }
 
-/** Ignores the state that an earlier writer showed. */
+/** Leaves out the state that an earlier writer showed. */
 function ownOf(
   { schema, holder }: Pick<FleetAccount, 'schema' | 'holder'>,
   daemons: ReadonlyMap<string, FleetMemberRow>,

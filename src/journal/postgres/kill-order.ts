@@ -7,7 +7,8 @@ import { cleanText, quoteName } from './server-schema.ts'
 type KillConnection = Pick<PostgresConnection, 'query'>
 
 /**
- * A kill that was ordered on another machine: a row of the account's schema. Numbers only grow.
+ * A kill that was ordered on another machine is a row of the account's schema. Its numbers only
+ * grow.
  *
  *     asked ──its writer hears of it──► seen ──proved──► clean ──released there──► released
  *       ▲                                                  │                           │
@@ -80,7 +81,7 @@ export async function readKillOrder(
 }
 
 /**
- * Orders a kill durably, with one query. A kill under way stays as it is, and so does a proved one
+ * Orders a kill durably, with one query. A kill under way stays as it is, as does a proved one
  * until the lease is taken anew. A journal that has moved accepts no order.
  * @returns the order's number
  */
@@ -118,7 +119,7 @@ export async function orderKill(
   return number
 }
 
-/** Few enough for a server that is near its own maximum. */
+/** A server that is near its own maximum still grants so few. */
 const CONNECTIONS_MAX = 8
 
 /** SQLSTATEs of a missing object or right. A repeated order would be refused again. */
@@ -134,13 +135,12 @@ export interface OrderKillsOptions {
   readonly order: Pick<KillOrderRow, 'reason' | 'by'>
   readonly connection: Pick<PostgresConnection, 'connect' | 'query'>
   readonly createConnection: () => Pick<PostgresConnection, 'connect' | 'query' | 'close'>
-  /** Called as soon as the server has accepted an order, which then counts. */
+  /** Called as soon as the server has accepted an order: from then on the order counts. */
   readonly onOrdered: (schema: string, ordered: KillOrderResult) => void
 }
 
 /**
- * Orders over several connections, so that no order waits for trouble with another account or for a
- * connection that is not granted.
+ * Uses several connections, so that no order waits for trouble with another account.
  * @returns the trouble that kept some orders back; they must be repeated
  */
 export async function orderKills(options: OrderKillsOptions): Promise<unknown> {

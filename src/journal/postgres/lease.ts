@@ -15,12 +15,12 @@ import { quoteName, STILL_HELD } from './server-schema.ts'
  */
 const KILL_LOOK_MS = 1000
 
-/** The end waits at most so long for the last alerts. */
+/** A close waits at most so long for the last alerts. */
 const LAST_WORD_MS = 500
 
 export interface LeaseTerms {
   readonly lastingMs: number
-  /** After its signature the exchange may act on a request for so long. */
+  /** The exchange may act on a request for so long after its signature. */
   readonly validityMs: number
 }
 
@@ -75,7 +75,10 @@ export interface HeldLeaseOptions extends LeaseConnection, Pick<LeaseTerms, 'las
   readonly taken: TakenLease
   readonly holder: string
   readonly timers: Timers
-  /** Its commits wait for no other server. Without it, kill orders are not obeyed here. */
+  /**
+   * A connection whose commits wait for no other server. Without it, kill orders are not obeyed
+   * here.
+   */
   readonly kills?: Pick<PostgresConnection, 'query' | 'close'>
 }
 
@@ -188,7 +191,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     for (const cancel of this.#cancelTimers) cancel()
     this.#cancelTimers = [
       timers.after(this.#term.renewInMs(hasFailed), () => void this.#renew()),
-      // Notices the end of the term even if the query of the renewal never returns.
+      // Notices the end of the term even if a renewal's query never returns.
       timers.after(this.#term.leftMs, () => void this.objection()),
     ]
   }
@@ -307,10 +310,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
 /** Renewals within a term, and tries within it after a failure. */
 const RENEWALS = 4
 const TRIES = 20
-/**
- * The term ends earlier by this share, because clocks drift, and the last signed request is valid
- * as long as the successor waits.
- */
+/** The term ends earlier by this share, because clocks drift. */
 const MARGIN = 0.1
 
 interface Instant {
@@ -323,11 +323,10 @@ export function instantOf(clock: Clock): Instant {
 }
 
 /**
- * The time in which requests may be signed. The exchange knows no token, so nothing may be signed
- * once another machine could have the lease. Both clocks of the machine must be before the
- * deadline, because one stops while the machine sleeps, and the other can be set. The deadline
- * counts from before the query that granted the lease, so it is never later than the server's. A
- * term that is over stays over.
+ * The exchange knows no token, so nothing may be signed once another machine could have the lease.
+ * The deadline counts from before the query that granted the lease, so it is never later than the
+ * server's. Both clocks of the machine must be before it, because one stops while the machine
+ * sleeps, and the other can be set. A term that is over stays over.
  */
 export class LeaseTerm {
   readonly #clock: Clock

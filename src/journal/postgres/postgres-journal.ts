@@ -42,7 +42,8 @@ import { follow, type FollowSettings, waitForServer } from './follow.ts'
 import { readKillOrder } from './kill-order.ts'
 
 /**
- * How often, and for how long, it tries to reach a server that is away, while the lease is valid.
+ * How often and how long the journal tries to reach a server that is away, while the lease is
+ * valid.
  */
 const RECONNECT_MS = 250
 const AWAY_MS_MAX = 30_000
@@ -90,9 +91,9 @@ export type OnAway = (away: { readonly reason: string } | { readonly afterMs: nu
  *     quiet ──commit, flush──► under way ──committed there, then here──► quiet, or under way with what came meanwhile
  *                                 └──refused, lost, too late──► broken, for ever
  *
- * The replica's transaction stays open meanwhile, so everything that is read here is durable there.
- * A commit without an answer is unknown and not repeated: the next start finds out. Only connecting
- * is repeated, because an unreachable server has received nothing.
+ * The replica's transaction stays open meanwhile, so nothing can be read here that is not durable
+ * there. A commit without an answer is not repeated: the next start finds out what became of it.
+ * Only connecting is repeated, because an unreachable server has received nothing.
  */
 class PostgresJournal implements OpenedJournal {
   readonly salt: string
@@ -249,7 +250,7 @@ class PostgresJournal implements OpenedJournal {
     this.flush()
   }
 
-  /** After an unclean end the lease must expire, so that a successor waits. */
+  /** After an unclean end the lease is left to expire, so that a successor waits. */
   async close(isWhole = true): Promise<void> {
     const { connection, replica, lease } = this.#options
     try {
@@ -360,7 +361,7 @@ export interface OpenPostgresOptions extends TableSettings {
   readonly clock: Clock
   readonly timers: Timers
   readonly onAway: OnAway
-  /** With it the caller waits for the lease; without it a held lease is refused. */
+  /** Lets the caller wait for the lease; without this a held lease is refused. */
   readonly following?: FollowSettings | undefined
 }
 

@@ -36,7 +36,7 @@ export function tableNamed(name: string): JournalTable | undefined {
   return JOURNAL_TABLES.find((one) => one.name === name)
 }
 
-/** Until layout 7 a server's `meta` had this for 5 and 6, which differ only in files. */
+/** Layouts 5 and 6 have this number in a server's `meta`, because they differ only in files. */
 const SERVER_LAYOUT_FIRST = '1'
 
 export function toLayout(text: string): number {
@@ -44,7 +44,7 @@ export function toLayout(text: string): number {
 }
 
 /**
- * A follower that is further behind reads the tables anew: an hour's changes are some megabytes.
+ * An hour's changes are some megabytes. A follower that is further behind reads the tables anew.
  */
 const FEED_KEPT = '1 hour'
 
@@ -69,9 +69,8 @@ export function cleanText(text: string): string {
 }
 
 /**
- * Creates one schema in one transaction:
+ * Creates the tables of a journal, as SQLite has them, and with them:
  *
- * - the tables of the journal, and `meta`, as SQLite has them;
  * - `feed`: the changes of each transaction, for followers;
  * - `lease`: the writer and the end of its lease. Every write names its token and leaves the link
  *   of the last record, so that a lost tail is noticed;
@@ -161,10 +160,10 @@ const TAKE_LEASE_HEAD = `take_lease(
   OUT free_in_ms double precision)`
 
 /**
- * A lease is free in three cases: it was given back; its term and that of every request signed
- * under it are over; or it belongs to this state directory, whose process is dead, because the
- * caller holds the lock. A process that knows another layout never gets it: its machine may have
- * followed since before a migration.
+ * A lease is free if it was given back, or if its term and that of every request signed under it
+ * are over. One of this state directory is free at once: its process is dead, because the caller
+ * holds the lock. A process that knows another layout never gets a lease, because its machine may
+ * have followed since before a migration.
  */
 const TAKE_LEASE = `
   DECLARE

@@ -15,7 +15,7 @@ import {
 const { minute: MINUTE_MS, hour: HOUR_MS } = CURVE_STEPS_MS
 
 /**
- * Folding an hour takes about a millisecond, so a write folds this many; after a long stop it takes
+ * A write folds so many hours at most, each in about a millisecond. After a long stop this takes
  * many writes.
  */
 const HOURS_MAX = 4
@@ -42,7 +42,7 @@ export function* readCurve(
   }
 }
 
-/** That none is missing is not known. */
+/** A missing row is not noticed. */
 export function areCurvesWhole(database: DatabaseSync, firstLink: string): boolean {
   for (const row of database.prepare('SELECT * FROM curves').iterate())
     if (row['digest'] !== digestOf(firstLink, toPoint(row))) return false
@@ -59,7 +59,7 @@ export function* salvageCurves(database: DatabaseSync, firstLink: string): Gener
 
 /**
  * Keeps points by minute for a week, and then the lowest and highest of each hour, so that a
- * drawdown stays as deep:
+ * drawdown keeps its depth:
  *
  *     minute ──older than a week──► the hour's lowest and highest, others dropped ──two years, a plot 30 days──► dropped
  *
@@ -146,7 +146,7 @@ export class CurveTable {
     this.#statements.put.run(series, step, at, value, digestOf(this.#firstLink, point))
   }
 
-  /** A curve that used up the turn comes last in the next one. */
+  /** A curve that used up one turn comes last in the next. */
   #thinAll(now: number): void {
     let left = HOURS_MAX
     for (const series of Array.from(this.#series)) {
@@ -194,7 +194,9 @@ export class CurveTable {
   }
 }
 
-/** Steps from series to series by the table's key, because reading all points would take long. */
+/**
+ * Steps from series to series by the table's key, because reading all points would take too long.
+ */
 export function listSeries(database: DatabaseSync): readonly string[] {
   return database
     .prepare(

@@ -3,8 +3,8 @@ import { NO_LATENCY } from '../shared/latency.ts'
 import { oneOf } from '../shared/one-of.ts'
 
 /**
- * Settings where the document is silent or ambiguous. The default is what it supports, otherwise
- * what most clients do.
+ * Settings where the document is silent or ambiguous. The default is what the document supports, or
+ * else what most clients do.
  */
 export type CoreSettings = Readonly<typeof defaultCoreSettings>
 

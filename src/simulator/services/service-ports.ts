@@ -11,7 +11,7 @@ export interface FollowedMarket {
   readonly tickSize: string
   readonly lotSize: string
   readonly shown: Readonly<DisplayedMarket>
-  /** Calls `hear` after futures were matched with a quote, which `shown` then has. */
+  /** Calls `hear` after futures were matched with a quote, which is then in `shown`. */
   follow(hear: () => void): void
 }
 

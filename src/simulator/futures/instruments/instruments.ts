@@ -53,7 +53,7 @@ function maintenanceTiers(
   return rows.map(([notionalMax, rate]) => ({ notionalMax, rate, rateFloat: Number(rate) }))
 }
 
-/** BTC's sizes are those of the vendor's contract sample, and ETH's are in proportion. */
+/** The sizes of BTC are those of the vendor's contract sample; those of ETH are in proportion. */
 const BTC = {
   tickSize: '0.1',
   lotSize: '0.001',
@@ -113,8 +113,8 @@ export function buildInstruments(...deliveries: readonly number[]): readonly Lis
 }
 
 /**
- * Includes the last one, which may still be unsettled if the simulator was stopped, and those of
- * the coming year.
+ * Includes the last one, which is still unsettled if the simulator was stopped, and those of the
+ * coming year.
  */
 export function quarterlyDeliveries(now: number): readonly number[] {
   const first = nextQuarterlyDelivery(now - QUARTER_MS)

@@ -27,8 +27,8 @@ export const SHARED_VOLATILITY: readonly VolatilityComponent[] = [
 const VOLATILITY_UPDATE_MS = 1000
 
 /**
- * ln(volatility) is a sum of Ornstein-Uhlenbeck components with memories from minutes to a day,
- * which together decay as slowly as real absolute returns.
+ * ln(volatility) is a sum of Ornstein-Uhlenbeck components, which together decay as slowly as real
+ * absolute returns.
  */
 export class Volatility {
   readonly updateSteps: number
