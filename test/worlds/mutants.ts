@@ -864,7 +864,7 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'one accepted order of a batch ends the back-off of all that the exchange refused',
     find: '    noteRefused(core, key, { group, accepted })',
     replace:
-      '    if (accepted.length > 0) own(core.refusals).clear()\n    else noteRefused(core, key, { group, accepted })',
+      '    if (accepted.length > 0) mutable(core.refusals).clear()\n    else noteRefused(core, key, { group, accepted })',
   },
   {
     name: 'margin-mode-not-compared',
@@ -1079,7 +1079,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'dispute-never-ends',
     what: 'two figures that agree again stay in dispute',
-    find: 'own(core.disputes.open).delete(key)',
+    find: 'mutable(core.disputes.open).delete(key)',
     replace: 'if (before.since > 0) return { ...before, comparedAt: now }',
     isOfMoney: true,
   },

@@ -1,5 +1,5 @@
 import { ACCOUNT } from '../../domain/trading-mode.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { killOf } from '../book/book.ts'
 import { cancelProduct } from '../orders/cancel-all.ts'
@@ -60,7 +60,7 @@ function dropRelease(core: Core): void {
   const { kill } = core.run
   if (kill?.release === undefined) return
   const { reason, by } = kill.release
-  own(kill).release = undefined
+  mutable(kill).release = undefined
   announce(core, 'warn', 'kill.releaseDropped', { reason, by })
 }
 
@@ -93,7 +93,7 @@ export function releaseKill(core: Core, { reason, by }: KillCommand): void {
   const { kill } = core.run
   if (!kill) return announce(core, 'warn', 'kill.notThrown', { reason, by })
   if (!isKilling(core) || kill.phase !== 'clean') {
-    own(kill).release = { reason, by }
+    mutable(kill).release = { reason, by }
     return announce(core, 'warn', 'kill.releasePending', { reason, by, phase: kill.phase })
   }
   record(core, { kind: 'released', at: core.now, scope: ACCOUNT, code: 'kill', reason, by }, true)
@@ -111,7 +111,7 @@ export function releaseKill(core: Core, { reason, by }: KillCommand): void {
  */
 export function stopWhenKilled({ run: { kill }, now }: Core, policy: StopPolicy): void {
   if (!kill) return
-  const state = own(kill)
+  const state = mutable(kill)
   state.stopAskedAt ??= now
   if (policy === 'flatten') state.stopPolicy = policy
 }
@@ -122,12 +122,12 @@ export function isCutting({ run: { kill } }: Core): boolean {
 
 export function cancelEverything(core: Core): void {
   cancelProduct(core, 'kill')
-  if (core.run.kill) own(core.run.kill).phase = 'draining'
+  if (core.run.kill) mutable(core.run.kill).phase = 'draining'
 }
 
 export function postponeKillDeadlines({ run: { kill } }: Core, sleptMs: number): void {
   if (!kill) return
-  const state = own(kill)
+  const state = mutable(kill)
   state.patientUntil += sleptMs
   if (state.stopAskedAt !== undefined) state.stopAskedAt += sleptMs
 }
@@ -233,7 +233,7 @@ function unprovedByKill(core: Core): readonly InstrumentState[] {
 }
 
 function enter(core: Core, kill: KillProgress, phase: KillPhase): void {
-  Object.assign(own(kill), {
+  Object.assign(mutable(kill), {
     phase,
     foundBefore: core.calls.cancelsThatFound,
     rounds: 0,
@@ -269,7 +269,7 @@ function prove(core: Core, kill: KillProgress): KillPhase {
   const isRead = knownInstruments(core).every(({ position }) => position.agreedAt >= kill.roundAt)
   if (!isRead || core.readings.fillsKnownUntil < kill.roundAt) return 'proving'
   const seen = JSON.stringify([core.book.fillsThroughAt, [...core.book.account]])
-  const state = own(kill)
+  const state = mutable(kill)
   state.rounds = seen === kill.seen ? kill.rounds + 1 : 1
   state.seen = seen
   state.roundAt = core.now
@@ -295,11 +295,11 @@ function logIfLate(core: Core, kill: KillProgress): void {
   const unproved = [...new Set([...unreadableSymbols(core), ...removed.keys()])]
   const reasons = [...removed].map(([symbol, reason]) => `${symbol}: ${reason}`)
   const said = JSON.stringify([kill.phase, unproved, reasons])
-  own(kill).patientUntil = core.now + PATIENCE_MS
+  mutable(kill).patientUntil = core.now + PATIENCE_MS
   const isNews = said !== kill.said
   if (!isNews && core.now < kill.saidAt + saidAgainMs(kill)) return
   const times = isNews ? 1 : kill.saidTimes + 1
-  Object.assign(own(kill), { saidAt: core.now, said, saidTimes: times })
+  Object.assign(mutable(kill), { saidAt: core.now, said, saidTimes: times })
   announce(core, 'error', 'kill.unproved', {
     phase: kill.phase,
     ...(times > 1 && { times }),

@@ -1,4 +1,4 @@
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { accountHoldingOf, killOf, openOrdersOf } from '../book/book.ts'
 import { isFlat } from '../../domain/position.ts'
 import type { StopPolicy } from '../event.ts'
@@ -109,7 +109,7 @@ export function advanceStop(core: Core): void {
   if (!stop || core.run.phase !== 'stopping') return
   if (core.now - stop.startedAt >= core.settings.execution.stopTimeoutMs) return finish(core, false)
   if (isBusy(core)) {
-    own(stop).wasBusy = true
+    mutable(stop).wasBusy = true
     return
   }
   if (stop.phase !== 'proving') return enter(core, stop, nextPhase(core, stop))
@@ -122,7 +122,7 @@ export function advanceStop(core: Core): void {
 
 export function postponeStopDeadlines({ run }: Core, sleptMs: number): void {
   const { stop, flatBeforeStop: flat } = run
-  if (stop) own(stop).startedAt += sleptMs
+  if (stop) mutable(stop).startedAt += sleptMs
   if (flat) noteFlatBeforeStop(run, { ...flat, askedAt: flat.askedAt + sleptMs })
 }
 
@@ -151,7 +151,7 @@ function nextPhase(core: Core, stop: StopProgress): StopPhase {
 
 function enter(core: Core, stop: StopProgress, phase: StopPhase): void {
   if (stop.phase === phase && phase !== 'confirming') return
-  const state = own(stop)
+  const state = mutable(stop)
   state.phase = phase
   state.foundBefore = core.calls.cancelsThatFound
   announce(core, 'debug', 'stop.phase', { phase })
@@ -200,7 +200,7 @@ function hasAnyOpenOrder(core: Core, symbol: string): boolean {
 }
 
 function beginProof(core: Core, stop: StopProgress): void {
-  const state = own(stop)
+  const state = mutable(stop)
   state.wasBusy = false
   state.provingAt = core.now
 }
@@ -224,7 +224,7 @@ function prove(core: Core, stop: StopProgress): void {
   if (!isInTime && unproved.every(({ symbol }) => isUnreadable(core, symbol)))
     return finish(core, false)
   if (core.now < readableAt || core.now - stop.askedAt < READ_AGAIN_MS) return
-  own(stop).askedAt = core.now
+  mutable(stop).askedAt = core.now
   for (const { symbol } of unproved) askForPosition(core, symbol)
   // A position is compared only when fills are known beyond its moment.
   if (core.now >= stop.provingAt + core.settings.execution.fillVisibilityMs) askForFills(core)

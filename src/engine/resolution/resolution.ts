@@ -1,6 +1,6 @@
 import { canRest, type Order } from '../../domain/order.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { killOf, openOrdersOf, restrictionOf } from '../book/book.ts'
 import { noteChanged } from '../state/changes.ts'
 import { clockUnsynchronised, exchangeNow } from '../state/market-state.ts'
@@ -143,7 +143,7 @@ export function advanceResolution(core: Core, instrument: InstrumentState): void
   const notBefore = resolution.notBefore + refusedPauseMs(core, instrument, resolution)
   const isWaited = core.now >= notBefore && isPastAcceptanceDeadline(core, resolution)
   if (resolution.stage === 'waiting' && isWaited) {
-    const state = own(resolution)
+    const state = mutable(resolution)
     state.stage = resolution.cancels ? 'cancelling' : 'settling'
     state.settlingSince = core.now
   }
@@ -162,10 +162,10 @@ function haltIfTooLong(core: Core, { symbol }: InstrumentState, resolution: Reso
   ) {
     // The instrument is halted with a reason already, and the resolution cannot end before the
     // release.
-    own(resolution).patientUntil = core.now + PATIENCE_MS
+    mutable(resolution).patientUntil = core.now + PATIENCE_MS
     return
   }
-  own(resolution).patientUntil = Number.POSITIVE_INFINITY
+  mutable(resolution).patientUntil = Number.POSITIVE_INFINITY
   const refused = refusalOf(core, symbol, resolution)
   if (refused !== undefined) {
     const todo =
@@ -184,7 +184,7 @@ function haltIfTooLong(core: Core, { symbol }: InstrumentState, resolution: Reso
 
 /** Silence contradicts nothing, so time without answers does not count. */
 function waitsInSilence(core: Core, symbol: string, resolution: Resolution): boolean {
-  const state = own(resolution)
+  const state = mutable(resolution)
   const reads = ['fills', `position ${symbol}`]
   const needs = resolution.cancels && resolution.stage !== 'settling' ? [...reads, CANCELS] : reads
   if (isSilent(core, needs)) {
@@ -209,7 +209,7 @@ function refusalOf(
 }
 
 export function postponeResolutionDeadline({ resolution }: InstrumentState, sleptMs: number): void {
-  if (resolution) own(resolution).patientUntil += sleptMs
+  if (resolution) mutable(resolution).patientUntil += sleptMs
 }
 
 /** Either clock may have been set, so what is known of them now decides. */
@@ -220,7 +220,7 @@ function isPastAcceptanceDeadline(core: Core, { acceptanceDeadlineAt }: Resoluti
 
 export function noteCancelled(instrument: InstrumentState, now: number): void {
   if (instrument.resolution?.stage !== 'cancelling') return
-  const resolution = own(instrument.resolution)
+  const resolution = mutable(instrument.resolution)
   resolution.stage = 'settling'
   resolution.settlingSince = now
 }
@@ -237,7 +237,7 @@ export function repeatCancel(
   { refusal, isAtOnce }: CancelFailure,
 ): void {
   if (instrument.resolution?.stage !== 'cancelling') return
-  const resolution = own(instrument.resolution)
+  const resolution = mutable(instrument.resolution)
   resolution.stage = 'waiting'
   resolution.notBefore = core.now + (isAtOnce ? 0 : CANCEL_REPEAT_MS)
   resolution.refusals = refusal === undefined ? 0 : resolution.refusals + 1
@@ -272,7 +272,7 @@ export function closeBehindCancel(core: Core, instrument: InstrumentState): bool
   // Its batch is out: the book holds the cancel-all, and the instrument is resolved after the
   // answer.
   if (!instrument.resolution) return false
-  const resolution = own(instrument.resolution)
+  const resolution = mutable(instrument.resolution)
   if (!resolution.cancels && hasResting(core, instrument.symbol)) {
     resolution.cancels = true
     noteCancelResolution(instrument)
@@ -350,7 +350,7 @@ function readableFrom(core: Core, instrument: InstrumentState, resolution: Resol
 function askForReadings(core: Core, instrument: InstrumentState, resolution: Resolution): void {
   const isEarly = core.now < readableFrom(core, instrument, resolution)
   if (isEarly || core.now - resolution.askedAt < READS_APART_MS) return
-  own(resolution).askedAt = core.now
+  mutable(resolution).askedAt = core.now
   askForFills(core)
   if (!resolution.positionRead) askForPositionSoon(core, instrument.symbol)
 }
@@ -365,7 +365,7 @@ export function noteFillsForResolution(
   if (resolution?.stage !== 'settling' || requestedAt < readableFrom(core, instrument, resolution))
     return
   if (resolution.fillsReads > 0 && requestedAt - resolution.fillsAskedAt < READS_APART_MS) return
-  const state = own(resolution)
+  const state = mutable(resolution)
   state.fillsReads += 1
   state.fillsAskedAt = requestedAt
 }
@@ -377,7 +377,8 @@ export function notePositionForResolution(
 ): void {
   const { resolution } = instrument
   if (resolution?.stage !== 'settling') return
-  if (requestedAt >= readableFrom(core, instrument, resolution)) own(resolution).positionRead = true
+  if (requestedAt >= readableFrom(core, instrument, resolution))
+    mutable(resolution).positionRead = true
 }
 
 function finishResolution(core: Core, instrument: InstrumentState, resolution: Resolution): void {

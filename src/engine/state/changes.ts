@@ -1,5 +1,5 @@
 import type { ExpireRecord, JournalRecord } from '../../domain/record.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { type Book, type InstrumentSymbol, pairKey } from '../book/book.ts'
 import type { ClientOid, StrategyId } from '../../domain/ids.ts'
@@ -57,12 +57,12 @@ export function createChanges(symbols: Iterable<string>): ChangeState {
 
 /** Time, prices, clocks, readings or exposure may have changed. */
 export function beginMoment(changes: ChangeState): void {
-  own(changes).moment += 1
+  mutable(changes).moment += 1
 }
 
 export function noteChanged(changes: ChangeState, symbol: string): void {
   const known = changes.notes.get(symbol) ?? SETTLED
-  if (!known.isChanged) own(changes.notes).set(symbol, { ...known, isChanged: true })
+  if (!known.isChanged) mutable(changes.notes).set(symbol, { ...known, isChanged: true })
 }
 
 const SETTLED: PlanNote = {
@@ -88,7 +88,7 @@ export function mayDependOnTime({ notes }: ChangeState): boolean {
 export function beginPlanning(changes: ChangeState, symbol: string): void {
   const { isChanged, satisfied } = changes.notes.get(symbol) ?? SETTLED
   const kept = isChanged ? SETTLED.satisfied : satisfied
-  own(changes.notes).set(symbol, { ...SETTLED, plannedIn: changes.moment, satisfied: kept })
+  mutable(changes.notes).set(symbol, { ...SETTLED, plannedIn: changes.moment, satisfied: kept })
 }
 
 export function noteSatisfied(
@@ -97,17 +97,17 @@ export function noteSatisfied(
   satisfied: ReadonlySet<StrategyId>,
 ): void {
   const note = changes.notes.get(symbol)
-  if (note) own(changes.notes).set(symbol, { ...note, satisfied })
+  if (note) mutable(changes.notes).set(symbol, { ...note, satisfied })
 }
 
 export function noteDenied(changes: ChangeState, symbol: string, denied: DenialBasis): void {
-  own(changes.notes).set(symbol, { ...(changes.notes.get(symbol) ?? SETTLED), denied })
+  mutable(changes.notes).set(symbol, { ...(changes.notes.get(symbol) ?? SETTLED), denied })
 }
 
 export function noteSettled(changes: ChangeState, symbol: string): void {
   const isChanged = changes.notes.get(symbol)?.isChanged === true
-  if (isChanged) own(changes.notes).set(symbol, { ...SETTLED, isChanged })
-  else own(changes.notes).delete(symbol)
+  if (isChanged) mutable(changes.notes).set(symbol, { ...SETTLED, isChanged })
+  else mutable(changes.notes).delete(symbol)
 }
 
 export function forgetInstrument(
@@ -122,7 +122,7 @@ export function forgetInstrument(
   },
   symbol: string,
 ): void {
-  own(changes.notes).delete(symbol)
+  mutable(changes.notes).delete(symbol)
   forgetTotals(totals, symbol)
   forgetLadders(ladders, symbol)
 }

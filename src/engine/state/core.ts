@@ -21,7 +21,7 @@ import type { CauseName } from '../../execution/refusal-causes.ts'
 import type { Recorded } from '../../domain/proofs.ts'
 import type { JournalRecord } from '../../domain/record.ts'
 import { Failure } from '../../lib/failure.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import type { HeardContracts } from '../../market/believe-contracts.ts'
 import { applyRecord } from '../book/apply-record.ts'
 import type { Book, InstrumentSymbol, StrategyAndKey, StrategyAndSymbol } from '../book/book.ts'
@@ -470,7 +470,7 @@ export interface OrderRefusal {
 }
 
 export function beginStep(core: Core, now: number): void {
-  const state = own(core)
+  const state = mutable(core)
   state.now = now
   state.effects = NO_EFFECTS
 }
@@ -478,8 +478,8 @@ export function beginStep(core: Core, now: number): void {
 const NO_EFFECTS: Effect[] = Object.freeze<Effect[]>([]) as Effect[]
 
 export function emit(core: Core, effect: Effect): void {
-  if (core.effects === NO_EFFECTS) own(core).effects = [effect]
-  else own(core.effects).push(effect)
+  if (core.effects === NO_EFFECTS) mutable(core).effects = [effect]
+  else mutable(core.effects).push(effect)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type Denial, detailOf, type LoggedDenial, type Undescribed } from '../../domain/denial.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { announce, type Core, record } from './core.ts'
 
 /** The next line of a kind counts the denials in between. */
@@ -10,7 +10,7 @@ const KINDS_MAX = 1000
 const KEYS_NAMED_MAX = 20
 
 export function forgetDenials({ denials }: Core, symbol: string): void {
-  own(denials.logged).delete(symbol)
+  mutable(denials.logged).delete(symbol)
 }
 
 type AnyDenial = Denial | Undescribed<Denial>
@@ -31,7 +31,7 @@ export function noteDenials(core: Core, symbol: string, denied: readonly AnyDeni
     const logged = kinds.get(kind)
     const [first] = group
     if (first === undefined || logged?.snapshot === snapshots) continue
-    const { counts } = own(core.denials)
+    const { counts } = mutable(core.denials)
     counts.set(first.code, (counts.get(first.code) ?? 0) + group.length)
     if (logged && core.now - logged.loggedAt < DENIAL_LOGGED_EVERY_MS) {
       kinds.set(kind, { ...logged, snapshot: snapshots, unlogged: logged.unlogged + group.length })
@@ -46,8 +46,8 @@ export function noteDenials(core: Core, symbol: string, denied: readonly AnyDeni
 }
 
 function kindsOf({ denials }: Core, symbol: string): Map<string, LoggedDenial> {
-  const { logged } = own(denials)
-  const kinds = own(logged.get(symbol) ?? new Map<string, LoggedDenial>())
+  const { logged } = mutable(denials)
+  const kinds = mutable(logged.get(symbol) ?? new Map<string, LoggedDenial>())
   logged.set(symbol, kinds)
   return kinds
 }
@@ -118,7 +118,7 @@ function isNamed(
   const keys = isOver ? new Set<string>() : known.keys
   if (keys.has(key) || keys.size >= KEYS_NAMED_MAX) return keys.has(key)
   const since = isOver ? core.now : known.since
-  own(core.denials.named).set(what, { since, keys: new Set([...keys, key]) })
+  mutable(core.denials.named).set(what, { since, keys: new Set([...keys, key]) })
   return true
 }
 

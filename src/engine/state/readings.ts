@@ -1,6 +1,6 @@
 import { type FillsReading, type Fill, isOfOthers } from '../../domain/fill.ts'
 import type { OrderId } from '../../domain/ids.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { exchangeNow } from './market-state.ts'
 import type { EventOf } from '../event.ts'
 import {
@@ -120,7 +120,7 @@ export const NO_ANSWER = 'no answer'
 export function noteFillsRead(core: Core, reading: FillsReading, isReadAgain: boolean): number {
   const { requestedAt, exchangeTime } = reading
   const { fillVisibilityMs } = core.settings.execution
-  const state = own(core.readings)
+  const state = mutable(core.readings)
   const readableAt = requestedAt - fillVisibilityMs
   state.fillsKnownUntil = Math.max(state.fillsKnownUntil, readableAt)
   // After our clock was set back the age must not count from a future time.
@@ -165,7 +165,7 @@ export function noteReadFailure(
     known?.isRemoved === failure?.isRemoved
   )
     return
-  const { failures } = own(readings)
+  const { failures } = mutable(readings)
   if (failure === undefined) failures.delete(what)
   else failures.set(what, failure)
 }
@@ -184,14 +184,14 @@ export function toReadFailure({
 }
 
 export function noteOrphan({ readings, now }: Core, orderId: OrderId, symbol: string): OrphanNote {
-  const { orphans } = own(readings)
+  const { orphans } = mutable(readings)
   const note = orphans.get(orderId) ?? { symbol, since: now, isLogged: false }
   orphans.set(orderId, note)
   return note
 }
 
 export function noteOrphanLogged({ readings }: Core, orderId: OrderId, note: OrphanNote): void {
-  own(readings.orphans).set(orderId, { ...note, isLogged: true })
+  mutable(readings.orphans).set(orderId, { ...note, isLogged: true })
 }
 
 /** Takes the notes of fills that have an owner by now, or belong to no strategy. */
@@ -199,7 +199,7 @@ export function takeSettledOrphans({
   readings,
   book,
 }: Core): readonly (readonly [OrderId, OrphanNote])[] {
-  const { orphans } = own(readings)
+  const { orphans } = mutable(readings)
   const settled = [...orphans].filter(([orderId]) => !book.orphans.has(orderId))
   for (const [orderId] of settled) orphans.delete(orderId)
   return settled
@@ -215,7 +215,7 @@ export function noteUnreadable<Kind extends 'unreadable' | 'wholes'>(
   name: string,
   note: Kind extends 'unreadable' ? UnreadableNote : number,
 ): void {
-  const notes = own(readings)[kind] as Map<string, typeof note>
+  const notes = mutable(readings)[kind] as Map<string, typeof note>
   notes.set(name, note)
   for (const oldest of notes.keys()) {
     if (notes.size <= UNREADABLE_MAX) return
@@ -228,7 +228,7 @@ export function forgetUnreadable(
   kind: 'unreadable' | 'wholes',
   name: string,
 ): void {
-  own(readings)[kind].delete(name)
+  mutable(readings)[kind].delete(name)
 }
 
 /**
@@ -239,11 +239,11 @@ export function forgetUnreadable(
 export function noteAdopted(core: Core, fill: Fill): void {
   const listedAt = core.unlisted.listedAt.get(fill.symbol) ?? Number.POSITIVE_INFINITY
   if (isOfOthers(fill) || fill.filledAt >= listedAt || findFilledExit(core.book, fill)) return
-  own(core.unlisted).symbols.add(fill.symbol)
+  mutable(core.unlisted).symbols.add(fill.symbol)
 }
 
 export function noteListing({ unlisted }: Core, symbol: string): void {
-  own(unlisted).symbols.delete(symbol)
+  mutable(unlisted).symbols.delete(symbol)
 }
 
 /** Nothing that was accepted before the cancel-all rests on these instruments (A5). */
@@ -252,5 +252,5 @@ export function noteListed(core: Core, symbols: Iterable<string>, requestAt: num
   const acceptableUntil =
     run.startedAt + (clock.offsetMs ?? 0) + settings.execution.acceptanceWindowMs
   if (requestAt < acceptableUntil) return
-  for (const symbol of symbols) own(unlisted).listedAt.set(symbol, requestAt)
+  for (const symbol of symbols) mutable(unlisted).listedAt.set(symbol, requestAt)
 }
