@@ -71,16 +71,16 @@ function attributionKeys(mode: PositionMode, terms: AttributedTerms): readonly s
   return terms.ticks !== undefined && terms.force === 'gtc' ? [taker, maker] : [taker]
 }
 
-export function couldBe(mode: PositionMode, order: Order, fill: Fill): boolean {
-  return fill.lots <= openLots(order) && fitsClass(mode, order, fill)
+export function couldHaveMadeFill(mode: PositionMode, order: Order, fill: Fill): boolean {
+  return fill.lots <= openLots(order) && matchesTermsAndTime(mode, order, fill)
 }
 
-export function fitsClass(mode: PositionMode, order: Order, fill: Fill): boolean {
-  return fill.filledAt >= order.firstSentAt - CLOCK_ERROR_MS && fitsAtAnyTime(mode, order, fill)
+export function matchesTermsAndTime(mode: PositionMode, order: Order, fill: Fill): boolean {
+  return fill.filledAt >= order.firstSentAt - CLOCK_ERROR_MS && matchesTerms(mode, order, fill)
 }
 
 /** Dates cannot be compared for a while after a clock was set. */
-export function fitsAtAnyTime(mode: PositionMode, order: Order, fill: Fill): boolean {
+export function matchesTerms(mode: PositionMode, order: Order, fill: Fill): boolean {
   const { terms } = order
   const { side, tradeSide } = WIRE_DIRECTIONS[mode][terms.action]
   if (terms.symbol !== fill.symbol || side !== fill.side) return false

@@ -15,7 +15,7 @@ import { announce, type Core, emit, type InstrumentState, record } from '../stat
 import { holdAllWishes } from '../state/decision-state.ts'
 import { askForCancel, isAnythingOpen } from '../state/open-calls.ts'
 import {
-  beginKilling,
+  replaceStopByKill,
   endKilling,
   enterPhase,
   type KillCommand,
@@ -53,7 +53,7 @@ export function startKill(core: Core, { reason, by }: KillCommand): void {
   if (core.run.phase === 'stopped') return
   if (killOf(core.book) !== undefined) return dropRelease(core)
   restrict(core, { scope: ACCOUNT, mode: 'killed', code: 'kill', reason, by })
-  beginKill(core)
+  enterCutting(core)
 }
 
 function dropRelease(core: Core): void {
@@ -64,9 +64,9 @@ function dropRelease(core: Core): void {
   announce(core, 'warn', 'kill.releaseDropped', { reason, by })
 }
 
-export function beginKill(core: Core): void {
+export function enterCutting(core: Core): void {
   const { phase, flatBeforeStop, stop } = core.run
-  beginKilling(core.run, {
+  replaceStopByKill(core.run, {
     phase: 'cutting',
     foundBefore: core.calls.cancelsThatFound,
     roundAt: 0,

@@ -150,7 +150,7 @@ export function advanceResolution(core: Core, instrument: InstrumentState): void
   if (resolution.stage === 'cancelling' && !isUnderCancel(core, instrument.symbol))
     askForCancel(core)
   if (resolution.stage !== 'settling') return
-  if (isResolved(core, instrument, resolution)) finishResolution(core, instrument, resolution)
+  if (canFinish(core, instrument, resolution)) finishResolution(core, instrument, resolution)
   else askForReadings(core, instrument, resolution)
 }
 
@@ -315,7 +315,7 @@ export function distrustResting(core: Core): void {
  * No cancel-all can arrive any more, and enough was read late enough to know the fate of each order
  * (A2, A5).
  */
-function isResolved(core: Core, instrument: InstrumentState, resolution: Resolution): boolean {
+function canFinish(core: Core, instrument: InstrumentState, resolution: Resolution): boolean {
   if (core.now < instrument.lateCancelUntil || isUnderCancel(core, instrument.symbol)) return false
   const concerned = concernedOrders(core, instrument, resolution)
   // A cancel-all for all concerned no order here.
@@ -388,7 +388,7 @@ function finishResolution(core: Core, instrument: InstrumentState, resolution: R
   const found = foundFills(core, settled)
   const orders = settled.map((entry) => withReplacement(core, resolution.cause, entry, found))
   if (orders.length > 0 || core.book.cancels.has(symbol)) {
-    record(core, { kind: 'settle', at: core.now, symbol, isResolved: true, orders }, true)
+    record(core, { kind: 'settle', at: core.now, symbol, canFinish: true, orders }, true)
   }
   for (const { clientOid, reason } of orders) announceEnd(core, clientOid, reason)
   if (resolution.cause === 'released') disownLeftOrphans(core, symbol)

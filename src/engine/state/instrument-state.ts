@@ -50,7 +50,7 @@ export function createInstrumentState(symbol: string): InstrumentState {
   }
 }
 
-export function noteStartStage(instrument: InstrumentState, start: InstrumentStart): void {
+export function enterStartStage(instrument: InstrumentState, start: InstrumentStart): void {
   mutable(instrument).start = start
 }
 

@@ -123,7 +123,7 @@ export interface KillCommand {
   readonly by: string
 }
 
-export function noteStarted(run: RunState, now: number): void {
+export function noteStartedAt(run: RunState, now: number): void {
   mutable(run).startedAt = now
 }
 
@@ -131,7 +131,7 @@ export function enterPhase(run: RunState, phase: RunPhase): void {
   mutable(run).phase = phase
 }
 
-export function noteStart(run: RunState, change: Partial<StartProgress>): void {
+export function noteStartProgress(run: RunState, change: Partial<StartProgress>): void {
   Object.assign(mutable(run.start), change)
 }
 
@@ -151,7 +151,7 @@ export function beginStopping(run: RunState, stop: StopProgress): void {
   mutable(run).stop = stop
 }
 
-export function beginKilling(run: RunState, kill: KillProgress): void {
+export function replaceStopByKill(run: RunState, kill: KillProgress): void {
   mutable(run).kill = kill
   mutable(run).stop = undefined
   mutable(run).flatBeforeStop = undefined
