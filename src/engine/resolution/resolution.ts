@@ -388,7 +388,7 @@ function finishResolution(core: Core, instrument: InstrumentState, resolution: R
   const found = foundFills(core, settled)
   const orders = settled.map((entry) => withReplacement(core, resolution.cause, entry, found))
   if (orders.length > 0 || core.book.cancels.has(symbol)) {
-    record(core, { kind: 'settle', at: core.now, symbol, canFinish: true, orders }, true)
+    record(core, { kind: 'settle', at: core.now, symbol, isResolved: true, orders }, true)
   }
   for (const { clientOid, reason } of orders) announceEnd(core, clientOid, reason)
   if (resolution.cause === 'released') disownLeftOrphans(core, symbol)
