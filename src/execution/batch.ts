@@ -16,7 +16,7 @@ import type { BatchResult } from '../protocol/values.ts'
 
 export interface ApprovedItem {
   readonly intent: Approved<OrderIntent>
-  readonly again?: ClientOid
+  readonly resendOf?: ClientOid
 }
 
 interface PackingRules {
@@ -44,7 +44,7 @@ export function packBatch(
     const keys = attributionKeys(mode, item.intent)
     const isFree = (key: string): boolean =>
       !taken.has(key) &&
-      (!owners.has(key) || (item.again !== undefined && owners.get(key) === item.again))
+      (!owners.has(key) || (item.resendOf !== undefined && owners.get(key) === item.resendOf))
     if (packed.length >= max || !keys.every(isFree)) continue
     for (const key of keys) taken.add(key)
     packed.push(item)

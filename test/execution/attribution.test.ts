@@ -47,7 +47,7 @@ describe('[ORD6] a batch', () => {
 
   test('takes nothing that an order without an orderId could be taken for, but that order again', () => {
     const nameless = markAccepted(madeSent({ id: 'old' }), undefined, SENT_AT)
-    const again = { ...item({ id: 'old' }), again: nameless.terms.clientOid }
+    const again = { ...item({ id: 'old' }), resendOf: nameless.terms.clientOid }
 
     expect(pack([item({ id: 'new' })], [nameless])).toEqual([])
     expect(pack([item({ id: 'new' }), again], [nameless])).toEqual([again])
@@ -70,20 +70,24 @@ describe('a fill of an unknown orderId', () => {
   })
 
   test('belongs to no order that was sent after it, of another side, too small, or with an id', () => {
-    expect(couldHaveMadeFill(MODE, madeSent(), madeFill({ filledAt: SENT_AT - 60_000 }))).toBe(false)
+    expect(couldHaveMadeFill(MODE, madeSent(), madeFill({ filledAt: SENT_AT - 60_000 }))).toBe(
+      false,
+    )
     expect(couldHaveMadeFill(MODE, madeSent(), madeFill({ side: 'sell' }))).toBe(false)
     expect(couldHaveMadeFill(MODE, madeSent({ lots: 3 }), madeFill())).toBe(false)
-    expect(couldHaveMadeFill(MODE, markAccepted(madeSent(), madeFill().orderId, 0), madeFill())).toBe(false)
+    expect(
+      couldHaveMadeFill(MODE, markAccepted(madeSent(), madeFill().orderId, 0), madeFill()),
+    ).toBe(false)
   })
 
   test('in hedge mode belongs to the leg that it moves', () => {
     const close = madeSent({ action: 'closeLong', force: 'ioc' })
 
-    expect(couldHaveMadeFill('hedge_mode', close, madeFill({ tradeSide: 'close', scope: 'taker' }))).toBe(
-      true,
-    )
-    expect(couldHaveMadeFill('hedge_mode', close, madeFill({ tradeSide: 'open', scope: 'taker' }))).toBe(
-      false,
-    )
+    expect(
+      couldHaveMadeFill('hedge_mode', close, madeFill({ tradeSide: 'close', scope: 'taker' })),
+    ).toBe(true)
+    expect(
+      couldHaveMadeFill('hedge_mode', close, madeFill({ tradeSide: 'open', scope: 'taker' })),
+    ).toBe(false)
   })
 })

@@ -58,12 +58,13 @@ export function approveOrders(
   const resting = { buyTicks, sellTicks }
   const contextOf = createRiskContexts(core, symbol, { approved, resting })
   let reduces = false
-  for (const { intent: wished, again, isCut } of [...candidates].sort(byUrgency)) {
+  for (const { intent: wished, resendOf, isCut } of [...candidates].sort(byUrgency)) {
     const context = contextOf(wished.strategyId as StrategyId)
     if (!context) continue
     const intent = isCut ? cutToHeld(wished, context) : wished
     const isReducing = reducesRisk(intent, context)
-    const verdict = again === undefined ? approve(intent, context) : approveAgain(intent, context)
+    const verdict =
+      resendOf === undefined ? approve(intent, context) : approveAgain(intent, context)
     if (!verdict.approved) {
       denials.push({ ...verdict.objection, ...whose(intent) })
       continue
@@ -71,7 +72,7 @@ export function approveOrders(
     reduces ||= isReducing
     approved.push(intent.strategyId)
     noteResting(resting, verdict.intent)
-    items.push({ intent: verdict.intent, ...(again === undefined ? {} : { again }) })
+    items.push({ intent: verdict.intent, ...(resendOf === undefined ? {} : { resendOf }) })
   }
   return { items, denials, reduces }
 }

@@ -87,7 +87,7 @@ export function planInstrument(core: Core, symbol: string): InstrumentPlan {
   dismissLateCopies(core, symbol, plan)
   if (plan.stale.size > 0) {
     const stale = new Set([...plan.stale].map(({ terms }) => terms.clientOid))
-    plan.candidates = plan.candidates.filter(({ again }) => !again || !stale.has(again))
+    plan.candidates = plan.candidates.filter(({ resendOf }) => !resendOf || !stale.has(resendOf))
   }
   return plan
 }
@@ -334,7 +334,7 @@ function hasOpenOrder({ book }: Core, { strategyId, key, symbol }: OrderIntent):
 function queueAgain(core: Core, order: Order, plan: InstrumentPlan): void {
   const { terms } = order
   if (!isTrading(core) || core.now > terms.deadlineAt) plan.stale.add(order)
-  else addCandidates(core, [{ intent: intentOf(terms), again: terms.clientOid }], plan)
+  else addCandidates(core, [{ intent: intentOf(terms), resendOf: terms.clientOid }], plan)
 }
 
 function dismiss(order: Order, plan: InstrumentPlan): void {
@@ -347,10 +347,10 @@ function dismiss(order: Order, plan: InstrumentPlan): void {
  * An opening order without a stop of its own gets the one that its strategy keeps at the exchange.
  */
 function withStopAtExchange(core: Core, candidate: OrderCandidate): OrderCandidate {
-  const { intent, again } = candidate
+  const { intent, resendOf } = candidate
   const { strategyId, symbol, action, lots, ticks, force, stopLossTicks } = intent
   const share = exitRulesOf(core, strategyId)?.stopAtExchange
-  const isPlain = again === undefined && !isClosing(action) && stopLossTicks === undefined
+  const isPlain = resendOf === undefined && !isClosing(action) && stopLossTicks === undefined
   if (share === undefined || !isPlain) return candidate
   const side = tradesAs(action) === 'buy' ? 'long' : 'short'
   const opposite = side === 'long' ? 'shortLots' : 'longLots'
