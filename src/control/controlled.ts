@@ -38,7 +38,7 @@ export interface Approval {
   readonly changes: readonly string[]
 }
 
-export interface ReloadOrder {
+export interface ReloadRequest {
   readonly by: string
   readonly reason: string
   /** The only changes that are approved; undefined: any. */

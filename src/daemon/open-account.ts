@@ -13,7 +13,7 @@ import type { Clock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
 import { Account } from './account/account.ts'
 import { ServerNews } from './fleet/fleet-news.ts'
-import { OrderedKills, throwStandingKill } from './fleet/ordered-kill.ts'
+import { RequestedKills, throwStandingKill } from './fleet/requested-kills.ts'
 import type { AccountSetup, OpenAccount } from '../assembly/account/open-account.ts'
 import type { AccountOptions } from './account/account-ports.ts'
 import { accessTo } from '../assembly/account/account-keys.ts'
@@ -144,7 +144,7 @@ type AccountLinks = Pick<AccountOptions, 'market' | 'watchdog' | 'tradeLog'> & {
 export function createAccount(open: DaemonAccount, { limiter, ...links }: AccountLinks): Account {
   const { embedded, journal, config } = open
   const { lease } = journal
-  const kills = lease && new OrderedKills({ lease, directory: config.state.directory })
+  const kills = lease && new RequestedKills({ lease, directory: config.state.directory })
   const account = new Account({
     ...open,
     ...links,

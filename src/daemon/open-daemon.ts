@@ -1,4 +1,4 @@
-import type { ReloadOrder } from '../control/controlled.ts'
+import type { ReloadRequest } from '../control/controlled.ts'
 import { type ProductMarket, type Product, MarketData } from './market-data/market-data.ts'
 import { resolve } from 'node:path'
 import type { DaemonConfig } from '../config/load-config.ts'
@@ -51,7 +51,7 @@ export interface OpenDaemonOptions
   readonly codesClock?: Clock
   readonly processStartedAt?: number
   readonly others?: readonly AccountSetup[]
-  readonly onReload?: (order: ReloadOrder) => void
+  readonly onReload?: (order: ReloadRequest) => void
   readonly alertTargets?: (() => AlertTargets) | undefined
   readonly tryReload?: () => Promise<ReloadView> | undefined
   /** Returns what addresses an account in a command: ` -c live.yaml`. */

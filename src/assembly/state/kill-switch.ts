@@ -49,7 +49,7 @@ export function throwKillSwitch(directory: string, note: KillNote): void {
 }
 
 /** Removes a kill that was ordered and released elsewhere; a switch thrown by hand stays. */
-export function dropReleasedOrder(directory: string, number: number): void {
+export function dropReleasedRequest(directory: string, number: number): void {
   const file = killFileOf(directory)
   const { order } = readNote(file)
   if (order === undefined || order > number) return

@@ -36,7 +36,7 @@ import {
 } from '../operator/other-daemons.ts'
 import {
   explainSilence,
-  leaveOrder,
+  leaveCommand,
   lookFor,
   operatorName,
   print,
@@ -88,7 +88,7 @@ async function killAll(options: KillOptions): Promise<number> {
   for (const { config } of files) {
     const { directory } = config.state
     await collectCode(codes, () => {
-      leaveOrder(directory, () => throwKillSwitch(directory, { ...order, at: systemClock.now() }))
+      leaveCommand(directory, () => throwKillSwitch(directory, { ...order, at: systemClock.now() }))
       return 0
     })
   }
@@ -195,7 +195,7 @@ async function killPlaces(options: KillOptions, places: readonly string[]): Prom
   const codes: number[] = []
   for (const place of places) {
     await collectCode(codes, () => {
-      leaveOrder(place, () => throwKillSwitch(place, order))
+      leaveCommand(place, () => throwKillSwitch(place, order))
       return 0
     })
   }
@@ -210,7 +210,7 @@ async function kill({ reason, wait, ...options }: KillOptions): Promise<number> 
   const config = loadOperated(options)
   const request = toConfigRequest({ ...options, config: config.file })
   const { directory } = config.state
-  leaveOrder(directory, () =>
+  leaveCommand(directory, () =>
     throwKillSwitch(directory, { reason, by: operatorName(), at: systemClock.now() }),
   )
   printResult(

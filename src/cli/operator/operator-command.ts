@@ -25,7 +25,7 @@ import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { type ControlOrder, isRiskier } from '../../control/powers.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { addOperatedOptions, loadOperated } from './operated-config.ts'
-import { proposeOrder } from './propose-order.ts'
+import { proposeCommand } from './propose-command.ts'
 import {
   adviseServerRelease,
   describeServerKill,
@@ -34,7 +34,7 @@ import {
 } from './server-kill.ts'
 import {
   explainSilence,
-  leaveOrder,
+  leaveCommand,
   lookFor,
   operatorName,
   print,
@@ -124,8 +124,8 @@ export async function commandDaemon(
     return EXIT_WAITING
   const asked = toControlOrder(order)
   if (middlemanKind() !== undefined && isRiskier(asked))
-    return proposeOrder(config, { order: asked, reason: options.reason })
-  const file = leaveOrder(directory, () =>
+    return proposeCommand(config, { order: asked, reason: options.reason })
+  const file = leaveCommand(directory, () =>
     postCommand(directory, { ...order, reason: options.reason, by: operatorName() }),
   )
   if (!isHeld) print(`no daemon runs here now (${directory}): waiting for one`)

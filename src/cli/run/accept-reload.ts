@@ -5,7 +5,7 @@ import type { ConfigRequest, DaemonConfig, LoadedConfig } from '../../config/loa
 import { credentialVariables } from '../../config/secrets.ts'
 import { listChangedSecrets, loadSignalSecrets } from '../../config/signal-secrets.ts'
 import { formatProblem, type Problem } from '../../config/yaml/problem.ts'
-import type { ReloadOrder } from '../../control/controlled.ts'
+import type { ReloadRequest } from '../../control/controlled.ts'
 import type { ReloadView } from '../../control/detail-views.ts'
 import { assertTokens } from '../../control/access/token-file.ts'
 import { tokenFilesOf } from '../../daemon/control/open-control.ts'
@@ -133,7 +133,7 @@ export function viewReload({ loaded, next, changes, problems, worst }: ReloadChe
 export async function acceptReload(
   request: ConfigRequest,
   { logger, ...frame }: ReloadFrame,
-  { approved, reason, by }: ReloadOrder,
+  { approved, reason, by }: ReloadRequest,
 ): Promise<ConfiguredAccounts | undefined> {
   const { daemon } = frame
   const before = [frame, ...frame.others]

@@ -5,7 +5,7 @@ import type {
   Controlled,
   OrderPlan,
   Readiness,
-  ReloadOrder,
+  ReloadRequest,
 } from '../../control/controlled.ts'
 import type { RiskierOrder } from '../../control/powers.ts'
 import type {
@@ -92,7 +92,7 @@ export interface DaemonControlOptions {
   readonly timers: Timers
   readonly processStartedAt?: number | undefined
   readonly fleet?: FleetSource | undefined
-  readonly onReload?: ((order: ReloadOrder) => void) | undefined
+  readonly onReload?: ((order: ReloadRequest) => void) | undefined
   readonly tryReload?: (() => Promise<ReloadView> | undefined) | undefined
   readonly logger: Pick<DaemonLogger, 'log' | 'listen' | 'setLevel'>
 }

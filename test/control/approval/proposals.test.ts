@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeProposal } from '../../../src/cli/operator/propose-order.ts'
+import { describeProposal } from '../../../src/cli/operator/propose-command.ts'
 import type { Confirmed } from '../../../src/control/approval/proposals.ts'
 import { PROPOSAL_MS } from '../../../src/control/approval/proposals.ts'
 import type { ControlRequest } from '../../../src/control/commands.ts'

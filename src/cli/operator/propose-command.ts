@@ -11,7 +11,7 @@ const EXIT_NOT_DONE = 1
 const EXIT_WAITING = 75
 
 /** Chats and assistants may only propose what adds risk. @returns the exit code */
-export async function proposeOrder(
+export async function proposeCommand(
   config: DaemonConfig,
   { order, reason }: { readonly order: RiskierOrder; readonly reason: string },
 ): Promise<number> {
