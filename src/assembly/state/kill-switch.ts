@@ -119,8 +119,13 @@ export class KillSwitch {
   }
 
   /** A file that cannot be checked counts as thrown. */
-  isThrown(): boolean {
-    const seen = this.#look()
+  get isThrown(): boolean {
+    return this.#findFile() !== undefined
+  }
+
+  /** Reports each throw once. @returns whether the switch is thrown */
+  check(): boolean {
+    const seen = this.#findFile()
     if (seen === undefined) return false
     if (seen.stamp !== this.#reported) {
       this.#reported = seen.stamp
@@ -150,15 +155,15 @@ export class KillSwitch {
       return
     }
     // Writes check the file, so it must exist however a kill was ordered.
-    if (this.#look() === undefined)
+    if (this.#findFile() === undefined)
       throwKillSwitch(directory, { reason: 'ordered by the daemon', by: 'daemon' })
-    this.#reported ??= this.#look()?.stamp
+    this.#reported ??= this.#findFile()?.stamp
     const written: StoredKill = { state, pid: process.pid, at: clock.now() }
     for (const file of stateFiles) writeDurably(file, JSON.stringify(written))
   }
 
   /** A new time of the file means a new throw. */
-  #look(): { readonly stamp: string; readonly read: () => KillNote } | undefined {
+  #findFile(): { readonly stamp: string; readonly read: () => KillNote } | undefined {
     try {
       for (const file of this.#files) {
         const found = statSync(file, { throwIfNoEntry: false })

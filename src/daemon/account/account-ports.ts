@@ -117,7 +117,7 @@ export function createPorts(parts: AccountParts): Ports {
     exchange: parts.exchange,
     safety: {
       isClockSynchronised: () => trusted.isSynchronised,
-      isKilled: () => killSwitch.isThrown(),
+      isKilled: () => killSwitch.check(),
     },
     strategies: watched(parts),
     announcements: {

@@ -219,7 +219,7 @@ export class Account implements MarketListener {
     this.#hasBegun = true
     this.#sayUnattended()
     this.#dispatch({ kind: 'started' })
-    this.#operator.killSwitch.isThrown()
+    this.#operator.killSwitch.check()
     // Commands given before the start come before the first order, and a thrown kill switch before
     // them.
     timers.after(0, () => {
@@ -236,7 +236,7 @@ export class Account implements MarketListener {
 
   hear(event: EngineEvent, readAt?: number): void {
     if (this.#state === 'atRest') return
-    if (event.kind === 'timePassed') this.#operator.killSwitch.isThrown()
+    if (event.kind === 'timePassed') this.#operator.killSwitch.check()
     if (event.kind === 'snapshotTaken') this.#statistics.snapshots += 1
     this.#interpreter.dispatch(event, readAt)
     this.#universeKeeper?.hear(event)
@@ -260,7 +260,7 @@ export class Account implements MarketListener {
     const before = [...restrictions]
     const { killSwitch } = this.#operator
     const isKilled = killOf(book) !== undefined
-    const isThrown = killSwitch.isThrown()
+    const isThrown = killSwitch.check()
     // A kill that was just seen must precede its release.
     if (command.kind === 'releaseKill' && isThrown && !isKilled) return undefined
     const refusal = command.kind === 'adopt' ? this.#engine.objectToAdoption(command) : undefined
@@ -420,7 +420,7 @@ export class Account implements MarketListener {
   async #retreat(): Promise<void> {
     if (this.#fatal === undefined || !this.#hasBegun) return
     const { config, settings, journal, book } = this.#options
-    const isKilled = killOf(book) !== undefined || this.#operator.killSwitch.isThrown()
+    const isKilled = killOf(book) !== undefined || this.#operator.killSwitch.isThrown
     await new Promise<unknown>((resolve) =>
       new Retreat({
         ports: this.#ports,
