@@ -33,7 +33,8 @@ import { AccountCurve, AccountMarks, PlotLog } from '../reporting/account-curves
 import { EventLog } from '../reporting/event-log.ts'
 import { Health } from '../reporting/health.ts'
 import { type MarginWatch, openMarginWatch } from '../reporting/margin-watch.ts'
-import { type AccountOptions, ObserverQueue, createPorts, ClientExchange } from './account-ports.ts'
+import { type AccountOptions, ObserverQueue, createPorts } from './account-ports.ts'
+import { HttpExchangePort } from './http-exchange-port.ts'
 import { RecentActivity } from '../../views/recent-activity.ts'
 import { RunStatistics } from '../../views/run-statistics.ts'
 import { buildSummary, type RunSummary } from '../../views/summary.ts'
@@ -73,7 +74,7 @@ export class Account implements MarketListener {
   readonly #health: Health
   readonly #statistics = new RunStatistics()
   readonly #pace: JournalPace
-  readonly #exchange: ClientExchange
+  readonly #exchange: HttpExchangePort
   readonly #ports: Ports
   readonly #interpreter: Interpreter
   readonly #polls: PollGrids
@@ -545,9 +546,9 @@ export class Account implements MarketListener {
     })
   }
 
-  #createExchange(): ClientExchange {
+  #createExchange(): HttpExchangePort {
     const { settings, calls, trusted } = this.#options
-    return new ClientExchange({
+    return new HttpExchangePort({
       client: calls.client,
       settings,
       clock: trusted.clock,
