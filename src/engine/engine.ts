@@ -413,7 +413,7 @@ function handleEvent(core: Core, event: EngineEvent): void {
     case 'readFailed':
       return hearOfFailure(core, event)
     case 'pollDue':
-      return readOnGrid(core, event.what)
+      return pollAccount(core, event.what)
     case 'commanded':
       return handleCommand(core, event.command)
     case 'spaceMeasured':
@@ -537,7 +537,7 @@ function advanceInstrument(core: Core, symbol: string): void {
 }
 
 /** A stop needs these readings until it asks for its own last ones. */
-function readOnGrid(core: Core, what: 'fills' | 'positions'): void {
+function pollAccount(core: Core, what: 'fills' | 'positions'): void {
   const { phase, stop } = core.run
   const isStopping = phase === 'stopping' && stop?.phase !== 'proving'
   if (phase !== 'running' && !isStopping) return

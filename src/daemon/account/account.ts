@@ -15,7 +15,7 @@ import { describeDropped } from '../../engine/lifecycle/flatten.ts'
 import { Interpreter } from '../../interpreter/interpreter.ts'
 import type { Ports } from '../../interpreter/ports.ts'
 import { Retreat } from '../../interpreter/retreat.ts'
-import { PollGrids, type WatchedLoop } from '../../market/poll-grid.ts'
+import { Pollers, type WatchedLoop } from '../../market/poller.ts'
 import { SignalInbox } from './signal-inbox.ts'
 import type { SignalOutcome } from '../../control/signals/signal-gate.ts'
 import type { Signal } from '../../domain/signal.ts'
@@ -77,7 +77,7 @@ export class Account implements MarketListener {
   readonly #exchange: HttpExchangePort
   readonly #ports: Ports
   readonly #interpreter: Interpreter
-  readonly #polls: PollGrids
+  readonly #polls: Pollers
   readonly #feeds: Feeds
   readonly #candles: CandleFetcher
   readonly #contracts: ContractsFetcher | undefined
@@ -149,7 +149,7 @@ export class Account implements MarketListener {
     this.#interpreter = new Interpreter(this.#engine, this.#ports)
     const onError = (what: string, reason: string) =>
       logger.log('error', 'poll.failed', { what, reason })
-    this.#polls = this.#createGrids(new PollGrids({ clock, timers, onError }))
+    this.#polls = this.#addPolls(new Pollers({ clock, timers, onError }))
     this.#candles = this.#createCandleFetcher()
     this.#contracts = this.#createContractsFetcher()
     this.#margin = openMarginWatch(options)
@@ -474,20 +474,20 @@ export class Account implements MarketListener {
     })
   }
 
-  #createGrids(grids: PollGrids): PollGrids {
+  #addPolls(pollers: Pollers): Pollers {
     const { fillsMs, positionsMs } = this.#options.config.polling
-    grids.add('fills', fillsMs, () => this.#dispatch({ kind: 'pollDue', what: 'fills' }))
-    grids.add('positions', positionsMs, () =>
+    pollers.add('fills', fillsMs, () => this.#dispatch({ kind: 'pollDue', what: 'fills' }))
+    pollers.add('positions', positionsMs, () =>
       this.#dispatch({ kind: 'pollDue', what: 'positions' }),
     )
-    grids.add('operator', OPERATOR_STEP_MS, () => this.#operator.inbox.empty())
-    grids.add('health', HEALTH_STEP_MS, () => {
+    pollers.add('operator', OPERATOR_STEP_MS, () => this.#operator.inbox.empty())
+    pollers.add('health', HEALTH_STEP_MS, () => {
       this.health.look()
       this.#curve.look()
       this.#marks.look()
       this.#plots.look()
     })
-    return grids
+    return pollers
   }
 
   #createCandleFetcher(): CandleFetcher {

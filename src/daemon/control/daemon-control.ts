@@ -40,7 +40,7 @@ import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { headlineOf, messageOf } from '../../lib/failure.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { describeCaller } from '../../control/access/verified-caller.ts'
-import type { PollGridStats } from '../../market/poll-grid.ts'
+import type { PollerStats } from '../../market/poller.ts'
 import type { Account } from '../account/account.ts'
 import type { UnopenedAccount } from '../../views/shown-account.ts'
 import {
@@ -81,7 +81,7 @@ export interface DaemonControlOptions {
   readonly speed: number
   readonly accounts: readonly Pick<Account, 'shown' | 'command'>[]
   readonly off: readonly UnopenedAccount[]
-  readonly market: { readonly polls: PollGridStats; listen(listener: MarketListener): void }
+  readonly market: { readonly polls: PollerStats; listen(listener: MarketListener): void }
   readonly isReadOnly: boolean
   readonly closedPort: () => StatusView['closedPort']
   readonly sharedLimits: Pick<SharedLimits, 'view'> | undefined
