@@ -108,7 +108,8 @@ import { expirePlaces, recordDueStates, takeDecision } from './strategies/take-d
 import { haltStrategy, takeDecisionFailure } from './lifecycle/strategy-failures.ts'
 import { advanceLeavings, whyNotGone } from './lifecycle/advance-leavings.ts'
 import { whyNotEvaluated } from './state/roster.ts'
-import { takeSnapshot, takeSignal } from './strategies/take-snapshot.ts'
+import { takeSignal } from './strategies/take-signal.ts'
+import { takeSnapshot } from './strategies/ask-to-decide.ts'
 
 /** Instants are Unix ms of our clock, and 0 means never. */
 export interface Engine {

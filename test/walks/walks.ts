@@ -10,7 +10,7 @@ export interface Walk {
 const LAST_BYTE = 'exchange/client/transport.ts:onResponseEnd'
 const RECORD = 'engine/state/core.ts:recordBefore'
 const PUBLISH = 'daemon/market-data/market-data.ts:publish'
-const TAKE_SNAPSHOT = 'engine/strategies/take-snapshot.ts:takeSnapshot'
+const TAKE_SNAPSHOT = 'engine/strategies/ask-to-decide.ts:takeSnapshot'
 const PLACE_BATCH = 'daemon/account/http-exchange-port.ts:placeBatch'
 const FIRST_BYTE = 'exchange/client/transport.ts:onRequestStart'
 const START_THREAD = 'lib/supervised-thread.ts:openWorker'
