@@ -35,6 +35,14 @@ export type FillMoney = Pick<Fill, 'fee' | 'profit' | 'otherFees' | 'isProfitOur
 
 export const NO_MONEY: Money = { profit: ZERO, fees: ZERO, fills: 0 }
 
+/** The exchange's number of decimals. */
+const MONEY_DECIMALS = 8
+
+/** Amounts that are computed with floats get as many decimals as those that the exchange states. */
+export function roundMoney(amount: number): Decimal {
+  return decimal(amount.toFixed(MONEY_DECIMALS))
+}
+
 export function feeOf({ fee, otherFees = [] }: Pick<Fill, 'fee' | 'otherFees'>): Decimal {
   let sum = decimal(fee || '0')
   for (const other of otherFees) sum = sum.plus(worthOf(other))

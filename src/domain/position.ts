@@ -17,6 +17,14 @@ export function isFlat({ longLots, shortLots }: Holding): boolean {
   return longLots === 0 && shortLots === 0
 }
 
+export function isSameHolding(one: Holding, other: Holding): boolean {
+  return one.longLots === other.longLots && one.shortLots === other.shortLots
+}
+
+export function lotsOn({ longLots, shortLots }: Holding, side: HoldSide): number {
+  return side === 'long' ? longLots : shortLots
+}
+
 export function netLots(holding: Holding): number {
   return holding.longLots - holding.shortLots
 }

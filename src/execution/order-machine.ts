@@ -14,21 +14,38 @@ import { isTerminal, type Order, type OrderState, type OrderTerms } from '../dom
  *              ├──not wanted any more, and never sent────────────► EXPIRED*
  *              └──not wanted any more, but sent before───────────► UNKNOWN
  *     LIVE ────┬──its fills make up its size─────────────────────► FILLED*
- *              ├──matched or cancelled, and its fills are known──► DONE*
- *              └──a repair lost the records since────────────────► UNKNOWN
+ *              └──matched or cancelled, and its fills are known──► DONE*
  *     UNKNOWN ─┬──a cancel-all lists it──────────────────────────► LIVE
  *              ├──its fills show it, or that cancel-all──────────► DONE*
  *              ├──no trace of it after its deadline──────────────► ABSENT*
  *              ├──the same, still wanted, inside the window──────► QUEUED
  *              └──evidence that contradicts itself───────────────► QUARANTINED
  *     QUARANTINED ──an operator released it, and it was resolved─► DONE*
- *     any ────────fills beyond its size──────────────────────────► QUARANTINED
  *
  * An order exists only once its batch is granted (late binding). Before that it is a wish among the
- * book's quotes, targets and places, and is denied there.
+ * book's quotes, targets and places, and is denied there. What each function does:
  *
- * Each function begins with the states that it leaves. From any other it returns the order
- * unchanged, so that a repeated event changes nothing.
+ * | function           | from                              | to                |
+ * |--------------------|-----------------------------------|-------------------|
+ * | `markSentAgain`    | QUEUED                            | SENT              |
+ * | `markAccepted`     | QUEUED, SENT, UNKNOWN             | LIVE              |
+ * | `markRejected`     | SENT                              | REJECTED, UNKNOWN |
+ * | `markNotSent`      | SENT                              | QUEUED            |
+ * | `markClockRefused` | SENT                              | QUEUED            |
+ * | `markUnknown`      | QUEUED, SENT                      | UNKNOWN           |
+ * | `markExpired`      | QUEUED                            | EXPIRED           |
+ * | `markDone`         | QUEUED, SENT, LIVE, UNKNOWN       | DONE              |
+ * | `markAbsent`       | UNKNOWN                           | ABSENT            |
+ * | `markQueuedAgain`  | UNKNOWN                           | QUEUED            |
+ * | `markQuarantined`  | any                               | QUARANTINED       |
+ * | `markReleased`     | QUARANTINED                       | DONE              |
+ * | `markLost`         | QUEUED, SENT, LIVE                | UNKNOWN           |
+ * | `applyFillToOrder` | QUEUED, SENT, LIVE, UNKNOWN, DONE | FILLED            |
+ * | `applyFillToOrder` | REJECTED, EXPIRED, ABSENT         | DONE, FILLED      |
+ * | `applyFillToOrder` | any                               | QUARANTINED       |
+ *
+ * From another state a function returns the order unchanged, so that a repeated event changes
+ * nothing.
  */
 
 /** @param requestAt Unix ms, exchange clock */

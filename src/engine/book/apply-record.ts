@@ -69,6 +69,7 @@ import {
 } from './apply-fill.ts'
 import { applyDeparture, applyRules, applyUniverse } from './apply-universe.ts'
 import {
+  allOpenOrders,
   accountHoldingOf,
   type Book,
   pairKey,
@@ -474,7 +475,7 @@ function applyRepaired(book: WritableBook, record: RepairedRecord): void {
     at,
   } as const
   book.restrictions.set(pairKey(ACCOUNT, 'repaired'), restriction)
-  for (const order of openOrders(book)) storeOrder(book, markLost(order, reason, at))
+  for (const order of allOpenOrders(book)) storeOrder(book, markLost(order, reason, at))
   for (const symbol of symbols) book.cancels.set(symbol, at)
   // Orders that wait to be placed may have been sent in the lost part.
   for (const pair of Array.from(book.places.keys())) removePlace(book, pair)
@@ -484,10 +485,6 @@ function applyRepaired(book: WritableBook, record: RepairedRecord): void {
   for (const wish of new Set([...book.ordinals.keys(), ...wishes])) {
     book.ordinals.set(wish, (book.ordinals.get(wish) ?? 0) + ORDINALS_SKIPPED)
   }
-}
-
-function openOrders(book: Book): readonly Order[] {
-  return [...book.open.values()].flatMap((orders) => [...orders.values()])
 }
 
 /** Names earlier levels by their place, which is shorter. */

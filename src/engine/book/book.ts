@@ -275,6 +275,10 @@ export function isHalted(book: Book, symbol: string): boolean {
   return restrictionsOn(book, symbol).some(({ code, mode }) => code !== 'kill' && mode === 'halted')
 }
 
+export function allOpenOrders({ open }: Pick<Book, 'open'>): readonly Order[] {
+  return [...open.values()].flatMap((orders) => [...orders.values()])
+}
+
 export function openOrdersOf(book: Book, symbol: string): Iterable<Order> {
   return book.open.get(symbol)?.values() ?? []
 }

@@ -1,6 +1,6 @@
 import type { PricedFill, TakenOver } from '../../domain/allocation.ts'
 import type { Fill } from '../../domain/fill.ts'
-import { feeOf, NO_MONEY, profitOf } from '../../domain/fill-money.ts'
+import { feeOf, NO_MONEY, profitOf, roundMoney } from '../../domain/fill-money.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
 import {
   closesSide,
@@ -26,8 +26,6 @@ import { accountHoldingOf, type Book, holdingOf, pairKey, type WritableBook } fr
  */
 
 const DAY_MS = 86_400_000
-/** The exchange's number of decimals. */
-const MONEY_DECIMALS = 8
 const NOTHING: OwnTrades = {
   entry: { longLots: 0, longTicks: 0, shortLots: 0, shortTicks: 0 },
   dayAt: 0,
@@ -104,7 +102,7 @@ function shareOf({ priced, change }: CountedFill): number {
 
 function shareIn(amount: Decimal, counted: CountedFill): Decimal {
   const share = shareOf(counted)
-  return share === 1 ? amount : amountOf(Number(amount.toString()) * share)
+  return share === 1 ? amount : roundMoney(Number(amount.toString()) * share)
 }
 
 /** Without an average price, the strategy gets its share of the stated profit. */
@@ -114,7 +112,7 @@ function profitFor(counted: CountedFill): Decimal {
   const entry = book.ownTrades.get(pairKey(strategyId, fill.symbol))?.entry
   const held = holdingOf(book, strategyId, fill.symbol)
   const gained = gainOf(book, { entry, held, change, fill })
-  if (gained !== undefined) return amountOf(gained + beyondPrice * shareOf(counted))
+  if (gained !== undefined) return roundMoney(gained + beyondPrice * shareOf(counted))
   return shareIn(profitOf(fill), counted)
 }
 
@@ -141,10 +139,6 @@ function gainOf(
   if (entry === undefined || entry[`${side}Lots`] < held[`${side}Lots`]) return undefined
   const ticks = (fill.ticks - entry[`${side}Ticks`]) * (side === 'long' ? 1 : -1)
   return ticks * lots * Number(lot) * (isInverse ? 1 / fill.ticks : Number(tick))
-}
-
-function amountOf(amount: number): Decimal {
-  return decimal(amount.toFixed(MONEY_DECIMALS))
 }
 
 function countChange(

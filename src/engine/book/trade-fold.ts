@@ -6,6 +6,7 @@ import {
   type FillMoney,
   type Money,
   NO_MONEY,
+  roundMoney,
   toFillMoney,
   uncountedOf,
 } from '../../domain/fill-money.ts'
@@ -30,8 +31,6 @@ export interface TradeFoldOptions {
   readonly onClosed: (trade: ClosedTrade) => void
 }
 
-/** The exchange's number of decimals. */
-const MONEY_DECIMALS = 8
 /** Further digits of a float sum are noise. */
 const DIGITS = 12
 
@@ -207,7 +206,7 @@ export class TradeFold {
       const [strategyId = '', traded, held] = key.split('|')
       if (traded !== symbol || (isHedge && held !== side)) continue
       const part = lotsOf(this.#profits.holdingOf(symbol, strategyId)) / all
-      const funding = part === 1 ? decimal(amount) : toMoney(Number(amount) * part)
+      const funding = part === 1 ? decimal(amount) : roundMoney(Number(amount) * part)
       this.#open.set(key, { ...trade, funding: trade.funding.plus(funding) })
     }
   }
@@ -346,7 +345,7 @@ function partOf(fill: BookedFill, pair: string, fees: Decimal): FillMoney {
     ...money,
     otherFees: otherFees.map((fee) => ({
       ...fee,
-      amount: toMoney(Number(fee.amount) * part).toString(),
+      amount: roundMoney(Number(fee.amount) * part).toString(),
     })),
   }
 }
@@ -357,8 +356,4 @@ function meanPrice({ lots, value }: LotSum): number | undefined {
 
 function showPrice(price: number | undefined): string | null {
   return price === undefined ? null : decimal(price.toPrecision(DIGITS)).toString()
-}
-
-function toMoney(amount: number): Decimal {
-  return decimal(amount.toFixed(MONEY_DECIMALS))
 }

@@ -1,9 +1,8 @@
 import { type Instrument, isInverse } from '../../domain/instrument.ts'
-import type { Order } from '../../domain/order.ts'
 import { isFlat, netLots } from '../../domain/position.ts'
 import type { InstrumentGrids } from '../../domain/record.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
-import { accountHoldingOf, isHaltedItself, killOf } from '../book/book.ts'
+import { accountHoldingOf, allOpenOrders, isHaltedItself, killOf } from '../book/book.ts'
 import { waitsForOwnerOfFills } from '../resolution/evidence.ts'
 import { hasUnreadableRows, isHaltedForUnreadable } from '../resolution/unreadable.ts'
 import { haltQuarantined } from '../resolution/resolved-orders.ts'
@@ -113,7 +112,7 @@ function gridsOf(instrument: Instrument): InstrumentGrids {
 }
 
 function markInFlightUnknown(core: Core): void {
-  const sent = openOrders(core).filter((order) => order.state === 'sent')
+  const sent = allOpenOrders(core.book).filter((order) => order.state === 'sent')
   if (sent.length === 0) return
   record(core, {
     kind: 'outcome',
@@ -132,7 +131,7 @@ function markInFlightUnknown(core: Core): void {
 function dropWaiting(core: Core): void {
   const reason = 'our clock was set back since it was decided'
   dropPlaces(core, reason)
-  const queued = openOrders(core).filter(({ state }) => state === 'queued')
+  const queued = allOpenOrders(core.book).filter(({ state }) => state === 'queued')
   if (queued.length === 0) return
   const orders = queued.map(({ terms: { clientOid }, attempts }) => ({
     clientOid,
@@ -141,12 +140,8 @@ function dropWaiting(core: Core): void {
   record(core, { kind: 'expire', at: core.now, orders, places: [], reason })
 }
 
-function openOrders(core: Core): readonly Order[] {
-  return [...core.book.open.values()].flatMap((orders) => [...orders.values()])
-}
-
 function countFound(core: Core): Record<string, unknown> {
-  const open = openOrders(core)
+  const open = allOpenOrders(core.book)
   return {
     openOrders: open.filter((order) => order.state === 'live').length,
     unknownOrders: open.filter((order) => order.state === 'unknown').length,

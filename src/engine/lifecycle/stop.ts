@@ -1,5 +1,5 @@
 import { mutable } from '../../lib/mutable.ts'
-import { accountHoldingOf, killOf, openOrdersOf } from '../book/book.ts'
+import { accountHoldingOf, allOpenOrders, killOf, openOrdersOf } from '../book/book.ts'
 import { isFlat } from '../../domain/position.ts'
 import type { StopPolicy } from '../event.ts'
 import { startResolution } from '../resolution/resolution.ts'
@@ -265,7 +265,7 @@ function finish(core: Core, clean: boolean): void {
     return reason === undefined ? [] : [`${one.symbol}: ${reason}`]
   })
   enterPhase(core.run, 'stopped')
-  const open = [...core.book.open.values()].flatMap((orders) => [...orders.values()])
+  const open = allOpenOrders(core.book)
   const stillHeld = core.run.stop?.policy === 'flatten' ? describeOwned(core) : {}
   const isHeld = Object.keys(stillHeld).length > 0
   announce(core, clean && !isHeld ? 'info' : 'error', 'daemon.stopped', {

@@ -1,4 +1,4 @@
-import { FLAT, type Holding } from '../../domain/position.ts'
+import { FLAT, type Holding, isSameHolding } from '../../domain/position.ts'
 import type { RepairedRecord } from '../../domain/record.ts'
 import type { ModeReason } from '../../domain/trading-mode.ts'
 import { accountHoldingOf } from '../book/book.ts'
@@ -35,7 +35,7 @@ export function takeOverPositions(
   for (const symbol of core.instruments.keys()) {
     const holding = holdings.get(symbol) ?? FLAT
     const was = accountHoldingOf(core.book, symbol)
-    if (holding.longLots === was.longLots && holding.shortLots === was.shortLots) continue
+    if (isSameHolding(holding, was)) continue
     record(core, { kind: 'adopt', at, symbol, holding, was })
   }
   // The positions include the fills that these halts were for; the account itself is halted.

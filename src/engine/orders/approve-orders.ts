@@ -25,10 +25,10 @@ import { heldBackBy } from '../../domain/trading-mode.ts'
 import type { OutgoingBatch } from '../effect.ts'
 import { type Instrument, isInverse, type PositionMode } from '../../domain/instrument.ts'
 import type { MaintenanceRules } from '../../domain/liquidation.ts'
-import { applyToHolding, type Holding, netLots, HOLD_SIDES } from '../../domain/position.ts'
+import { applyToHolding, type Holding, lotsOn, netLots, HOLD_SIDES } from '../../domain/position.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { distanceTo, type Leg } from '../../risk/liquidation.ts'
-import { legsOf, lotsOf, marginBehind, pickPrice } from '../state/liquidations.ts'
+import { legsOf, marginBehind, pickPrice } from '../state/liquidations.ts'
 
 export interface ApprovedOrders {
   readonly items: readonly ApprovedItem[]
@@ -332,7 +332,7 @@ interface FilledLegs {
 function fillLegs({ spec, legs }: DistanceBasis, after: Holding, price: number): FilledLegs {
   let realised = 0
   const filled = HOLD_SIDES.flatMap((holdSide): readonly Leg[] => {
-    const size = floatOnGrid(spec.lot, lotsOf(after, holdSide))
+    const size = floatOnGrid(spec.lot, lotsOn(after, holdSide))
     const leg = legs.find((one) => one.holdSide === holdSide)
     if (leg !== undefined && size < leg.size)
       realised += (holdSide === 'long' ? 1 : -1) * (leg.size - size) * (price - leg.entryPrice)

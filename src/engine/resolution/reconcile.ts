@@ -9,6 +9,8 @@ import {
   type HoldingChange,
   type HoldSide,
   isFlat,
+  isSameHolding,
+  lotsOn,
   netLots,
   type PositionReading,
   type PositionRow,
@@ -93,7 +95,7 @@ function noteConfirmed(
   { rows, requestedAt }: PositionReading,
 ): void {
   if (requestedAt < position.movedAt) return
-  const isConfirmed = same(toHolding(rows), accountHoldingOf(core.book, symbol))
+  const isConfirmed = isSameHolding(toHolding(rows), accountHoldingOf(core.book, symbol))
   if (isConfirmed === position.isConfirmed) return
   mutable(position).isConfirmed = isConfirmed
   noteChanged(core.changes, symbol)
@@ -177,7 +179,7 @@ export function comparePosition(core: Core, instrument: InstrumentState): void {
     holdingAt(core, instrument, reading.exchangeTime),
   )
   const seen = position.mismatch
-  if (!seen || !same(seen.difference, difference)) {
+  if (!seen || !isSameHolding(seen.difference, difference)) {
     position.mismatch = { difference, requestedAt: core.now }
     logUnexplained(core, instrument, reading)
     askForPositionSoon(core, instrument.symbol)
@@ -226,11 +228,11 @@ function agrees(
 ): boolean {
   let known = accountHoldingOf(core.book, instrument.symbol)
   for (const { change, filledAt } of instrument.position.recentFills.toReversed()) {
-    if (filledAt <= exchangeTime + POSITION_SKEW_MS && same(known, holding)) return true
+    if (filledAt <= exchangeTime + POSITION_SKEW_MS && isSameHolding(known, holding)) return true
     if (filledAt < exchangeTime - POSITION_SKEW_MS) return false
     known = undo(core, known, change)
   }
-  return same(known, holding)
+  return isSameHolding(known, holding)
 }
 
 /** The newest comes first. */
@@ -318,7 +320,7 @@ function adopt(
  */
 function giveBack(core: Core, { symbol, position }: InstrumentState, holding: Holding): void {
   const { writtenOff, movedAt } = position
-  if (writtenOff?.movedAt !== movedAt || !same(writtenOff.was, holding)) return
+  if (writtenOff?.movedAt !== movedAt || !isSameHolding(writtenOff.was, holding)) return
   const reason = 'the position is again what the fills explain'
   for (const [strategyId, lost] of writtenOff.lost)
     assignHolding(core, { symbol, strategyId, holding: lost, reason, by: 'intentd' })
@@ -384,10 +386,6 @@ function lostOf(
   return lost
 }
 
-function same(left: Holding, right: Holding): boolean {
-  return left.longLots === right.longLots && left.shortLots === right.shortLots
-}
-
 /** Funding of one interval is at most some thousandths of the position's worth. */
 const FUNDING_SHARE_MAX = 0.01
 
@@ -436,7 +434,7 @@ export function noteFundingBefore(core: Core, fills: readonly Fill[]): void {
     const instrument = instrumentOf(core, symbol)
     const { pending } = instrument.position
     const held = accountHoldingOf(core.book, symbol)
-    if (!pending || isFlat(held) || !same(pending.holding, held)) continue
+    if (!pending || isFlat(held) || !isSameHolding(pending.holding, held)) continue
     if (news.some(({ filledAt }) => filledAt <= pending.exchangeTime)) continue
     noteFunding(core, instrument, pending, [held])
   }
@@ -486,8 +484,4 @@ function isOfOtherReading(
   requestedAt: number,
 ): boolean {
   return before?.counter === counter && before.requestedAt !== requestedAt
-}
-
-function lotsOn({ longLots, shortLots }: Holding, holdSide: HoldSide): number {
-  return holdSide === 'long' ? longLots : shortLots
 }

@@ -1,5 +1,12 @@
 import { type CoinFee, type Fill, type FillsReading, isOfOthers } from '../../domain/fill.ts'
-import { feeOf, profitOf, sumMoney, toFeesText, uncountedOf } from '../../domain/fill-money.ts'
+import {
+  feeOf,
+  profitOf,
+  roundMoney,
+  sumMoney,
+  toFeesText,
+  uncountedOf,
+} from '../../domain/fill-money.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import { canRest, type Order } from '../../domain/order.ts'
 import { tradesAs } from '../../domain/order-action.ts'
@@ -101,14 +108,11 @@ function takeNewFills(
   return owners
 }
 
-/** The exchange states money with so many decimals. */
-const MONEY_DECIMALS = 8
-
 function recordUnseen(
   core: Core,
   { symbol, holdSide, paidAt, change: paid }: EstimatedPayment,
 ): void {
-  const change = decimal((-paid).toFixed(MONEY_DECIMALS)).toString()
+  const change = roundMoney(-paid).toString()
   record(core, { kind: 'unseenFunding', at: core.now, symbol, holdSide, paidAt, change })
   announce(core, 'info', 'funding.estimated', { symbol, holdSide, change, at: paidAt })
 }
@@ -363,7 +367,7 @@ function withProfit(core: Core, fill: Fill): Fill {
   if (ours === undefined) return fill
   if (fill.profit === undefined && ours === 0 && closedSide(core.book, fill) === undefined)
     return { ...fill, profit: '0' }
-  const profit = decimal(ours.toFixed(MONEY_DECIMALS)).toString()
+  const profit = roundMoney(ours).toString()
   if (fill.profit !== undefined)
     announceIncredible(core, fill, `profit ${fill.profit}, by our own count ${profit}`)
   return { ...fill, profit, isProfitOurs: true }

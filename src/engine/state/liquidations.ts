@@ -8,7 +8,7 @@ import {
 } from '../../domain/liquidation.ts'
 import type { PositionStatement } from '../../domain/loss-limits.ts'
 import { isInverse } from '../../domain/instrument.ts'
-import { type Holding, type HoldSide, HOLD_SIDES, isFlat } from '../../domain/position.ts'
+import { type Holding, type HoldSide, HOLD_SIDES, isFlat, lotsOn } from '../../domain/position.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { mutable } from '../../lib/mutable.ts'
 import {
@@ -52,7 +52,7 @@ export function measureDistances(core: Core, symbol: string): readonly Liquidati
   noteHourlyPrice(core, symbol, price.price)
   const measured: LiquidationDistance[] = []
   for (const holdSide of HOLD_SIDES) {
-    if (lotsOf(held, holdSide) === 0) endDispute(core, symbol, holdSide)
+    if (lotsOn(held, holdSide) === 0) endDispute(core, symbol, holdSide)
     else measured.push(measureSide(core, { symbol, holdSide, statement, price }))
   }
   if (measured.length === 0) mutable(core.liquidation.distances).delete(symbol)
@@ -231,10 +231,6 @@ export function noteAlone(
   return !isKnown
 }
 
-export function lotsOf({ longLots, shortLots }: Holding, side: HoldSide): number {
-  return side === 'long' ? longLots : shortLots
-}
-
 /** Positions that would be closed together, and what all others need. */
 interface LiquidationGroup {
   readonly legs: Legs
@@ -291,7 +287,7 @@ export function legsOf(core: Core, symbol: string, held: Holding): readonly Leg[
   const { tick, lot } = specOf(core, symbol)
   const legs: Leg[] = []
   for (const holdSide of HOLD_SIDES) {
-    const lots = lotsOf(held, holdSide)
+    const lots = lotsOn(held, holdSide)
     if (lots === 0) continue
     const isLong = holdSide === 'long'
     const explained = (isLong ? entry?.longLots : entry?.shortLots) ?? 0
@@ -341,7 +337,7 @@ function unrealisedOn(core: Core, symbol: string): number {
 function setAsideOn(core: Core, symbol: string, held: Holding): number {
   const { margin } = core.losses.statements.get(symbol) ?? {}
   let sum = unrealisedOn(core, symbol)
-  for (const side of HOLD_SIDES) if (lotsOf(held, side) > 0) sum += margin?.[side] ?? Number.NaN
+  for (const side of HOLD_SIDES) if (lotsOn(held, side) > 0) sum += margin?.[side] ?? Number.NaN
   return sum
 }
 
