@@ -379,7 +379,6 @@ export class VirtualAccount {
 
 function ignore(): void {}
 
-/** A returned token is in stock at once. */
 export class DirectPool implements TokenPool {
   readonly leadMs = 0
   #stock: number

@@ -28,7 +28,6 @@ export interface PlacedBatch {
   readonly body: string
   /** Unix ms, exchange clock as the client knew it. */
   readonly signedAt: number
-  /** The network delivered the request a second time. */
   readonly isCopy: boolean
 }
 

@@ -44,8 +44,8 @@ export class ExchangeWatch {
     marginUse: 0,
   }
   /**
-   * What was displayed before the last quote: an order between two quotes met the display of the
-   * first.
+   * Holds what was displayed before the last quote, because an order between two quotes met the
+   * display of the first.
    */
   readonly #touches = new Map<string, Touch>()
   /** Closed positions are kept until their funding is known. */
@@ -244,7 +244,6 @@ export class ExchangeWatch {
   }
 }
 
-/** The simulator's words for it: docs/simulator.md. */
 const LIQUIDATION = /^(?:offset|reduce|burst)_close_/
 
 function shareOf(need: number, behind: number): number {

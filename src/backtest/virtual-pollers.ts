@@ -300,7 +300,6 @@ function toEvent(feed: FeedId, reading: FeedReading): EngineEvent {
   return { kind: 'signalTaken', feed, id, value: data as SignalValue }
 }
 
-/** An event of a recorded run. */
 export interface PlayedEvent {
   readonly at: number
   readonly event: EngineEvent

@@ -14,7 +14,7 @@ const NEVER_OUTDATED: ReadonlySet<ControlRequest['order']['kind']> = new Set(['r
 const OF_THIS_RUN: ReadonlySet<ControlRequest['order']['kind']> = new Set(['logLevel', 'reload'])
 
 export interface AnsweredRequest {
-  /** Of the whole request, because an id names one command. */
+  /** Covers the whole request, because an id names one command. */
   readonly digest: string
   readonly answer: ControlAnswer
   readonly isKept: boolean

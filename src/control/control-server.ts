@@ -35,7 +35,6 @@ export interface ControlServerOptions extends Omit<
   readonly onUnreachable: (address: string, reason: string) => void
 }
 
-/** Failures of the server never stop trading. */
 export class ControlServer {
   readonly #options: ControlServerOptions
   readonly #codes: SessionCodes
@@ -74,7 +73,6 @@ export class ControlServer {
     if (port !== undefined) await this.#listenAtPort(port)
   }
 
-  /** Recreates a removed socket file. */
   async look(): Promise<void> {
     await this.#lookAtSocket()
     const { port } = this.#options
@@ -90,7 +88,6 @@ export class ControlServer {
     await this.#listenAtSocket(socket, this.#isSocketOpen)
   }
 
-  /** Ends open streams too. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#baseUrl = undefined

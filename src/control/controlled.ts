@@ -26,13 +26,11 @@ export interface OrderPlan {
   /** A proposal is valid only while these stay the same. */
   readonly changes: readonly string[]
   readonly notes: readonly string[]
-  /** Why it would be refused now. */
   readonly refusal?: string
 }
 
 /** A one-time code confirmed a proposal. */
 export interface Approval {
-  /** Names proposal and confirmation, for journal and log. */
   readonly text: string
   /** The changes as they were shown. An act that would change something else is refused. */
   readonly changes: readonly string[]
@@ -67,7 +65,6 @@ export interface Controlled {
   keptCurve(since?: number): Promise<KeptCurveView>
   plots(symbol: string, since?: number): Promise<readonly KeptPlotView[]>
   whatIf(query: WhatIfQuery): Promise<readonly WhatIfView[]>
-  /** One for each strategy that has one. */
   universes(): readonly UniverseView[]
   /** Undefined if not traded. */
   instrument(symbol: string): InstrumentDetail | undefined

@@ -166,13 +166,10 @@ export interface ClosedTradesQuery {
 }
 
 export interface JournalQuery {
-  /** As written in the record; empty: any. */
   readonly containing: string
   readonly strategy?: string | undefined
   readonly kind?: string | undefined
-  /** Only records before this sequence. */
   readonly before?: number | undefined
-  /** Records are not split. */
   readonly limit: number
 }
 

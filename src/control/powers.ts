@@ -8,9 +8,9 @@ export const AGENT_PATH = '/mcp'
 export type ControlOrder = ControlRequest['order']
 
 /**
- * What a command does to risk. `look` changes nothing, `research` computes on past prices, `safer`
- * only takes risk away and is done at once. `riskier` may add risk: it is done at the machine, and
- * only proposed from elsewhere.
+ * A power says what a command does to risk. `look` changes nothing, `research` computes on past
+ * prices, `safer` only takes risk away and is done at once. `riskier` may add risk: it is done at
+ * the machine, and only proposed from elsewhere.
  */
 export type Power = 'look' | 'research' | 'safer' | 'riskier'
 

@@ -45,7 +45,7 @@ export interface OfflineAccount extends Pick<
 const CANCELS_MAX = 10
 
 /**
- * Locks out other traders. The command must judge the keys noted in the journal.
+ * Locks out other daemons. The caller must judge the keys that are noted in the journal.
  * @throws Failure STATE_HELD, ACCOUNT_HELD, DAEMON_EXCHANGE_MISSING, and those of opening a journal
  */
 export async function withOfflineAccount<Result>(
@@ -96,7 +96,7 @@ export async function withOfflineAccount<Result>(
   }
 }
 
-/** A change between two readings means that someone else trades. */
+/** If two readings differ, another program or a person trades. */
 export async function readHoldings(
   { client, settings }: Pick<OfflineAccount, 'client' | 'settings'>,
   keys: string | undefined,

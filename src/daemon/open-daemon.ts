@@ -78,7 +78,7 @@ interface OpenAccounts {
 }
 
 /**
- * An account without keys, or with a held or unreadable state, is off, unless all are.
+ * An account without keys, or with a held or unreadable state, is off; if all are, the start fails.
  * @throws ConfigError for strategies that do not load; Failure if no account can be opened
  */
 export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaemon> {

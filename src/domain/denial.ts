@@ -69,7 +69,6 @@ export function detailOf({ detail }: Objection | Undescribed<Objection>): string
   return typeof detail === 'string' ? detail : detail()
 }
 
-/** Only `engine/state/denials.ts` changes it. */
 export interface DenialState {
   readonly counts: ReadonlyMap<DenialCode, number>
   /** Keyed by symbol, and then by strategy, code and key; the oldest first. */

@@ -17,7 +17,6 @@ const COUNTS = ['feesMissing', 'profitsMissing', 'profitsOurs'] as const
 
 export interface OtherFees {
   readonly paid: string
-  /** The part without a price. */
   readonly uncounted: string
   /** The counted part, margin coin; the fees include it. */
   readonly worth: string

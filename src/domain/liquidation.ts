@@ -1,7 +1,6 @@
 import type { WitnessTimes } from './loss-limits.ts'
 import type { HoldSide } from './position.ts'
 
-/** The mildest first. */
 export const LIQUIDATION_STEPS = ['warn', 'reduce', 'flatten'] as const
 export type LiquidationStep = (typeof LIQUIDATION_STEPS)[number]
 export type LiquidationSteps = Readonly<Record<LiquidationStep, number>>
@@ -27,7 +26,6 @@ export type DistanceTrust = (typeof DISTANCE_TRUSTS)[number]
 /** After a longer dispute our figure counts alone: an alerted person can have looked by then. */
 export const LIQUIDATION_DISPUTE_MS = 600_000
 
-/** Only `engine/state/liquidations.ts` changes it. */
 export interface LiquidationState {
   /** Keyed by symbol, measured when reading and book last agreed on the positions. */
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
@@ -62,7 +60,6 @@ export interface LiquidationDistance {
   readonly stated: number
   /** The smaller of both, unless ours counts alone. */
   readonly nearest: number
-  /** `nearest` in typical hourly moves. */
   readonly moves: number
   readonly trust: DistanceTrust
   /** Maintenance margin and closing fee over the collateral, by our count; at 1: liquidation. */

@@ -103,7 +103,6 @@ export interface Worth {
   readonly earlier: number
 }
 
-/** Only `engine/state/losses.ts` changes it. */
 export interface LossState {
   readonly statements: ReadonlyMap<string, PositionStatement>
   /** Keyed by symbol and side: counters of funding that another reading has to confirm. */
@@ -176,7 +175,6 @@ export interface Dispute {
   readonly isLogged: boolean
 }
 
-/** Changed only by `disputes.ts`. */
 export interface DisputeState {
   readonly open: ReadonlyMap<string, Dispute>
   /** Scopes that may only reduce, because the worse figure has reached a limit. */

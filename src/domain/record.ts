@@ -67,7 +67,6 @@ export interface InstrumentGrids {
   readonly isInverse?: true
 }
 
-/** The first record of a run. */
 export interface BootRecord extends DatedRecord {
   readonly kind: 'boot'
   /** A first run reads fills from here; exchange clock. */

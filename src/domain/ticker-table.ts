@@ -155,7 +155,6 @@ export class TickerBuffers {
   }
 }
 
-/** Recorded tickers have a minute between them. */
 const PERIOD_MS = 60_000
 
 /**

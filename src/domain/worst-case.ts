@@ -33,7 +33,6 @@ export interface WorstCase {
 
 export const WORST_CASE_WARN = 0.8
 
-/** Only `engine/state/worst-case.ts` changes it. */
 export interface WorstCaseState {
   /** Measured by the worse figures; undefined: unknown or not needed. */
   readonly last: WorstCase | undefined
@@ -43,7 +42,6 @@ export interface WorstCaseState {
   readonly awaited: WitnessTimes | undefined
 }
 
-/** Only `engine/state/trading-mode.ts` changes it. */
 export interface Reduction {
   readonly code: ModeReason
   readonly holdSide: HoldSide

@@ -9,10 +9,8 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
-/** Statements begin and end with these figures. */
 export const MARK_SERIES = 'marks'
 
-/** Records of the margin account that were logged. */
 export const MARGIN_SERIES = 'margin'
 
 export const CURVE_STEPS_MS = { minute: MINUTE_MS, hour: HOUR_MS } as const

@@ -47,7 +47,6 @@ export class JournalTables {
   readonly #book: BookTable
   readonly keys: KeyTable
   readonly bookings: BookingTable
-  /** Neither a record nor a checkpoint covers their points. */
   readonly curves: CurveTable
   readonly #old: OldRecords
   #carried: Required<Pick<TableSettings, 'bookings' | 'curves'>>

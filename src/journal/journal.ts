@@ -41,7 +41,6 @@ export interface Journal {
    * @throws Failure JOURNAL_POISONED if the stored keys are not what was written
    */
   usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[]
-  /** Includes those of earlier runs. */
   readonly recordsSinceCheckpoint: number
   /**
    * Does a bounded part of the next checkpoint: some used keys.

@@ -25,7 +25,6 @@ export interface StoredCheckpoint extends Mark, StoredBook {
   readonly booked: string
 }
 
-/** The longest proved beginning of a journal. */
 export interface VerifiedPrefix {
   readonly checkpoint: StoredCheckpoint | undefined
   readonly start: Mark

@@ -92,7 +92,6 @@ export function defineStrategy<
   State,
   Indicators extends IndicatorSpecs = NoIndicators,
 >(definition: StrategyDefinition<Params, State, Indicators>): Strategy {
-  // The runner builds the views from the declaration.
   const strategy = Object.freeze({ ...definition }) as unknown as Strategy
   assertComplete(strategy)
   defined.add(strategy)

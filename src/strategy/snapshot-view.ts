@@ -119,8 +119,8 @@ export class SnapshotView<Indicators = NoIndicators> {
   }
 
   /**
-   * What this strategy may use by its `capital:`, in margin coin; without one, the account's
-   * equity. Undefined while that is not known.
+   * The capital that the strategy may use by its `capital:`, in margin coin; without one, the
+   * account's equity. Undefined while that is not known.
    */
   get capital(): number | undefined {
     const { ownCapital, equity } = this.#snapshot?.account ?? {}

@@ -7,8 +7,8 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import { buildInstrument, type Instrument } from '../../domain/instrument.ts'
 
 /**
- * Code of a strategy whose instruments are all chosen by a rule is tried on this one: a contract
- * that the rule includes, else any that is known.
+ * An instrument on which to try the code of a strategy whose universe chooses all instruments: a
+ * contract that the rule includes, or else any known one.
  */
 export function sampleInstrument(
   config: DaemonConfig,

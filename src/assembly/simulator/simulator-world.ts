@@ -54,7 +54,7 @@ export function worldOf(
   return `${name.slice(0, 100)}-${digest.toString('hex').slice(0, DIGEST_LENGTH)}`
 }
 
-/** After a change of settings the operator may miss the earlier account. */
+/** Finds an earlier account, which the operator may miss after a change of settings. */
 export function findWorldBefore(directory: string): string | undefined {
   if (existsSync(directory)) return undefined
   const places = dirname(directory)

@@ -34,8 +34,7 @@ export function killFileOf(directory: string): string {
 }
 
 /**
- * A daemon sees the file before its next write. On a full disk the file is empty, and kills as
- * well.
+ * A daemon sees the file before its next write. On a full disk the file is empty, and still kills.
  */
 export function throwKillSwitch(directory: string, note: KillNote): void {
   makeDirectory(directory, 0o700)
@@ -82,14 +81,13 @@ export interface KillSwitchOptions {
   readonly clock: Clock
   /** Called once for each throw of the switch, also if its file could not be checked. */
   readonly onThrown: (note: KillNote) => void
-  /** Called if the state could not be written; the switch works all the same. */
+  /** Called if the state could not be written; the switch itself still works. */
   readonly onTrouble: (reason: string) => void
   readonly onNoted?: ((state: StoredKill['state'] | 'released') => void) | undefined
 }
 
 /**
- * The switch is checked before every write that creates an order, so a kill works while the daemon
- * is busy.
+ * Checked before every write that creates an order, so that a kill works while the daemon is busy.
  */
 export class KillSwitch {
   readonly #options: KillSwitchOptions
@@ -106,7 +104,7 @@ export class KillSwitch {
     return this.#files
   }
 
-  /** Unix ms, machine's clock; undefined without a readable file. */
+  /** Machine's clock; undefined without a readable file. */
   thrownAt(): number | undefined {
     try {
       const times = this.#files.flatMap(
@@ -146,7 +144,8 @@ export class KillSwitch {
 
   #write(state: StoredKill['state'] | 'released'): void {
     const { directory, clock } = this.#options
-    // Commands look in the directory by which they address the daemon.
+    // The state is written beside each file, because commands look in the directory by which they
+    // address the daemon.
     const stateFiles = this.#files.map((file) => join(dirname(file), STATE_FILE))
     if (state === 'released') {
       for (const file of this.#files) rmSync(file, { force: true })
@@ -154,7 +153,7 @@ export class KillSwitch {
       this.#reported = undefined
       return
     }
-    // Writes check the file, so it must exist however a kill was ordered.
+    // Writes check the file, so it must exist, however the kill was ordered.
     if (this.#findFile() === undefined)
       throwKillSwitch(directory, { reason: 'ordered by the daemon', by: 'daemon' })
     this.#reported ??= this.#findFile()?.stamp
@@ -178,7 +177,7 @@ export class KillSwitch {
   }
 }
 
-/** An order that came by the server is in a file that the daemon itself wrote. */
+/** The daemon itself wrote the file of an order that came by the server. */
 function verified(file: string, stats: { readonly uid: number }): KillNote {
   const note = readNote(file)
   const from = note.order === undefined ? describeFile(stats) : 'server'

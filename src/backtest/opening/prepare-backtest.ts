@@ -79,7 +79,6 @@ import {
 import type { ContractRules } from '../../domain/contract-rules.ts'
 
 export interface BacktestRequest extends PlayedRange, LoadingRequest {
-  /** Empty for the seeded market. */
   readonly files: readonly string[]
   readonly days: number
   readonly seed: number | undefined

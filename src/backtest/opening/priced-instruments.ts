@@ -72,7 +72,6 @@ interface PricedRange extends PlayedRange {
   readonly universe?: object | undefined
 }
 
-/** A seeded market has prices of all instruments. */
 function findUnpriced(
   loaded: LoadedConfig,
   whole: readonly Recording[],

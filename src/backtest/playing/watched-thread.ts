@@ -81,7 +81,6 @@ export type PlayMessage =
   | { readonly kind: 'progress'; readonly text: string }
   | { readonly kind: 'report'; readonly text: string; readonly exit: number }
 
-/** Problems of a configuration keep their places. */
 export const PLAY_ERRORS: ErrorCrossing<PackedError | PackedProblems> = {
   pack(error) {
     if (!(error instanceof ConfigError)) return FAILURES_CROSSING.pack(error)

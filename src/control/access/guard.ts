@@ -10,7 +10,6 @@ import type { ControlTokens } from './token-file.ts'
 /** The file system protects the socket; the port needs a token. */
 export interface Entrance {
   readonly via: 'socket' | 'port'
-  /** Allowed Host headers of the port. */
   readonly hosts: readonly string[]
   readonly tokens: ControlTokens | undefined
   /** Codes that are exchanged for the token with all rights. */

@@ -24,7 +24,6 @@ const OTHERS_BUT_GROUP_READS = 0o037
 const TOKEN = /^[\x21-\x7e]{32,512}$/
 
 export interface TokenFiles {
-  /** Opens everything. */
   readonly full: string
   readonly read: string
   /** For assistants; absent: the port serves no assistants. */

@@ -76,7 +76,6 @@ export interface Confirmation {
 export class Proposals {
   readonly #options: ProposalsOptions
   readonly #open = new Map<string, OpenProposal>()
-  /** Outcomes of proposals that are over. */
   readonly #over = new Map<string, string>()
 
   constructor(options: ProposalsOptions) {

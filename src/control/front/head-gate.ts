@@ -58,7 +58,6 @@ export interface HeadGateOptions {
 export class HeadGate {
   readonly #options: HeadGateOptions
   readonly #rates: Readonly<Record<Peer, RateBucket>>
-  /** Connections with a request that is not answered yet. */
   readonly #busy = new WeakSet<Socket>()
 
   constructor(options: HeadGateOptions) {

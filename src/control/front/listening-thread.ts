@@ -9,7 +9,6 @@ const PATIENCE_MS = 10_000
 const STOP_MS_MAX = 1000
 const HEAP_MB = 256
 
-/** Every task of a listening thread has these fields. */
 export interface ListeningTask {
   readonly host: string
   /** 0 takes any free one. */
@@ -29,7 +28,6 @@ export type ToListening<Message> =
 
 export interface BeatingTask<Task> {
   readonly task: Task
-  /** A number that the thread counts up. */
   readonly beats: SharedArrayBuffer
 }
 

@@ -34,7 +34,6 @@ const PROPOSED_BURST = 20
 const COMMANDED_PER_MINUTE = 600
 const COMMANDED_BURST = 60
 const RETRY_AFTER = { 'Retry-After': '1' }
-/** The headers that the application reads. */
 const PASSED_ON = [
   'host',
   'origin',
@@ -52,7 +51,6 @@ interface Waiting {
   readonly method: string
   /** More than one if the same was requested again meanwhile. */
   readonly outgoing: Set<ServerResponse>
-  /** Counts as a look. */
   isLook: boolean
   /** How many commands had been carried out when it was passed on. */
   readonly commands: number

@@ -16,7 +16,6 @@ export interface PassedRequest {
   readonly id: number
   readonly kind: Exclude<QueuedKind, 'head'>
   readonly method: string
-  /** Path and query. */
   readonly target: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined

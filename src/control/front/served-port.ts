@@ -40,7 +40,6 @@ export class ServedPort {
     })
   }
 
-  /** The port. Rejected if it cannot be opened. */
   get listening(): Promise<number> {
     return this.#line.listening
   }
@@ -49,7 +48,6 @@ export class ServedPort {
     return this.#open.size
   }
 
-  /** Ends open streams too. */
   stop(): Promise<void> {
     return this.#line.stop()
   }

@@ -30,7 +30,6 @@ export class ServedSignals {
     })
   }
 
-  /** The port. Rejected if it cannot be opened. */
   get listening(): Promise<number> {
     return this.#thread.listening
   }

@@ -9,7 +9,6 @@ import { readSignalFields, type SignalFields } from '../../domain/signal-fields.
 import { ownField } from './signal-body.ts'
 import type { OnAnswered, ProvedSignal, SignalAnswer, SignalKey } from './signal-guard.ts'
 
-/** One signal that is taken. */
 export interface SignalRule extends SignalKey {
   readonly idField?: string | undefined
   readonly timeField?: string | undefined

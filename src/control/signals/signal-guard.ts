@@ -4,7 +4,6 @@ import { RateBucket } from '../../lib/rate-bucket.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { ownField, parseSignalBody } from './signal-body.ts'
 
-/** The secret that the sender of a signal shows. */
 export interface SignalKey {
   readonly name: string
   readonly secret: Secret
@@ -38,12 +37,10 @@ interface Closed {
   readonly answer: SignalAnswer
 }
 
-/** The head of a request allows this. */
 export type Admission =
   | Closed
   | { readonly kind: 'open'; readonly key: SignalKey | undefined; readonly isProved: boolean }
 
-/** The sender has shown the secret of this signal. */
 export interface ProvedSignal {
   readonly name: string
   readonly body: Readonly<Record<string, unknown>>
@@ -66,7 +63,6 @@ export class SignalGuard {
   readonly #keys: ReadonlyMap<string, SignalKey>
   readonly #rates: ReadonlyMap<string, RateBucket>
   readonly #unproved: RateBucket
-  /** Compared if there is no such signal. */
   readonly #noSecret = randomHex(32)
 
   constructor({ keys, monotonic, onAnswered }: SignalGuardOptions) {

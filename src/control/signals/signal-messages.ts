@@ -5,7 +5,6 @@ export interface SignalTask extends ListeningTask {
   readonly keys: readonly (Omit<SignalKey, 'secret'> & { readonly secret: string })[]
 }
 
-/** The guard refused a request without the trading thread. */
 export interface AnsweredNews {
   readonly kind: 'answered'
   readonly name: string | undefined

@@ -28,7 +28,7 @@ export interface AccountOptions extends Omit<OpenAccount, 'setup' | 'close'> {
   readonly calls: ExchangeCalls
   readonly market: Pick<ProductMarket, 'listen' | 'polls' | 'tickers'>
   readonly watchdog?: StrategyWatch | undefined
-  /** Answers candles from before the start; absent: the exchange itself does. */
+  /** Answers for candles before the start; absent: the exchange itself does. */
   readonly past?: BeyondCaller | undefined
   /** Absent if the exchange does not show its books. */
   readonly ledger?: (() => ExchangeLedger) | undefined
@@ -119,7 +119,7 @@ export function createPorts(parts: AccountParts): Ports {
         })
       },
       recorded: (record) => {
-        // It compares the holdings before and after this record.
+        // The trade log compares the holdings before and after this record.
         parts.tradeLog?.observe(record, book)
         if (record.kind === 'universe' && record.joined.length > 0) parts.joined()
         observers.later(() => {
@@ -144,8 +144,8 @@ export function createPorts(parts: AccountParts): Ports {
 const WAITING_MAX = 10_000
 
 /**
- * Logs, statistics and views of an account learn what happened in its order, after the turn in which
- * it happened: an order leaves in that turn and waits for none of them.
+ * Tells logs, statistics and views what happened after the turn in which it happened, so that an
+ * order waits for none of them (ARCHITECTURE.md, "Interpreter and durability").
  */
 export class ObserverQueue {
   readonly #timers: Timers
@@ -162,7 +162,7 @@ export class ObserverQueue {
     if (this.#waiting.push(observe) >= WAITING_MAX) this.flush()
   }
 
-  /** It must be called before anything is read from an observer, and at the end of a run. */
+  /** Must be called before an observer is read, and at the end of a run. */
   flush(): void {
     const due = this.#waiting
     if (due.length === 0) return

@@ -60,7 +60,7 @@ const HEALTH_STEP_MS = 1000
 const OPERATOR_STEP_MS = 250
 
 /**
- * Has its own engine, journal, keys, limits and mode; market data may be shared.
+ * One account (ARCHITECTURE.md, "Accounts"):
  *
  *     new ──listen()──► listening ──begin()──► begun: recovering, running (the core's modes) ──stop()──► at rest
  *                           └──stop()──┐           └───────── a broken journal or program ────────────────┐  ▲
@@ -69,7 +69,6 @@ const OPERATOR_STEP_MS = 250
 export class Account implements MarketListener {
   readonly #options: AccountOptions
   readonly #engine: Engine
-  /** Whatever is shown of the account is read after a flush. */
   readonly #observers: ObserverQueue
   readonly #health: Health
   readonly #statistics = new RunStatistics()
@@ -199,8 +198,8 @@ export class Account implements MarketListener {
   }
 
   /**
-   * Refused keys, or another account's, end the run before anything is recorded. A silent exchange
-   * proves nothing.
+   * Refused keys, or those of another account, end the run before anything is recorded. If the
+   * exchange does not answer, nothing is proved.
    * @throws Failure CREDENTIALS_REFUSED, STATE_OF_OTHER_KEYS
    */
   async admit(): Promise<void> {
@@ -221,8 +220,8 @@ export class Account implements MarketListener {
     this.#sayUnattended()
     this.#dispatch({ kind: 'started' })
     this.#operator.killSwitch.check()
-    // Commands given before the start come before the first order, and a thrown kill switch before
-    // them.
+    // A thrown kill switch comes before commands that were given before the start, and these before
+    // the first order.
     timers.after(0, () => {
       this.#operator.inbox.empty()
       haltWhoHung(directory, logger, (halt) => this.command(halt) !== undefined)
@@ -250,8 +249,8 @@ export class Account implements MarketListener {
   }
 
   /**
-   * All commands come in here. Undefined: not obeyed, before or after the run or because the
-   * journal could not be written.
+   * Takes all commands. Undefined: the command was not carried out, because the run has not begun,
+   * has ended, or could not write the journal.
    */
   command(given: EngineCommand): CommandAnswer | undefined {
     if (this.#state !== 'begun') return undefined
@@ -262,7 +261,7 @@ export class Account implements MarketListener {
     const { killSwitch } = this.#operator
     const isKilled = killOf(book) !== undefined
     const isThrown = killSwitch.check()
-    // A kill that was just seen must precede its release.
+    // The core must get a kill that was just seen before the release of it.
     if (command.kind === 'releaseKill' && isThrown && !isKilled) return undefined
     const refusal = command.kind === 'adopt' ? this.#engine.objectToAdoption(command) : undefined
     const plan = isByHand(command) ? this.#engine.planByHand(command) : undefined
@@ -295,7 +294,7 @@ export class Account implements MarketListener {
     return this.#state === 'begun' ? this.#signals.take(signal) : Promise.resolve(undefined)
   }
 
-  /** The journal, not the book, remembers keys of ended orders and closes. */
+  /** Asks the journal, because the book forgets the keys of ended orders and closes. */
   #withUsedKey(command: KeyedCommand): EngineCommand {
     const purpose = command.kind === 'order' ? 'place' : 'command'
     const used = { purpose, strategyId: MANUAL, key: command.key } as const
@@ -579,7 +578,7 @@ export class Account implements MarketListener {
 }
 
 /**
- * Without a choosing rule the contracts only serve later backtests, and are read only where
+ * Without a universe the contracts serve only later backtests, and are read only if that is
  * allowed.
  */
 function listsContracts(config: AccountOptions['config']): boolean {

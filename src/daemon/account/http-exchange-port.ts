@@ -18,14 +18,13 @@ import type { Clock } from '../../lib/clock.ts'
 import type { CallableName, ResponseOf } from '../../protocol/endpoints.ts'
 import type { BatchResult } from '../../protocol/values.ts'
 
-/** Shorter refusals are not logged. */
 const SAID_AFTER_MS = 3000
 
 export interface HttpExchangePortOptions {
   readonly client: Pick<ExchangeClient, 'send' | 'readFills' | 'readPosition' | 'listExits'>
   readonly settings: Pick<EngineSettings, 'productType' | 'positionMode' | 'instruments'>
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
-  /** It is reported once until a call is accepted again. */
+  /** Called once until a call is accepted again. */
   readonly onRefused: (answer: RefusedAnswer | UnknownAnswer) => void
   readonly onWithheld?: ((endpoint: CallableName, body: string) => void) | undefined
   readonly onBroken: (error: unknown) => void
@@ -39,7 +38,7 @@ interface WithheldCall {
 
 export class HttpExchangePort implements ExchangePort {
   readonly #options: HttpExchangePortOptions
-  /** Monotonic ms: since then calls are refused, and none was accepted. */
+  /** Monotonic ms: since then all calls have been refused. */
   #refusedSince: number | undefined
   #isRefusalSaid = false
   readonly #inFlight = new Set<Promise<void>>()
@@ -133,7 +132,10 @@ export class HttpExchangePort implements ExchangePort {
     })
   }
 
-  /** A dry run refuses as an exchange would: limits are used, and refused intents back off. */
+  /**
+   * A dry run refuses as an exchange would: calls count in limits, and refused intents are tried
+   * again later.
+   */
   #withhold(
     { endpoint, body, onWithheld }: WithheldCall,
     { grant, beforeWrite }: CallOptions,

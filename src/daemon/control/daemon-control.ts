@@ -117,7 +117,7 @@ export class DaemonControl implements Controlled {
     this.#options = options
     this.#metrics = new Metrics(timers)
     this.#startedAt = clock.now()
-    // A run has fewer events than microseconds, so a later run's ids are larger.
+    // A run has fewer events than microseconds, so the ids of later runs are larger.
     this.events = new EventHistory(this.#startedAt * 1000)
     logger.listen((fact) => {
       const { level, event, fields } = fact
@@ -132,7 +132,7 @@ export class DaemonControl implements Controlled {
     )
   }
 
-  /** The accounts must listen already: they come first. */
+  /** Must be called after the accounts listen, because they come first. */
   start(): void {
     this.#options.market.listen({
       hear: (event) => this.#observers.later(() => this.#hear(event)),
@@ -393,7 +393,7 @@ export class DaemonControl implements Controlled {
     return holds ? `${detail}; ${adviseHeld(holds, this.#options.configOption)}` : detail
   }
 
-  /** Or what to do: an order to several would be several orders. */
+  /** Returns advice if several accounts are meant, because the order would be placed in each. */
   #accountFor({ account: name }: HandControlOrder): Pick<Account, 'shown' | 'command'> | string {
     const accounts = this.#options.accounts.filter(
       ({ shown }) => name === undefined || shown.config.name === name,

@@ -39,7 +39,7 @@ export interface OpenControlOptions extends Omit<
   readonly pairingFile: string
   readonly logger: DaemonLogger
   /**
-   * For proposals and one-time codes. Default: the machine's, also beside an accelerated simulation,
+   * For proposals and one-time codes. Default: the machine's, even with an accelerated simulation,
    * because an authenticator goes by the time of day.
    */
   readonly codesClock?: Clock | undefined
@@ -195,7 +195,7 @@ function announceListening(server: ControlServer, { logger, files, socket }: Lis
     ...(server.socket ? { socket } : {}),
     ...(baseUrl ? { url: baseUrl, token: files.full, readToken: files.read } : {}),
   })
-  // The address contains a code, so no kept log may have it.
+  // The address contains a code, so it must not be in a log that is kept.
   const address = logger.isTerminal ? server.newAddress() : undefined
   if (address) logger.log('info', 'control.dashboard', { url: address })
 }
@@ -242,7 +242,8 @@ export function createAnswerFile(
       try {
         return answersSchema.parse(parseBoundedJson(readFileSync(file, 'utf8')))
       } catch {
-        // Missing or another version's; repeated commands change nothing.
+        // The file is missing or of another version. That is bearable: repeated commands change
+        // nothing.
         return []
       }
     },

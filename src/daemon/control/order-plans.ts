@@ -24,7 +24,7 @@ type PlannedOrder = Exclude<
   { readonly kind: 'reload' | 'order' | 'deposit' | 'correctDeposit' }
 >
 
-/** Strategies decide only afterwards what they order. */
+/** Orders that strategies place afterwards are not known yet. */
 const UNTOUCHED = 'as it is now, before anything is ordered again'
 const MOVED = 'before as after, since the account holds the same'
 
@@ -48,7 +48,7 @@ export function planAccountOrder(
   }
 }
 
-/** Judged again when confirmed, at the prices of then. */
+/** The order is judged again when it is confirmed, at the prices of that moment. */
 export function planHandOrder(shown: ShownAccount, command: HandCommand): OrderPlan {
   const { refusal, detail, change, worst } = shown.engine.planByHand(command)
   if (refusal !== undefined) return refuse(refusal)
@@ -114,7 +114,7 @@ function planRelease(
   }
 }
 
-/** A measured restriction comes and goes by itself, so no plan may depend on it. */
+/** A measured restriction comes and goes by itself, so a plan must not depend on it. */
 function isEnded({ code, scope, isVolatile }: Restriction, released: string): boolean {
   return scope === released && code !== 'kill' && isVolatile !== true
 }

@@ -25,7 +25,6 @@ export interface StandbyControlOptions {
   readonly clock: Clock
   readonly logger: Pick<DaemonLogger, 'listen'>
   readonly fleet: FleetSource | undefined
-  /** Differences from the writer prevent a takeover. */
   readonly refusesDifference: boolean
   readonly seen: () => StandbyLook | undefined
   readonly closedPort: () => StatusView['closedPort']

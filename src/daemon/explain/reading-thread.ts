@@ -1,4 +1,4 @@
-// Reading a week of records takes longer than a price may wait.
+// Reading a week of records takes longer than a price may wait, so it is done in this thread.
 
 import { dirname } from 'node:path'
 import { readGrids } from '../../assembly/state/known-grids.ts'
@@ -20,7 +20,7 @@ import { describeRecord } from '../../views/explain/explain-symbol.ts'
 const RECORDS_READ_MAX = 200_000
 const TEXT_MAX = 1000
 
-/** It is kept as long as the thread, because an open page asks again and again. */
+/** Kept as long as the thread lives, because an open page asks again and again. */
 let trades: TradeHistory | undefined
 
 await runTask<ReadingData, ReadingReply>((data, report) =>

@@ -14,7 +14,7 @@ interface PendingReply {
 }
 
 /**
- * The readings run in a thread that lives while there are requests, so that trading does not wait.
+ * Readings run in a thread, which lives while there are requests, so that trading does not wait.
  */
 export class Readings {
   readonly #data: ReadingData

@@ -35,7 +35,7 @@ export class RequestedKills {
     queueMicrotask(() => void this.#options.lease.answerKill())
   }
 
-  /** Obeys each order once, like the kill file, and reports progress. */
+  /** Carries out each order once, like the kill file, and reports progress. */
   bind(account: Pick<Account, 'shown' | 'command'>): void {
     this.#options.lease.onKill((kill) => {
       if (kill.state === 'released') return undefined
@@ -45,7 +45,7 @@ export class RequestedKills {
       if (kill.state === 'clean' && !isKilled) return 'released'
       if (kill.number !== this.#thrown) this.#throw(kill, account)
       if (this.#noted !== 'clean') return this.#noted
-      // Something may have appeared since.
+      // An order may have appeared since the kill was proved.
       return isKilled && engine.kill?.phase === 'clean' ? 'clean' : 'seen'
     })
   }
@@ -53,7 +53,7 @@ export class RequestedKills {
   #throw(kill: KillRequest, account: Pick<Account, 'command'>): void {
     if (this.#noted === 'released') this.#noted = undefined
     const isThrown = tryToThrow(kill, this.#options.directory)
-    // The command kills even without the file; with it, it is the same kill.
+    // The command kills even if the file could not be written; with the file, it is the same kill.
     const isObeyed =
       account.command({ kind: 'kill', reason: kill.reason, by: kill.by }) !== undefined
     if (isThrown || isObeyed) this.#thrown = kill.number

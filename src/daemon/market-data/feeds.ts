@@ -17,10 +17,7 @@ export interface FeedsOptions {
   readonly onError: (what: string, reason: string) => void
 }
 
-/**
- * Each feed is read once at the start, so that none waits for its poller. These reads count in the
- * limits.
- */
+/** Each feed is also read at the start, so that none waits for its interval. */
 export class Feeds {
   readonly #options: FeedsOptions
   readonly #pollers: Pollers
@@ -63,7 +60,7 @@ export class Feeds {
       })
       return
     }
-    // All strategies share this object, so none may change it.
+    // Frozen, because all strategies share it.
     const reading = { data: deepFreeze(answer.data), readAt: answer.receivedAt }
     dispatch({ kind: 'feedRead', feed: feed.id, reading })
   }

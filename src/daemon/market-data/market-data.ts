@@ -18,10 +18,12 @@ import {
   type TickerTable,
 } from '../../domain/ticker-table.ts'
 
-/** `timePassed` comes at this interval, so the core's waits have this precision. */
+/** The interval of `timePassed`, and so the precision of the core's waits. */
 const TIME_STEP_MS = 50
 const CLOCK_RETRY_MS = 1000
-/** Beyond this, the machine lacks a working time daemon; within the second, it has one again. */
+/**
+ * Beyond the first, the machine has no working time daemon; within the second, it has one again.
+ */
 const MACHINE_APART_MS = 5000
 const MACHINE_AGREES_MS = 1000
 
@@ -77,8 +79,8 @@ export class MarketData {
   }
 
   /**
-   * Tickers tell the exchange's clock well enough for the first signed reads. False if stopped
-   * meanwhile.
+   * Reads tickers, which state the exchange's clock well enough for the first signed reads. False
+   * if stopped meanwhile.
    */
   async synchronise(): Promise<boolean> {
     const { trusted } = this.#options
@@ -191,9 +193,7 @@ export class MarketData {
     })
   }
 
-  /**
-   * Funding changes the counters of positions, so these are read at its times. Days end here too.
-   */
+  /** Positions are read at funding times, because funding changes their counters. */
   #createCalendar(): Calendar {
     const { funding, dayRoll, timezone: timeZone } = this.#options.config.calendar
     const job = (name: string, pattern: string, run: () => void) => ({
@@ -229,7 +229,10 @@ function describeMachine({
 const UNREADABLE_LOGGED_EVERY_MS = 3_600_000
 
 export interface MarketListener {
-  /** Must handle the event before returning. `readAt`: monotonic ms of the read of tickers. */
+  /**
+   * `readAt`: monotonic ms of the reading of tickers. The listener must be done with the event when
+   * it returns.
+   */
   hear(event: EngineEvent, readAt?: number): void
   rollDay(): void
 }
@@ -249,7 +252,7 @@ export interface ProductMarketOptions extends Product {
 export class ProductMarket {
   readonly #options: ProductMarketOptions
   readonly #listeners: MarketListener[] = []
-  /** When the last answer was made: as stated, by the signing clock, and by ours. */
+  /** The time of the last answer: as it states, by the signing clock, and by ours. */
   #lastAnswer = { statedAt: 0, requestTime: 0, readAt: 0 }
   readonly #buffers = new TickerBuffers()
   readonly #watch = new MarketWatch()
@@ -286,7 +289,7 @@ export class ProductMarket {
     this.#publishClock(readAt)
     this.#dateAnswer(table)
     table.market = this.#watch.follow(table)
-    // The cores keep the newer answer, whose table must not be overwritten next.
+    // The cores keep the newer answer, so its table must not be the next to be overwritten.
     const exchangeNow = trusted.offset.exchangeNow(trusted.clock.now())
     if (!isOvertaken(table, this.#buffers.current, exchangeNow)) {
       this.#buffers.publish(table)
@@ -297,8 +300,8 @@ export class ProductMarket {
   }
 
   /**
-   * An answer with the previous time comes from a cache: no second witness, and its prices keep
-   * their first time (MKT1, MON1).
+   * An answer with the time of the one before comes from a cache. It is no second witness (MON1),
+   * and its prices keep their first time (MKT1).
    */
   #dateAnswer(table: TickerTable): void {
     const statedAt = table.requestTime

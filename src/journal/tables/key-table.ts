@@ -257,7 +257,6 @@ export class MemoryKeys {
     for (const used of keysUsedBy(record)) this.put(used)
   }
 
-  /** The first use counts. */
   put(used: UsedKey): void {
     const name = nameOf(used)
     if (!this.#keys.has(name)) this.#keys.set(name, used)

@@ -11,8 +11,8 @@ export interface FillModel {
   readonly participation: number
   readonly participationAtOnce: number
   /**
-   * What a trade at a resting order's price does: `queue` fills the order once the size displayed
-   * before it has traded, `front` at once.
+   * Decides about a trade at a resting order's price: `queue` fills the order once the size
+   * displayed before it has traded, `front` at once.
    */
   readonly touch: 'never' | 'queue' | 'front'
   /** Applies only behind the queue. */

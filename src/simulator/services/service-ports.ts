@@ -15,7 +15,6 @@ export interface FollowedMarket {
   follow(hear: () => void): void
 }
 
-/** Services are synchronous and deterministic, like futures. */
 export interface ServicePorts {
   readonly clock: { readonly now: number }
   readonly market: (symbol: string) => FollowedMarket | undefined

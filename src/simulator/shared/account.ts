@@ -38,7 +38,6 @@ export interface GatewayClient {
   readonly isWhitelisted: boolean
 }
 
-/** Choices that survive a restart. */
 export interface AccountChoices {
   readonly positionMode?: WirePositionMode
   readonly leverageBySymbol?: Readonly<Record<string, number>>

@@ -10,7 +10,6 @@ export interface StoredRow {
   readonly entity?: unknown
 }
 
-/** What was saved survives a restart. */
 export interface RowStore {
   load(): readonly StoredRow[] | undefined
   save(changes: readonly StoredRow[]): void

@@ -22,7 +22,6 @@ export interface IndicatorSpec<Value = unknown> {
   readonly interval: string
   readonly settings: readonly number[]
   readonly candles: number
-  /** It exists only in the types. */
   readonly valueType?: Value
 }
 

@@ -331,7 +331,6 @@ function failed(
   return { kind: 'failed', code, message: strategyFailure(code, { facts }).message }
 }
 
-/** An honest thread sends no more. */
 const LINES_MAX = 11
 const FIELDS_MAX = 20
 const DENIALS_MAX = 501

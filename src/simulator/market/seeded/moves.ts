@@ -17,7 +17,6 @@ export interface VolatilityComponent {
   readonly memoryMs: number
 }
 
-/** Fitted to the decay of absolute 1-minute returns. */
 export const SHARED_VOLATILITY: readonly VolatilityComponent[] = [
   { deviation: 0.25, memoryMs: 2 * MINUTE_MS },
   { deviation: 0.3, memoryMs: 60 * MINUTE_MS },
