@@ -39,7 +39,7 @@ import { drawCurve } from '../views/move-curve.ts'
 import { type AccountPicture, pictureAccount } from '../views/scenario-account.ts'
 import { type ClosePurpose, closePurposeOf } from '../engine/book/bookings.ts'
 
-export interface BacktestRunOptions {
+export interface ReportedBacktestOptions {
   readonly config: Pick<DaemonConfig, 'account' | 'risk' | 'simulator'>
   readonly backtest: Omit<BacktestOptions, 'listener' | 'createJournal' | 'exchange'>
   readonly model: string
@@ -94,8 +94,8 @@ const STEP_OF_CODE: Readonly<Partial<Record<string, LiquidationStep>>> = {
 }
 
 /** Plays a backtest with one fill model, and collects its report. */
-export class BacktestRun {
-  readonly #options: BacktestRunOptions
+export class ReportedBacktest {
+  readonly #options: ReportedBacktestOptions
   readonly #core: ExchangeCore
   readonly #backtest: Backtest
   readonly #watch: ExchangeWatch
@@ -106,7 +106,7 @@ export class BacktestRun {
   readonly #steps = new TakenSteps()
   readonly #moments: WorstMomentWatch
 
-  constructor(options: BacktestRunOptions) {
+  constructor(options: ReportedBacktestOptions) {
     const { backtest, config, toAt, directory, coverage, onStep, keptRows } = options
     const { marginCoin: coin, productType } = config.account
     const { core, settings, startAt } = backtest
@@ -169,9 +169,9 @@ export class BacktestRun {
   }
 
   /** @returns whether there is more to play @throws the error that broke the run */
-  playTo(at: number): boolean {
+  runUntil(at: number): boolean {
     const { toAt } = this.#options
-    this.#backtest.run(Math.min(at, toAt) - this.now)
+    this.#backtest.runUntil(Math.min(at, toAt))
     return this.now < toAt
   }
 
