@@ -1,7 +1,6 @@
 import type { DaemonConfig } from '../config/load-config.ts'
 import type { ApiCredentials } from '../config/secrets.ts'
-import type { Answer } from '../domain/answer.ts'
-import { refusesKeys } from '../domain/answer.ts'
+import { type Answer, refusesKeys } from '../domain/answer.ts'
 import { FLAT, type Holding, type PositionReading } from '../domain/position.ts'
 import { rebuildBook } from '../engine/book/book-rows.ts'
 import { TrustedClock } from '../exchange/clock/exchange-clock.ts'

@@ -10,8 +10,14 @@ import { approve, approveAgain, cutToHeld } from '../../risk/approve.ts'
 import { checkExplained, type OpeningContext, reducesRisk } from '../../risk/checks.ts'
 import { buildExposure, type Exposure, notionalAt, worstLots } from '../../risk/exposure.ts'
 import type { RiskContext } from '../../risk/risk-context.ts'
-import { backedHolding } from '../book/book.ts'
-import { accountHoldingOf, type Book, holdingOf, openOrdersOf, unownedOf } from '../book/book.ts'
+import {
+  backedHolding,
+  accountHoldingOf,
+  type Book,
+  holdingOf,
+  openOrdersOf,
+  unownedOf,
+} from '../book/book.ts'
 import { type Core, instrumentOf, specOf } from '../state/core.ts'
 import { equityAtWorst, priceOf, usedBeside } from '../state/equity.ts'
 import { marketOf } from '../state/market-state.ts'

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeProposal } from '../../../src/cli/operator/propose-command.ts'
-import type { Confirmed } from '../../../src/control/approval/proposals.ts'
-import { PROPOSAL_MS } from '../../../src/control/approval/proposals.ts'
+import { type Confirmed, PROPOSAL_MS } from '../../../src/control/approval/proposals.ts'
 import type { ControlRequest } from '../../../src/control/commands.ts'
 import type { Approval, OrderPlan } from '../../../src/control/controlled.ts'
 import { codeAt, ProposalBench } from '../../support/approval/memory-pairing.ts'
