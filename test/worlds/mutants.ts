@@ -1123,8 +1123,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'dispute-not-limited-by-the-worse-figure',
     what: 'while two figures differ, a loss that only one of them shows reduces nothing',
-    find: 'isDisputed && (isFallen || isReached(worse.dayLoss, daily))',
-    replace: 'isDisputed && isFallen && isReached(-worse.dayLoss, daily)',
+    find: 'isDisputed && (isFallen || isLossReached(worse.dayLoss, daily))',
+    replace: 'isDisputed && isFallen && isLossReached(-worse.dayLoss, daily)',
     isOfMoney: true,
   },
   {
@@ -1192,8 +1192,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'daily-loss-unlimited',
     what: 'a scope that has lost what it may in a day trades on',
-    find: 'if (daily !== undefined && isReached(believed.dayLoss, daily)) {',
-    replace: 'if (daily !== undefined && isReached(believed.dayLoss, 1000 * daily)) {',
+    find: 'if (daily !== undefined && isLossReached(believed.dayLoss, daily)) {',
+    replace: 'if (daily !== undefined && isLossReached(believed.dayLoss, 1000 * daily)) {',
   },
   {
     name: 'drawdown-not-reducing',
@@ -1222,7 +1222,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'released-beyond-the-last-step',
     what: 'a release that keeps the peak is obeyed while the last step would fire again at once',
-    find: 'const isAgain = isKept && isReached(used.lastDrawdown, flatten)',
+    find: 'const isAgain = isKept && isLossReached(used.lastDrawdown, flatten)',
     replace: 'const isAgain = isKept && used.lastDrawdown > 2 * flatten',
   },
   {
