@@ -183,6 +183,7 @@ export class ReportedBacktest {
   finish(): RunReport {
     const { model, toAt, config } = this.#options
     const coin = config.account.marginCoin
+    // Each call plays a part of what is due, and the last one returns true.
     while (!this.#core.advance(this.now));
     this.#watch.look()
     this.#collector.figures(this.now, this.#watch.figures())

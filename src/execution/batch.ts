@@ -252,7 +252,8 @@ function readFailure(
   message: string,
   orderId: string,
 ): ItemOutcome {
-  switch (errorCode(code).class) {
+  const { class: errorClass, topic } = errorCode(code)
+  switch (errorClass) {
     case 'definite':
       return { clientOid, outcome: 'rejected', code, message }
     case 'exists':
@@ -264,13 +265,12 @@ function readFailure(
         ...(orderId && { orderId: toOrderId(orderId) }),
       }
     case 'retry':
-      if (errorCode(code).topic === 'clock')
-        return { clientOid, outcome: 'clockRefused', code, message }
+      if (topic === 'clock') return { clientOid, outcome: 'clockRefused', code, message }
       return { clientOid, ...NOT_ACCEPTED_NOW, code, message }
     case 'ambiguous':
       return unknownItem(clientOid, code, message)
     default:
-      return unreachable(errorCode(code).class as never)
+      return unreachable(errorClass)
   }
 }
 
