@@ -70,7 +70,7 @@ export class BusyDaemon {
     return {
       events: this.events,
       status: () => this.#status(),
-      planOrder: () => ({ changes: [], notes: [] }),
+      planCommand: () => ({ changes: [], notes: [] }),
       universes: () => [],
       positions: () => [],
       orders: (symbol) =>

@@ -145,7 +145,7 @@ export function serveControl(
 }
 
 function openProposals(
-  daemon: Pick<Controlled, 'planOrder'>,
+  daemon: Pick<Controlled, 'planCommand'>,
   {
     pairingFile,
     logger,
