@@ -1,4 +1,4 @@
-import type { OpenAccount } from '../assembly/account/open-account.ts'
+import type { OpenAccount } from '../assembly/account/account-setup.ts'
 import type { ContractRules } from '../domain/contract-rules.ts'
 import type { StrategyId } from '../domain/ids.ts'
 import { type Book, createBook, killOf } from '../engine/book/book.ts'

@@ -1,4 +1,4 @@
-import { stateOlder } from './older-state.ts'
+import { stateOlder } from './older-state-failure.ts'
 import type { StrategyId } from '../domain/ids.ts'
 import type { Snapshot } from '../domain/snapshot.ts'
 import { countBookChanges, takeBookChanges } from '../engine/book/book-rows.ts'

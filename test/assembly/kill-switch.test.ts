@@ -28,7 +28,7 @@ import {
   refuseCommand,
   takeAnswer,
 } from '../../src/daemon/account/command-inbox.ts'
-import { listenToOperator } from '../../src/daemon/account/operator.ts'
+import { listenToOperator } from '../../src/daemon/account/listen-to-operator.ts'
 import { type EngineCommand } from '../../src/engine/event.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'

@@ -12,7 +12,7 @@ import { tokenFilesOf } from '../../daemon/control/open-control.ts'
 import { describeReloaded } from '../../views/worst-loss-text.ts'
 import { toSurvivalSettings } from '../../assembly/settings/engine-settings.ts'
 import type { Daemon } from '../../daemon/daemon.ts'
-import type { AccountSetup } from '../../assembly/account/open-account.ts'
+import type { AccountSetup } from '../../assembly/account/account-setup.ts'
 import { accountLogger, type DaemonLogger } from '../../logging/logger.ts'
 import {
   readRunningConfig,

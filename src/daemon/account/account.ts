@@ -50,7 +50,7 @@ import { keysRefused, noteOwnState, toRefusal } from '../../assembly/account/acc
 import { isPoisoned } from '../../journal/journal-failures.ts'
 import { isBarred, logFatal, retreatPolicy, closeJournal } from './breakdown.ts'
 import type { CommandAnswer } from './command-inbox.ts'
-import { judgeRelease, judgeScope, listenToOperator, type Operator } from './operator.ts'
+import { judgeRelease, judgeScope, listenToOperator, type Operator } from './listen-to-operator.ts'
 import { readRoundsOf } from '../../assembly/settings/read-pace.ts'
 import type { ShownAccount } from '../../views/shown-account.ts'
 import { viewEquity } from '../../views/losses-view.ts'

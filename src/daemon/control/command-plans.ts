@@ -17,7 +17,7 @@ import {
   describeStillHeld,
   refuseCommand,
 } from '../account/command-inbox.ts'
-import { judgeScope } from '../account/operator.ts'
+import { judgeScope } from '../account/listen-to-operator.ts'
 
 type PlannedCommand = Exclude<
   RiskierCommand,

@@ -51,7 +51,7 @@ import {
   describeRefusedRelease,
   describeStillHeld,
 } from '../account/command-inbox.ts'
-import type { Readings } from '../explain/readings.ts'
+import type { BackgroundReadings } from '../explain/background-readings.ts'
 import type { MarketListener } from '../market-data/market-data.ts'
 import { ObserverQueue } from '../account/account-ports.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
@@ -87,7 +87,7 @@ export interface DaemonControlOptions {
   readonly sharedLimits: Pick<SharedLimits, 'view'> | undefined
   readonly alertTargets?: (() => AlertTargets) | undefined
   readonly signalCounts?: SignalCounts | undefined
-  readonly readings: Pick<Readings, 'ask' | 'stop'>
+  readonly readings: Pick<BackgroundReadings, 'ask' | 'stop'>
   readonly clock: Clock
   readonly timers: Timers
   readonly processStartedAt?: number | undefined

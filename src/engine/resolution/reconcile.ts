@@ -27,7 +27,7 @@ import {
   record,
   specOf,
 } from '../state/core.ts'
-import { checkSetup } from './account-setup.ts'
+import { checkSetup } from './check-setup.ts'
 import { askForPositionAgain, noteStatedCounter, noteStatement } from '../state/losses.ts'
 import { askForPositionSoon } from '../state/readings.ts'
 import { mutable } from '../../lib/mutable.ts'

@@ -173,7 +173,7 @@ export interface InstrumentState {
   readonly displaced: readonly DisplacedOrder[]
   /** Changed by `resolution/reconcile.ts`. */
   readonly position: PositionCheck
-  /** Changed by `resolution/account-setup.ts`. */
+  /** Changed by `resolution/check-setup.ts`. */
   readonly setup: SetupCheck
   readonly start: InstrumentStart
 }

@@ -62,7 +62,7 @@ const PIECE_OWNERS: ReadonlyMap<string, string> = new Map([
   ['src/engine/resolution/resolution.ts', 'resolution'],
   ['src/engine/resolution/reconcile.ts', 'position'],
   ['src/engine/resolution/older-state.ts', 'names'],
-  ['src/engine/resolution/account-setup.ts', 'setup'],
+  ['src/engine/resolution/check-setup.ts', 'setup'],
   ['src/engine/lifecycle/stop.ts', 'stop'],
   ['src/engine/lifecycle/kill.ts', 'kill'],
 ])
