@@ -1,6 +1,6 @@
 import type { DaemonConfig, LoadedConfig } from '../config/load-config.ts'
 import type { ApiCredentials } from '../config/secrets.ts'
-import { stateOlder } from '../interpreter/older-state-failure.ts'
+import { stateOlder } from '../engine/resolution/older-state.ts'
 import { ACCOUNT } from '../domain/trading-mode.ts'
 import { type Book, restrictionOf } from '../engine/book/book.ts'
 import { rebuildBook } from '../engine/book/book-rows.ts'

@@ -12,6 +12,13 @@ export type TradeId = Brand<string, 'TradeId'>
 /** Unique within a daemon for the lifetime of its journal. */
 export type StrategyId = Brand<string, 'StrategyId'>
 
+/** The keys of maps, as plain text; those of two parts are joined by a bar. */
+export type InstrumentSymbol = string
+export type SymbolAndInterval = string
+export type SymbolAndSide = string
+export type StrategyAndSymbol = string
+export type StrategyAndKey = string
+
 const CLIENT_OID = /^[0-9a-z-]{1,32}$/
 
 /**

@@ -1,12 +1,12 @@
 import { listMissingCandles, takeFetchedCandles } from './state/candles.ts'
 import type { Denial } from '../domain/denial.ts'
 import type { LiquidationDistance, NearestDistance } from '../domain/liquidation.ts'
-import type { StrategyId } from '../domain/ids.ts'
+import type { StrategyId, InstrumentSymbol } from '../domain/ids.ts'
 import type { SurvivalSettings, WorstCase } from '../domain/worst-case.ts'
 import type { Dispute, Equity, UsedLoss } from '../domain/loss-limits.ts'
 import type { Restriction, Scope } from '../domain/trading-mode.ts'
 import { unreachable } from '../lib/unreachable.ts'
-import type { Book, InstrumentSymbol } from './book/book.ts'
+import type { Book } from './book/book.ts'
 import { answerCancel, sendCancel } from './orders/cancel-all.ts'
 import type { Effect, OutgoingBatch } from './effect.ts'
 import {
@@ -147,7 +147,7 @@ export interface Engine {
   instrument(symbol: string): InstrumentState | undefined
   /** Why the batch must not leave, asked before its first byte. */
   objectTo(batch: Pick<OutgoingBatch, 'symbol' | 'clientOids'>, now: number): string | undefined
-  /** The same question for a call on the account. */
+  /** The same question for a call on the account: trading may have been restricted since. */
   isCallHeldBack(callId: number): boolean
   /** Why the strategy cannot take over what no strategy holds. */
   objectToAdoption(command: AdoptCommand): string | undefined

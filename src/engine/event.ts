@@ -48,7 +48,6 @@ export type EngineEvent =
       readonly kind: 'decisionFailed'
       readonly strategyId: StrategyId
       readonly reason: string
-      /** The strategy will not be asked for a while. */
       readonly isPaused?: boolean
     }
   | { readonly kind: 'granted'; readonly endpoint: GrantedEndpoint }
@@ -107,11 +106,10 @@ export interface FetchedCandles {
 /** A second command with this key does nothing. */
 interface HandKey {
   readonly key: string
-  /** The journal knows the key. */
   readonly isKeyUsed?: true
 }
 
-interface CommandSource {
+export interface CommandSource {
   readonly reason: string
   readonly by: string
 }
@@ -171,7 +169,7 @@ export type EngineCommand =
     } & CommandSource)
   /**
    * Ends every restriction of the scope, except a kill. `newPeak`: all steps of its drawdown count
-   * from now; `unclaimed`: lots that no strategy holds may stay so.
+   * from now; `unclaimed`: lots that no strategy holds may stay so, although one would order them again.
    */
   | ({
       readonly kind: 'release'

@@ -28,11 +28,11 @@ export interface AccountReaderOptions {
 }
 
 /**
- * One read of the fills and one of each position at a time, so that requests cannot pile up.
- *
+ * Keeps one read of the fills and one of each position in flight, so that requests cannot pile up.
  * Fills requested during a read are read once more, from the earliest start; a position only if
- * urgent. Positions wait here, not at the limiter, so that an urgent one can overtake. Refused
- * reads wait here too ({@link ReadPauses}).
+ * urgent.
+ * Positions wait here, not at the limiter, so that an urgent one can overtake. Refused reads wait
+ * here too ({@link ReadPauses}).
  */
 export class AccountReader {
   readonly #options: AccountReaderOptions

@@ -1,4 +1,4 @@
-import { stateOlder } from './older-state-failure.ts'
+import { stateOlder } from '../engine/resolution/older-state.ts'
 import type { StrategyId } from '../domain/ids.ts'
 import type { Snapshot } from '../domain/snapshot.ts'
 import { countBookChanges, takeBookChanges } from '../engine/book/book-rows.ts'
@@ -25,7 +25,7 @@ const FLUSH_MS = 100
  */
 const CHECKPOINT_CHANGES = 250
 const CHECKPOINT_RECORDS = 10_000
-/** A checkpoint waits this long for a tick that records nothing. */
+/** A checkpoint waits so many ticks for one that records nothing. */
 const TICKS_WAITED_MAX = 5
 
 /** This is seconds of the busiest trading. A journal further behind ends the run. */

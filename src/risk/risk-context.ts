@@ -27,7 +27,9 @@ type LimitName = Exclude<
   | 'indexBandRatio'
 >
 
-/** Off where the configuration does not name them. The age has a default instead. */
+/**
+ * Limits that are off where the configuration does not name them; the age has a default instead.
+ */
 export type OptionalLimit = {
   [Name in LimitName]: undefined extends AccountRisk[Name] ? Name : never
 }[Exclude<LimitName, 'accountAgeMaxMs'>]

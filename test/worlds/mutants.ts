@@ -541,7 +541,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'kill-proved-while-resolving',
     what: 'a kill goes on to its proof while an instrument waits for readings that cannot be read',
-    find: "  return isBusy(core) || knownInstruments(core).some(({ phase }) => phase !== 'idle')\n",
+    find: "  return isBusy(core) || listedInstruments(core).some(({ phase }) => phase !== 'idle')\n",
     replace: '  return isBusy(core)\n',
   },
   {
@@ -1051,9 +1051,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'equity-counts-twice',
     what: 'what a fill has realised is in the equity, while the reading from before it still calls it unrealised',
-    find: 'return statement && isSame(statement, accountHoldingOf(book, symbol)) ? statement : undefined',
+    find: 'return statement && isSameHolding(statement, accountHoldingOf(book, symbol)) ? statement : undefined',
     replace:
-      'return statement && !isSame(statement, { longLots: 0, shortLots: 0 }) ? statement : undefined',
+      'return statement && !isSameHolding(statement, { longLots: 0, shortLots: 0 }) ? statement : undefined',
   },
   {
     name: 'blank-position-profit-is-zero',
@@ -1286,7 +1286,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'strategy-profit-of-the-account',
     what: "a strategy's profit is what the exchange states at the average of the account",
-    find: '  if (gained !== undefined) return amountOf(gained + beyondPrice * shareOf(counted))\n',
+    find: '  if (gained !== undefined) return roundMoney(gained + beyondPrice * shareOf(counted))\n',
     replace: '',
   },
   {
@@ -1410,9 +1410,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'repair-keeps-old-orders',
     what: 'a repair takes the open orders of an older copy for those of the exchange',
-    find: 'for (const order of openOrders(book)) storeOrder(book, markLost(order, reason, at))',
+    find: 'for (const order of allOpenOrders(book)) storeOrder(book, markLost(order, reason, at))',
     replace:
-      'for (const order of openOrders(book)) storeOrder(book, order.terms ? order : markLost(order, reason, at))',
+      'for (const order of allOpenOrders(book)) storeOrder(book, order.terms ? order : markLost(order, reason, at))',
     isOfCopies: true,
   },
   {

@@ -6,7 +6,16 @@ import type { ExitState } from '../../domain/exits.ts'
 import type { FeedId, FeedReading } from '../../domain/feed.ts'
 import { type Money, addFill, NO_MONEY } from '../../domain/fill-money.ts'
 import { type Fill, fillKey } from '../../domain/fill.ts'
-import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
+import type {
+  ClientOid,
+  OrderId,
+  StrategyId,
+  InstrumentSymbol,
+  SymbolAndInterval,
+  SymbolAndSide,
+  StrategyAndSymbol,
+  StrategyAndKey,
+} from '../../domain/ids.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
 import type { OrderIntent, QuoteLevel, Tag } from '../../domain/intent.ts'
 import type { Watermark } from '../../domain/loss-limits.ts'
@@ -29,12 +38,6 @@ import { type Mutable, mutable } from '../../lib/mutable.ts'
 import { SegmentedMap } from '../../lib/segmented-map.ts'
 import type { EngineSettings } from '../settings.ts'
 import { TrackedMap, TrackedSegmentedMap, TrackedSet } from '../../lib/tracked-collections.ts'
-
-/** The keys of maps in the book and the core. Those of two parts are joined by {@link pairKey}. */
-export type InstrumentSymbol = string
-export type StrategyAndSymbol = string
-export type StrategyAndKey = string
-type SymbolAndSide = string
 
 /** Kept while the book holds the order; afterwards only the journal knows the key. */
 interface KeyEntry {
@@ -61,7 +64,7 @@ export interface Book {
   /** Exchange clock: earlier fills are known, except those that become visible late. */
   readonly fillsThroughAt: number
   readonly orders: ReadonlyMap<ClientOid, Order>
-  /** Orders that have not ended, by symbol. */
+  /** Orders that have not ended. */
   readonly open: ReadonlyMap<InstrumentSymbol, ReadonlyMap<ClientOid, Order>>
   readonly byOrderId: ReadonlyMap<OrderId, ClientOid>
   /** Sorted by the time of their end. */
@@ -118,8 +121,8 @@ export interface Book {
   readonly ownTrades: ReadonlyMap<StrategyAndSymbol, OwnTrades>
   /** The exits that our orders gave to the exchange. */
   readonly exits: ReadonlyMap<SymbolAndSide, KeptExits>
-  /** Keyed by symbol and interval (`candleKey`); a series is changed in place. */
-  readonly candles: ReadonlyMap<string, CandleSeries>
+  /** A series is changed in place. */
+  readonly candles: ReadonlyMap<SymbolAndInterval, CandleSeries>
   /** Only scopes whose losses are limited. */
   readonly watermarks: ReadonlyMap<Scope, Watermark>
   readonly exitStates: ReadonlyMap<StrategyAndSymbol, ExitState>
@@ -290,7 +293,7 @@ export function namelessOrders(book: Book, symbol: string): readonly Order[] {
   )
 }
 
-/** Some fills wait for an answer that names their orderId (`resolution/evidence.ts`). */
+/** Some fills wait for an answer that names their orderId. */
 export function hasUnownedFills(book: Book, symbol: string): boolean {
   return unownedOf(book, symbol).length > 0
 }

@@ -43,7 +43,7 @@ export function countOwnFill(book: WritableBook, strategyId: string, priced: Pri
   book.ownTrades.set(pairKey(strategyId, fill.symbol), { ...trades, fills })
 }
 
-/** For lots that others have closed. Called before the holding changes. */
+/** Counts lots that others have closed. Called before the holding changes. */
 export function countTaken(
   book: WritableBook,
   strategyId: string,
@@ -59,7 +59,7 @@ export function countTaken(
   )
 }
 
-/** Lots were closed at a price that is not known. */
+/** Called when lots were closed at an unknown price. */
 export function forgetTaken(book: WritableBook, pair: string, held: Holding): void {
   const trades = book.ownTrades.get(pair)
   if (!trades) return

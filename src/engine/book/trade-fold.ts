@@ -1,3 +1,4 @@
+import type { InstrumentSymbol } from '../../domain/ids.ts'
 import { type ClosedTrade, type ExitReason, isExitReason } from '../../domain/closed-trade.ts'
 import {
   addFill,
@@ -78,8 +79,8 @@ export class TradeFold {
   readonly #options: TradeFoldOptions
   readonly #profits: OwnProfits
   readonly #open = new Map<string, OpenTrade>()
-  /** Keyed by symbol: a waiting fill, and the events behind it. */
-  readonly #waiting = new Map<string, TradeMove[]>()
+  /** A waiting fill, and the events behind it. */
+  readonly #waiting = new Map<InstrumentSymbol, TradeMove[]>()
 
   constructor(options: TradeFoldOptions) {
     this.#options = options

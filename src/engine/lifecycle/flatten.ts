@@ -98,7 +98,6 @@ function announceSlow(core: Core, scope: Scope, sinceMs: number): void {
   })
 }
 
-/** A person must close by hand what no strategy here can. */
 function announceEnd(core: Core, scope: Scope, stillHeld: Readonly<Record<string, string>>): void {
   if (Object.keys(stillHeld).length === 0) return announce(core, 'warn', 'flatten.done', { scope })
   announce(core, 'error', 'flatten.left', { scope, stillHeld })
@@ -112,8 +111,8 @@ function describeLeft(core: Core, scope: Scope): Record<string, string> {
 }
 
 /**
- * Its strategy is not configured, or not on that instrument any more. `trend-btc BTCUSDT` is `long
- * 0.02`.
+ * Positions whose strategy is not configured, or not on that instrument any more: `trend-btc
+ * BTCUSDT` is `long 0.02`.
  */
 export function describeUnclosable(
   { book, settings }: Pick<Core, 'book' | 'settings'>,

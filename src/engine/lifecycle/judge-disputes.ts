@@ -141,7 +141,6 @@ function judgeTrust(core: Core, scope: Scope, compared: ProfitComparison): Trust
   const { ours, theirs, isHeld, tolerance, answeredAt } = compared
   // An unknown figure agrees with nothing (MON2).
   const differs = isHeld && !(Math.abs(ours - theirs) <= tolerance)
-  // Most readings agree.
   if (!differs && disputeOf(core, 'unrealised', scope) === undefined)
     return isHeld ? 'agreed' : 'flat'
   const comparison: FigureComparison = {

@@ -1,3 +1,4 @@
+import type { InstrumentSymbol } from '../../domain/ids.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { mutable } from '../../lib/mutable.ts'
 import { unreachable } from '../../lib/unreachable.ts'
@@ -18,12 +19,11 @@ import {
   replaceStopByKill,
   endKilling,
   enterPhase,
-  type KillCommand,
   type KillProgress,
   type StopProgress,
 } from '../state/run-state.ts'
 import { isKilling, restrict } from '../state/trading-mode.ts'
-import type { StopPolicy } from '../event.ts'
+import type { CommandSource, StopPolicy } from '../event.ts'
 import { describeOwned } from './flatten.ts'
 import { hasOrdersToEnd, isBusy, mayHaveLeftovers, startStop, unprovedByStop } from './stop.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
@@ -39,17 +39,19 @@ import { expirePlaces } from '../strategies/take-decision.ts'
  */
 type KillPhase = KillProgress['phase']
 
-/** So many readings in a row see the same; the first is late enough for the slowest fill (A2). */
+/**
+ * So many readings in a row must see the same; the first is late enough for the slowest fill (A2).
+ */
 const ROUNDS = 2
 /**
- * Counted from the acceptance deadline: cancel-alls of every instrument, one a second, and
+ * Time after the acceptance deadline for cancel-alls of every instrument, one a second, and
  * readings.
  */
 const PATIENCE_MS = 60_000
 const SAID_AGAIN_MS_MAX = 16 * PATIENCE_MS
 
 /** A second kill only drops a release that waits for the proof. */
-export function startKill(core: Core, { reason, by }: KillCommand): void {
+export function startKill(core: Core, { reason, by }: CommandSource): void {
   if (core.run.phase === 'stopped') return
   if (killOf(core.book) !== undefined) return dropRelease(core)
   restrict(core, { scope: ACCOUNT, mode: 'killed', code: 'kill', reason, by })
@@ -89,7 +91,7 @@ export function enterCutting(core: Core): void {
 }
 
 /** The release waits for the proof. */
-export function releaseKill(core: Core, { reason, by }: KillCommand): void {
+export function releaseKill(core: Core, { reason, by }: CommandSource): void {
   const { kill } = core.run
   if (!kill) return announce(core, 'warn', 'kill.notThrown', { reason, by })
   if (!isKilling(core) || kill.phase !== 'clean') {
@@ -99,7 +101,6 @@ export function releaseKill(core: Core, { reason, by }: KillCommand): void {
   record(core, { kind: 'released', at: core.now, scope: ACCOUNT, code: 'kill', reason, by }, true)
   announce(core, 'warn', 'kill.released', { reason, by })
   endKilling(core.run)
-  // Earlier wishes are placed only after their strategy has decided again.
   holdAllWishes(core)
   emit(core, { kind: 'killState', state: 'released' })
   if (kill.stopAskedAt !== undefined) startStop(core, kill.stopPolicy, kill.stopAskedAt)
@@ -157,13 +158,13 @@ function nextPhase(core: Core, kill: KillProgress): KillPhase {
     case 'waiting':
       return isPastAcceptance(core) ? 'confirming' : 'waiting'
     case 'confirming':
-      if (isKnownAgain(core, kill)) return 'clearing'
+      if (isListedAgain(core, kill)) return 'clearing'
       if (isUnsettled(core)) return 'confirming'
       return core.calls.cancelsThatFound > kill.foundBefore || hasOrdersLeft(core)
         ? 'clearing'
         : 'proving'
     case 'proving':
-      return isUnsettled(core) || hasOrdersLeft(core) || isKnownAgain(core, kill)
+      return isUnsettled(core) || hasOrdersLeft(core) || isListedAgain(core, kill)
         ? 'clearing'
         : prove(core, kill)
     case 'clean':
@@ -178,17 +179,17 @@ function nextPhase(core: Core, kill: KillProgress): KillPhase {
  * second cancel-all, and the readings that end its resolution would count as the proof.
  */
 function isUnsettled(core: Core): boolean {
-  return isBusy(core) || knownInstruments(core).some(({ phase }) => phase !== 'idle')
+  return isBusy(core) || listedInstruments(core).some(({ phase }) => phase !== 'idle')
 }
 
-function knownInstruments(core: Core): readonly InstrumentState[] {
+function listedInstruments(core: Core): readonly InstrumentState[] {
   return [...core.instruments.values()].filter(
     (one) => refusalOfInstrument(core, one) === undefined,
   )
 }
 
 function hasOrdersLeft(core: Core): boolean {
-  return knownInstruments(core).some(({ symbol }) => hasOrdersToEnd(core, symbol))
+  return listedInstruments(core).some(({ symbol }) => hasOrdersToEnd(core, symbol))
 }
 
 /** The values are the words of the exchange. */
@@ -202,21 +203,23 @@ function removedInstruments(core: Core): ReadonlyMap<string, string> {
   return new Map(removed)
 }
 
-function isKnownAgain(core: Core, { leftOut }: KillProgress): boolean {
-  return leftOut.length > 0 && knownInstruments(core).some(({ symbol }) => leftOut.includes(symbol))
+function isListedAgain(core: Core, { leftOut }: KillProgress): boolean {
+  return (
+    leftOut.length > 0 && listedInstruments(core).some(({ symbol }) => leftOut.includes(symbol))
+  )
 }
 
 /**
- * Instruments that were not known when the others got their second cancel-all, or when the proof
- * began. An idle one still gets its own.
+ * Instruments that the exchange did not list when the others got their second cancel-all, or when
+ * the proof began. An idle one still gets its own.
  */
 function listLeftOut(core: Core, { leftOut }: KillProgress, phase: KillPhase): readonly string[] {
   if (phase !== 'confirming' && phase !== 'proving' && phase !== 'clean') return []
-  const known = new Set(knownInstruments(core))
-  const unknown = [...core.instruments.values()].filter(
-    (one) => !known.has(one) && (phase !== 'confirming' || one.phase !== 'idle'),
+  const listed = new Set(listedInstruments(core))
+  const removed = [...core.instruments.values()].filter(
+    (one) => !listed.has(one) && (phase !== 'confirming' || one.phase !== 'idle'),
   )
-  return [...new Set([...leftOut, ...unknown.map(({ symbol }) => symbol)])]
+  return [...new Set([...leftOut, ...removed.map(({ symbol }) => symbol)])]
 }
 
 function unprovedByKill(core: Core): readonly InstrumentState[] {
@@ -266,7 +269,7 @@ function isPastAcceptance(core: Core): boolean {
 
 function prove(core: Core, kill: KillProgress): KillPhase {
   if (kill.rounds >= ROUNDS) return removedInstruments(core).size > 0 ? 'proving' : 'clean'
-  const isRead = knownInstruments(core).every(({ position }) => position.agreedAt >= kill.roundAt)
+  const isRead = listedInstruments(core).every(({ position }) => position.agreedAt >= kill.roundAt)
   if (!isRead || core.readings.fillsKnownUntil < kill.roundAt) return 'proving'
   const seen = JSON.stringify([core.book.fillsThroughAt, [...core.book.account]])
   const state = mutable(kill)
@@ -319,8 +322,8 @@ export interface RunEnding {
    * proof of a kill.
    */
   readonly phase: KillProgress['phase'] | StopProgress['phase'] | 'closing' | 'killing'
-  /** Keyed by symbol: why it cannot be proved yet; an empty text where it only takes time. */
-  readonly unproved: ReadonlyMap<string, string>
+  /** Why each cannot be proved yet; an empty text where it only takes time. */
+  readonly unproved: ReadonlyMap<InstrumentSymbol, string>
 }
 
 export function listEndings(core: Core): readonly RunEnding[] {

@@ -127,7 +127,7 @@ function markInFlightUnknown(core: Core): void {
   })
 }
 
-/** How long these have waited is unknown, so strategies decide again. */
+/** How long waiting orders have waited is unknown, so strategies decide again. */
 function dropWaiting(core: Core): void {
   const reason = 'our clock was set back since it was decided'
   dropPlaces(core, reason)

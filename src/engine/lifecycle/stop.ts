@@ -33,8 +33,8 @@ import { describeOwned, holdsAnything } from './flatten.ts'
 type StopPhase = StopProgress['phase']
 
 /**
- * Counted from the last call. An earlier reading might agree with a moment between two fills, and
- * an embedded market may still move.
+ * Readings count from so long after the last call: an earlier one might agree with a moment between
+ * two fills, and an embedded market may still move.
  */
 const READABLE_AFTER_MS = 1500
 const READ_AGAIN_MS = 500

@@ -39,7 +39,6 @@ import { legsOf, marginBehind, pickPrice } from '../state/liquidations.ts'
 export interface ApprovedOrders {
   readonly items: readonly ApprovedItem[]
   readonly denials: readonly (Denial | Undescribed<Denial>)[]
-  /** The call of a batch that reduces risk goes before those that add. */
   readonly reduces: boolean
 }
 
@@ -50,7 +49,7 @@ interface ApprovedSoFar {
 
 const NOTHING: ApprovedOrders = { items: [], denials: [], reduces: false }
 
-/** Closing orders come first. Levels of a restricted ladder are reduced to what is held. */
+/** Closing orders come first. */
 export function approveOrders(
   core: Core,
   symbol: string,
@@ -290,9 +289,9 @@ function leverageOf(core: Core, { symbol, leverage }: Instrument): number {
 }
 
 /**
- * A share of the price at which the order is filled. Infinity for an order that brings the account
- * no nearer: its net position gets smaller, or an isolated position is closed. With isolated margin
- * only the order's own margin counts.
+ * The distance, a share of the price at which the order is filled. Infinity for an order that
+ * brings the account no nearer: its net position gets smaller, or an isolated position is closed.
+ * With isolated margin only the order's own margin counts.
  */
 function distanceAfter(basis: DistanceBasis, order: OrderIntent): number {
   const { spec, mode, held, behind, leverage, rules } = basis

@@ -167,7 +167,6 @@ function isCommanded({ resolution }: InstrumentState): boolean {
   return resolution?.cause === 'command'
 }
 
-/** Unix ms, our clock. */
 function waitingSince(core: Core, instrument: InstrumentState): number {
   const [oldest = core.now] = instrument.unwantedSince.values()
   return instrument.resolution?.notBefore ?? oldest

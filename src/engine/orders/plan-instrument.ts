@@ -315,7 +315,6 @@ function planPlaces(
   }
 }
 
-/** A kill, a flatten, and a stop that does not leave orders also take orders placed by name. */
 function isTakenAway(core: Core, symbol: string, id: StrategyId): boolean {
   const { stop } = core.run
   return (
@@ -365,8 +364,8 @@ function withStopAtExchange(core: Core, candidate: OrderCandidate): OrderCandida
 }
 
 /**
- * These denials last until something recorded changes, a new snapshot comes, or data become too
- * old. They depend neither on other instruments nor on time.
+ * These denials depend neither on other instruments nor on time. So they last until something
+ * recorded changes, a new snapshot comes, or data become too old.
  */
 const LASTING_CODES: ReadonlySet<DenialCode> = new Set([
   'TRADING_REDUCING',
@@ -416,7 +415,7 @@ function denialBasisOf(core: Core, symbol: string) {
   }
 }
 
-/** No record restricts trading here, and the restriction may end at any time. */
+/** A restriction that no record holds, so it may end at any time. */
 function isHeldForNow(core: Core): boolean {
   const { run, disputes, readings } = core
   return (

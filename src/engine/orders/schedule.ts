@@ -429,8 +429,8 @@ function noteOutcomes(core: Core, items: readonly ItemOutcome[]): void {
 }
 
 /**
- * These codes say something of the account, and would only come again: refused keys, missing
- * permissions, the wrong position mode.
+ * Some codes are about the account and would only come again: refused keys, missing permissions,
+ * the wrong position mode.
  */
 function judgeCodes(
   core: Core,

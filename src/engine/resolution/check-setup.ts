@@ -16,7 +16,7 @@ import { endHalt, halt, marginModeOf } from '../state/trading-mode.ts'
 type Setting = Extract<ModeReason, 'positionMode' | 'marginMode' | 'leverage' | 'maintenance'>
 
 const AGREES = 'agrees'
-/** The two sides of a position may say different things, in any order. */
+/** The two sides of a position may state different settings, in any order. */
 const DIFFERS = 'differs'
 
 /**

@@ -245,8 +245,8 @@ function othersClosedBy({ book }: Core, fill: Fill): readonly string[] {
 }
 
 /**
- * Another program made it before this run, or a run that this older copy does not know. Nothing is
- * traded on it before an operator has looked.
+ * The fill was made before this run, by another program or by a run that this older copy does not
+ * know. Nothing is traded on it before an operator has looked.
  */
 function isFromBefore({ run, clock }: Core, fill: Fill): boolean {
   return !isOfOthers(fill) && fill.filledAt < run.startedAt + (clock.offsetMs ?? 0)

@@ -3,6 +3,7 @@ import type { ClientOid } from '../../domain/ids.ts'
 import { isTerminal, type Order } from '../../domain/order.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { deriveClientOid } from '../../execution/batch.ts'
+import { Failure } from '../../lib/failure.ts'
 import { mutable } from '../../lib/mutable.ts'
 import { pairOf, splitPair } from '../book/book.ts'
 import { noteChanged } from '../state/changes.ts'
@@ -13,7 +14,7 @@ import { startResolution } from './resolution.ts'
 
 /**
  * A state put back from a copy does not know the lost run's orders, and gives their names to
- * others. docs/operations.md has the two proofs of it; then the run ends.
+ * others. docs/operations.md says what proves it (An older copy); then the run ends.
  *
  * A request doubled on its way is called a duplicate too, if only the copy is answered. Its orders
  * rest, or were filled, since a moment ago; a lost run's have mostly ended. So a suspected order is
@@ -90,7 +91,7 @@ function hadToRest({ terms }: Order): boolean {
   return terms.ticks !== undefined && terms.force === 'gtc'
 }
 
-/** @param names they rested until a cancel-all listed them */
+/** @param names of orders that rested until a cancel-all listed them */
 function forgetListed(core: Core, names: readonly string[]): void {
   for (const name of names as readonly ClientOid[]) {
     if (!core.names.suspected.has(name)) continue
@@ -270,4 +271,17 @@ function refuse(core: Core, proof: string): void {
   names.suspected.clear()
   halt(core, ACCOUNT, 'olderState', proof)
   emit(core, { kind: 'stateOlder', proof })
+}
+
+/** @param proof of orders at the exchange that this state never sent */
+export function stateOlder(proof: string): Failure {
+  return new Failure({
+    code: 'STATE_OLDER_THAN_EXCHANGE',
+    sentence:
+      'this state is older than the exchange: it is a copy of before, and the account has traded on since',
+    facts: { proof },
+    hint:
+      'put the newest state back; where it is lost, `intentd repair --from-exchange` takes over the positions of the ' +
+      'exchange, and nothing else',
+  })
 }

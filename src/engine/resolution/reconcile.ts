@@ -326,7 +326,6 @@ function giveBack(core: Core, { symbol, position }: InstrumentState, holding: Ho
     assignHolding(core, { symbol, strategyId, holding: lost, reason, by: 'intentd' })
 }
 
-/** The strategy takes the position over at the price that the account has paid. */
 export function assignHolding(
   core: Core,
   assigned: Omit<AssignedRecord, 'kind' | 'at' | 'longTicks' | 'shortTicks'>,

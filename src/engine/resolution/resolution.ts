@@ -77,7 +77,8 @@ export function startResolution(
         Math.max(latest, order.unansweredAt + core.settings.execution.acceptanceWindowMs),
       lostOrdersUntil(core),
     )
-  // A request that left is accepted within its window from now or, by any clock, not at all.
+  // Whatever the clocks say, a request that has left is accepted within one window from now, or
+  // never.
   const waitMs = Math.min(
     acceptanceDeadlineAt - exchangeNow(core),
     core.settings.execution.acceptanceWindowMs,

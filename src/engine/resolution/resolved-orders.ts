@@ -121,7 +121,9 @@ export function haltOnContradiction(
   }
 }
 
-/** A crash may have come before their halt, or during a release. */
+/**
+ * A crash may have come before the halt of a quarantined order's instrument, or during a release.
+ */
 export function haltQuarantined(core: Core): void {
   for (const symbol of core.instruments.keys()) {
     if (hasOrder(core, symbol, 'quarantined') && !isHaltedItself(core.book, symbol)) {
@@ -145,7 +147,7 @@ export function disownLeftOrphans(core: Core, symbol: string): void {
 }
 
 /**
- * ORD8: those still wanted must rest again soon.
+ * ORD8: orders that are still wanted must rest again soon.
  * @param cancelledAt Unix ms, our clock, of the answer to the cancel-all
  */
 export function expectDisplaced(

@@ -221,7 +221,7 @@ function acceptedBy({ run: { startedAt }, now }: Core, { acceptedAt }: Order): n
   return acceptedAt > now ? startedAt : Math.max(acceptedAt, startedAt)
 }
 
-/** Strategies that fills have waited for, or may have, are asked to decide. */
+/** Strategies whose fills have waited, or may have, are asked to decide. */
 export function settleWaitingFills(core: Core): void {
   judgeUnownedFills(core)
   if (core.readings.orphans.size === 0) return

@@ -28,10 +28,7 @@ const READ_AGAIN_MS_MAX = 15 * 60_000
 /** More time between two answers does not count: the machine slept, or the exchange was away. */
 const GAP_MS_MAX = 60_000
 
-/**
- * A stop, a flatten and a kill wait so long for readable answers before they say what is not
- * proved.
- */
+/** A stop, a flatten and a kill wait so long for readable answers, then say what is not proved. */
 export const UNREADABLE_PATIENCE_MS = 10_000
 
 const FILL = 'fill '
@@ -76,7 +73,6 @@ function noteWholeReading(core: Core, what: string): void {
   if (core.readings.wholes.has(what)) forgetUnreadable(core, 'wholes', what)
 }
 
-/** Reads of fills begin where the first unreadable one began. */
 export function isReadingAgain({ readings }: Core): boolean {
   if (readings.unreadable.size === 0) return false
   return [...readings.unreadable].some(([row, { isHalted }]) => row.startsWith(FILL) && !isHalted)

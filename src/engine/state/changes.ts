@@ -1,8 +1,8 @@
 import type { ExpireRecord, JournalRecord } from '../../domain/record.ts'
 import { mutable } from '../../lib/mutable.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import { type Book, type InstrumentSymbol, pairKey } from '../book/book.ts'
-import type { ClientOid, StrategyId } from '../../domain/ids.ts'
+import { type Book, pairKey } from '../book/book.ts'
+import type { ClientOid, StrategyId, InstrumentSymbol } from '../../domain/ids.ts'
 import {
   type KeptTotals,
   type TotalsOwner,
@@ -31,7 +31,6 @@ export interface ChangeState {
 }
 
 export interface PlanNote {
-  /** Something has changed since the last plan. */
   readonly isChanged: boolean
   /** The moment of the last plan; undefined: the instrument was settled then. */
   readonly plannedIn: number | undefined

@@ -2,7 +2,15 @@ import type { ClockRefusals } from '../../domain/answer.ts'
 import type { OpenCandle } from '../../domain/candles.ts'
 import type { DenialState } from '../../domain/denial.ts'
 import type { FeedId, FeedReading } from '../../domain/feed.ts'
-import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
+import type {
+  ClientOid,
+  OrderId,
+  StrategyId,
+  InstrumentSymbol,
+  SymbolAndInterval,
+  StrategyAndSymbol,
+  StrategyAndKey,
+} from '../../domain/ids.ts'
 import type { PositionMark } from '../../domain/own-trades.ts'
 import type { OrderTerms } from '../../domain/order.ts'
 import type { Holding, HoldingChange, HoldSide } from '../../domain/position.ts'
@@ -24,7 +32,7 @@ import { Failure } from '../../lib/failure.ts'
 import { mutable } from '../../lib/mutable.ts'
 import type { HeardContracts } from '../../market/believe-contracts.ts'
 import { applyRecord } from '../book/apply-record.ts'
-import type { Book, InstrumentSymbol, StrategyAndKey, StrategyAndSymbol } from '../book/book.ts'
+import type { Book } from '../book/book.ts'
 import { buildBookings, waitingFillsOf } from '../book/bookings.ts'
 import { recountRecord, type RecountState } from '../book/recount.ts'
 import type { Announcement, Effect } from '../effect.ts'
@@ -109,7 +117,7 @@ export interface UnlistedState {
 export interface NameSearch {
   readonly names: ReadonlySet<string>
   readonly since: number
-  /** Names were derived up to so many ordinals beyond the next one. */
+  /** So many ordinals beyond the next one were tried. */
   readonly offset: number
 }
 
@@ -146,8 +154,8 @@ export interface MarketReadings {
  *      │                        (an unknown order) ──► resolving
  *      └──unwanted, unknown or missing orders, a command──► resolving ──proved──► idle
  *
- * A cancel-all of the whole product resolves every instrument. One that is `placing` is resolved
- * when its batch is answered: which of its orders the cancel-all met is not known.
+ * A cancel-all of the whole product resolves every instrument, one that is `placing` once its batch
+ * is answered.
  */
 export type InstrumentPhase = 'idle' | 'placing' | 'resolving'
 
@@ -238,7 +246,7 @@ export interface PositionCheck {
   /** When the newest reading was asked for. It stands still while a difference is unexplained. */
   readonly readAt: number
   readonly mismatch: Mismatch | undefined
-  /** The last believed difference of this run, and what strategies lost by it. */
+  /** The last one of this run. */
   readonly writtenOff: WriteOff | undefined
   /** When a record of this run last changed the holding. */
   readonly movedAt: number
@@ -335,7 +343,7 @@ export interface ReadingState {
   readonly orphans: ReadonlyMap<OrderId, OrphanNote>
   /** Keyed by name: `fill 77`, `position BTCUSDT`. */
   readonly unreadable: ReadonlyMap<string, UnreadableNote>
-  /** Keyed by what could not be read: `fills`, `position BTCUSDT`. */
+  /** Keyed by reading: `fills`, `position BTCUSDT`. */
   readonly failures: ReadonlyMap<string, ReadFailure>
   /** Keyed by name: since when no answer could be read at all. */
   readonly wholes: ReadonlyMap<string, number>
@@ -373,7 +381,7 @@ export interface ExchangeOutage {
   readonly since: number
   readonly calls: ReadonlyMap<string, number>
   readonly unknown: ReadonlySet<ClientOid>
-  /** Keyed by state: how many of the unknown orders are in it now. */
+  /** How many of the unknown orders are in each state now. */
   readonly found: ReadonlyMap<string, number>
   readonly cancelled: number
   readonly fills: number
@@ -412,7 +420,6 @@ export interface DecisionState {
    * decided on this snapshot or a later one.
    */
   readonly quoteHolds: ReadonlyMap<string, ReadonlyMap<InstrumentSymbol, number>>
-  /** Failed decisions in a row. */
   readonly failuresInRow: ReadonlyMap<StrategyId, number>
   /** A strategy's wishes are placed once it has decided on this snapshot or a later one. */
   readonly wishesFrom: number
@@ -422,11 +429,10 @@ export interface DecisionState {
 
 /** Changed by `candles.ts`. */
 export interface CandleState {
-  /** Keyed by symbol and interval. */
-  readonly needed: ReadonlyMap<string, NeededCandles>
-  readonly open: ReadonlyMap<string, OpenCandle>
+  readonly needed: ReadonlyMap<SymbolAndInterval, NeededCandles>
+  readonly open: ReadonlyMap<SymbolAndInterval, OpenCandle>
   /** The first candle that was seen from its beginning; exchange clock. */
-  readonly wholeFrom: ReadonlyMap<string, number>
+  readonly wholeFrom: ReadonlyMap<SymbolAndInterval, number>
   /** Strategies that decide on closed candles, and were not asked since one closed. */
   readonly due: ReadonlySet<StrategyId>
 }
@@ -448,7 +454,6 @@ export interface RememberedState {
 export interface OrderRefusal {
   readonly strategyId: StrategyId
   readonly symbol: string
-  /** The orders' effect on the position; a flatten is a kind of its own. */
   readonly kind: 'opens' | 'reduces' | 'flatten'
   readonly cause: CauseName
   /** The exchange's last answer. */

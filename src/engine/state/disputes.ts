@@ -99,7 +99,7 @@ export function holdForDispute(core: Core, scope: Scope, reason: string | undefi
   if ((held === undefined) === (reason === undefined)) return
   if (reason === undefined) mutable(core.disputes.reduced).delete(scope)
   else mutable(core.disputes.reduced).set(scope, { reason, since: core.now })
-  // Looks of this moment judged by the other mode.
+  // Earlier plans in this moment judged by the mode before.
   beginMoment(core.changes)
   const code = 'equityDisputed'
   if (reason === undefined)

@@ -44,7 +44,7 @@ export function exitRulesOf(
   return settings.strategies.get(id as StrategyId)?.exits
 }
 
-/** As recorded: a better best price may wait. */
+/** The recorded state: a better best price may wait. */
 export function exitStateOf(
   core: Pick<Core, 'settings' | 'book'>,
   id: string,
@@ -79,7 +79,7 @@ export function entryPauseOn(
   return `${PAUSE_CAUSES[cause]}, until ${showUtc(untilAt)}`
 }
 
-/** With best prices that are not recorded yet. */
+/** Best prices that are not recorded yet are included. */
 export function watchedExitsOf(core: Core, id: string, symbol: string): ExitState | undefined {
   const pair = pairOf(id, symbol)
   return core.exits?.states.get(pair)?.state ?? core.book.exitStates.get(pair)
@@ -280,7 +280,7 @@ export function dropKeptExits({ keptExits }: Core, symbol: string): void {
   if (keptExits) mutable(keptExits).delete(symbol)
 }
 
-/** The empty name of its pair is that of no strategy. */
+/** The pair begins with an empty name, since no strategy makes the call. */
 export function openStopMove(core: Core, symbol: string, move: Omit<StopMove, 'callId'>): number {
   const callId = openAccountCall(core, pairKey('', symbol))
   noteKeptExits(core, symbol, { move: { ...move, callId } })

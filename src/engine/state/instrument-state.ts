@@ -7,7 +7,6 @@ import type { Core, DisplacedOrder, InstrumentState, OpenCancel, Resolution } fr
 import type { InstrumentStart } from './run-state.ts'
 import { totalsOf } from './totals.ts'
 
-/** A new instrument is proved as at a start, while the account runs. */
 export function addInstrument({ instruments }: Pick<Core, 'instruments'>, symbol: string): void {
   mutable(instruments).set(symbol, createInstrumentState(symbol))
 }
@@ -140,7 +139,7 @@ export function noteDisplaced(
   mutable(instrument).displaced = [...displaced]
 }
 
-/** @param until a cancel-all may arrive until then; Unix ms, our clock */
+/** @param until a cancel-all may arrive until then */
 export function noteLateCancel(instrument: InstrumentState, until: number): void {
   mutable(instrument).lateCancelUntil = Math.max(instrument.lateCancelUntil, until)
 }

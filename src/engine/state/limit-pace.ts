@@ -57,7 +57,6 @@ function reduces(core: Core, id: StrategySettings['id'], place: OrderIntent): bo
   })
 }
 
-/** Halts a strategy whose orders were rejected too often with one code within a minute. */
 export function judgeRejection(core: Core, { clientOid, outcome, code }: ItemOutcome): void {
   const terms = outcome === 'rejected' ? core.book.orders.get(clientOid)?.terms : undefined
   const strategy = [...core.settings.strategies.values()].find(({ id }) => id === terms?.strategyId)
@@ -73,7 +72,6 @@ export function judgeRejection(core: Core, { clientOid, outcome, code }: ItemOut
   halt(core, scope, 'rejections', reason)
 }
 
-/** Restricts the account while too many answers are 429, or too many orders unknown. */
 export function judgePace(core: Core, event: EngineEvent): void {
   const { rateLimitedPerMinute, unknownOrdersMax } = core.settings.limits
   if (rateLimitedPerMinute !== undefined) {

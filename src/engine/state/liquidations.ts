@@ -35,7 +35,10 @@ import {
 import { marginModeOf } from './trading-mode.ts'
 import { type CandleSeries, newestOpenAt, readCandle } from '../../domain/candles.ts'
 
-/** A larger share of the price is no rounding, and no moment between two readings. */
+/**
+ * Figures that differ by a larger share of the price differ neither by rounding nor by the moment
+ * of their reading.
+ */
 const DIFFERENCE_MAX = 0.02
 /** Beyond so many times the price a difference of two figures says nothing. */
 const FAR = 1
@@ -421,7 +424,10 @@ export function noteNear(
  */
 export const REARMED = 1.1
 
-/** True if other answers, about the position and of the tickers, have said it before (MON1). */
+/**
+ * True if an earlier reading with other answers, about the position and of the tickers, said the
+ * same (MON1).
+ */
 export function confirmNear(
   core: Core,
   { symbol, step }: { readonly symbol: string; readonly step: LiquidationStep },

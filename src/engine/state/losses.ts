@@ -25,7 +25,7 @@ import { askForPositionSoon } from './readings.ts'
 import { confirmedWithinMs } from './own-figure.ts'
 import { flatWorth, type ScopeWorth, worthOf } from './equity.ts'
 
-/** A day in which clocks are put forward. */
+/** The shortest day: clocks are put forward in it. */
 const DAY_MS_MIN = 23 * 3_600_000
 /** A peak is recorded when it has risen by this share of the equity, or of the tightest limit. */
 const PEAK_STEP_OF_EQUITY = 0.001
@@ -345,7 +345,7 @@ export function writePeaks(core: Core): void {
   if (risen.length > 0) writeDown(core, risen)
 }
 
-/** True if the scope was not beyond when this was last called. */
+/** True if the scope is beyond, and was not when this was last called. */
 export function noteWarned({ losses }: Core, scope: Scope, isBeyond: boolean): boolean {
   const isNews = isBeyond && !losses.warned.has(scope)
   if (isBeyond) mutable(losses.warned).add(scope)

@@ -31,7 +31,7 @@ export function noteFeed({ market }: Core, feed: FeedId, reading: FeedReading): 
   mutable(market).feeds.set(feed, reading)
 }
 
-/** For members of universes the journal stands for an earlier answer. */
+/** The rules that the journal has of members count as an earlier answer. */
 export function noteContracts(
   { market, book }: Core,
   contracts: ReadonlyMap<string, ContractRules>,
@@ -165,7 +165,7 @@ export function noteClockMeasured(core: Core, offsetMs: number): void {
   mutable(core.clock).offsetMs = offsetMs
 }
 
-/** Signed answers agree. */
+/** Called when two signed answers agree. */
 export function noteClockSynchronised(core: Core, offsetMs: number): void {
   const clock = mutable(core.clock)
   if (clock.unsynchronised !== undefined) {

@@ -1,7 +1,6 @@
 import { type Answer, clockAheadAfter, hearOfClock } from '../../domain/answer.ts'
-import type { StrategyId } from '../../domain/ids.ts'
+import type { StrategyId, StrategyAndKey } from '../../domain/ids.ts'
 import { mutable } from '../../lib/mutable.ts'
-import type { StrategyAndKey } from '../book/book.ts'
 import type { GrantPriority } from '../effect.ts'
 import type { GrantedEndpoint } from '../event.ts'
 import { type Core, emit, type OpenBatch, type OpenCancel } from './core.ts'
@@ -110,7 +109,7 @@ export function isAnythingOpen({ calls }: Core): boolean {
   return calls.batches.size > 0 || calls.cancels.size > 0 || calls.accountCalls.size > 0
 }
 
-/** Cancel-alls of left out instruments alone do not count. */
+/** Cancel-alls that name only left out instruments do not count. */
 export function isAnythingOpenBeside(core: Core, isLeftOut: (symbol: string) => boolean): boolean {
   const { batches, cancels, accountCalls } = core.calls
   if (batches.size > 0 || accountCalls.size > 0) return true

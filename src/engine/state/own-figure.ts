@@ -142,7 +142,7 @@ export function comparableStatement(
     : undefined
 }
 
-/** An earlier reading confirms a later one for so many times the age that readings may have. */
+/** A reading confirms a later one for so many times the maximum age of readings. */
 const CONFIRMED_WITHIN_AGES = 10
 
 export function confirmedWithinMs({ settings }: Core): number {

@@ -15,7 +15,7 @@ import { findFilledExit } from '../book/apply-fill.ts'
 
 /** Readings of fills begin so long before the newest known fill, beside the visibility. */
 const KNOWN_MARGIN_MS = 2000
-/** Readings begin so long before the last one, as the exchange's clock is known no better. */
+/** The exchange's clock is known no better, so readings begin so long before the last one. */
 const READ_MARGIN_MS = 60_000
 /** If the clocks are further apart, ours does not limit which trades are forgotten. */
 const CLOCKS_APART_MS_MAX = 7 * 86_400_000
@@ -68,7 +68,7 @@ export function tradesNeededSince(core: Core): number {
   return Math.max(0, Math.min(fillsSince(core), notAhead) - TRADES_MARGIN_MS)
 }
 
-/** The longer time since fills or position were last asked for. @param now Unix ms, our clock */
+/** The longer time since fills or position were last asked for. */
 export function accountAgeMs(
   { readings, instruments, now: steppedAt }: Core,
   symbol: string,
@@ -87,12 +87,11 @@ function ageMs(readAt: number, now: number): number {
 export interface StaleReading {
   /** `fills` or `position BTCUSDT`. */
   readonly what: string
-  /** When the last one was asked for; Unix ms, our clock, 0: never. */
+  /** When the last one was asked for; 0: never. */
   readonly readAt: number
   readonly reason: string
 }
 
-/** @param now Unix ms, our clock */
 export function listStaleReadings(core: Core, now: number): readonly StaleReading[] {
   const { accountAgeMaxMs } = core.settings.limits
   const stale = (what: string, readAt: number, otherwise: string): readonly StaleReading[] =>

@@ -301,7 +301,7 @@ export interface LoggedRefusal {
   readonly strategyId: StrategyId
   readonly symbol: string
   readonly reason: string
-  /** One order tries again then; Unix ms, our clock. */
+  /** One order tries again then. */
   readonly retryAt: number
 }
 

@@ -37,7 +37,6 @@ export function enterMembers(
   return entered
 }
 
-/** The strategies that trade an instrument now. */
 export function tradersOf(
   { strategies }: Pick<EngineSettings, 'strategies'>,
   symbol: string,

@@ -1,7 +1,7 @@
+import type { InstrumentSymbol } from '../../domain/ids.ts'
 import type { ModeReason, Scope } from '../../domain/trading-mode.ts'
 import { mutable } from '../../lib/mutable.ts'
-import type { InstrumentSymbol } from '../book/book.ts'
-import type { StopPolicy } from '../event.ts'
+import type { CommandSource, StopPolicy } from '../event.ts'
 
 /**
  * The phase says whether strategies are asked; the trading mode says what may leave. `starting`
@@ -115,12 +115,7 @@ export interface KillProgress {
   /** With `flatten` the stop ends clean only if nothing is held. */
   readonly stopPolicy: 'leave' | 'flatten'
   /** A release that was asked for before all was proved. */
-  readonly release: KillCommand | undefined
-}
-
-export interface KillCommand {
-  readonly reason: string
-  readonly by: string
+  readonly release: CommandSource | undefined
 }
 
 export function noteStartedAt(run: RunState, now: number): void {
@@ -135,7 +130,6 @@ export function noteStartProgress(run: RunState, change: Partial<StartProgress>)
   Object.assign(mutable(run.start), change)
 }
 
-/** Strategies must decide on that snapshot or a later one before anything is placed there. */
 export function holdWishesOn(run: RunState, symbol: string, snapshot: number): void {
   const start = mutable(run.start)
   start.wishesFrom.set(symbol, snapshot)

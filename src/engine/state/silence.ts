@@ -17,7 +17,10 @@ import { kindOf, type RefusableOrder } from './refusals.ts'
 
 /** A shorter silence, or a single call, may be one bad connection. */
 const OUTAGE_MS = 10_000
-/** Orders and cancel-alls are sent for a reason. After so long without one, a failure is forgotten. */
+/**
+ * Orders and cancel-alls are not sent on a schedule, so a failure is forgotten after so long
+ * without one.
+ */
 const FORGOTTEN_MS = 120_000
 
 /** An attempt without an answer costs a cancel-all and readings, so each waits twice as long. */
@@ -121,7 +124,7 @@ export function followOutage(core: Core, event: EngineEvent): void {
   if (!isAnySilent(silence) && silence.outage.unproved.size === 0) endOutage(core, silence.outage)
 }
 
-/** After one lost batch another may not be wanted, so none is awaited. */
+/** One lost batch alone is no silence: perhaps no other is wanted, whose answer could end it. */
 function isAnySilent({ calls }: SilenceState): boolean {
   return [...calls].some(([kind, { times }]) => !isOfOrders(kind) || times > 1)
 }

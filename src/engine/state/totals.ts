@@ -19,7 +19,7 @@ import {
   moneyOf,
   ownMoneyOf,
 } from '../book/book.ts'
-import type { StrategyId } from '../../domain/ids.ts'
+import type { StrategyId, InstrumentSymbol } from '../../domain/ids.ts'
 import type { Instrument, PositionMode } from '../../domain/instrument.ts'
 import type { MaintenanceRules } from '../../domain/liquidation.ts'
 import type { AccountEntry } from '../../domain/own-trades.ts'
@@ -41,8 +41,6 @@ export interface InstrumentTotals {
   readonly sellTicks: number
   /** An order that cannot rest was accepted and has not ended. */
   readonly hasTaker: boolean
-  /** Parts that were brought up to date since the instrument changed. */
-  readonly current: CurrentParts
   readonly needs: KeptNeeds
   /** The moment that each strategy was shown last. */
   readonly shown: ShownMoments
@@ -60,14 +58,12 @@ interface KeptNeeds {
   readonly last: { readonly from: NeedsBasis; readonly needs: RiskNeeds } | undefined
 }
 
-type CurrentParts = ReadonlySet<'ladders'>
-
 type OwnWorst = ReadonlyMap<StrategyId, number>
 
 type ShownMoments = ReadonlyMap<StrategyId, InstrumentMoment>
 
-/** Keyed by symbol, until a record concerns the instrument. Changed by `totals.ts`. */
-export type KeptTotals = ReadonlyMap<string, InstrumentTotals>
+/** Kept until a record concerns the instrument. Changed by `totals.ts`. */
+export type KeptTotals = ReadonlyMap<InstrumentSymbol, InstrumentTotals>
 
 export interface TotalsOwner {
   readonly book: Book
@@ -170,7 +166,6 @@ export function countTotals(book: Book, symbol: string): InstrumentTotals {
     buyTicks,
     sellTicks,
     hasTaker,
-    current: new Set(),
     needs: { last: undefined },
     shown: new Map(),
   }
@@ -201,7 +196,7 @@ function isSameBasis(one: NeedsBasis, other: NeedsBasis): boolean {
 
 /** Sums that are made on demand and kept until a record may move money. Changed by `totals.ts`. */
 export interface KeptSettled {
-  readonly bySymbol: ReadonlyMap<string, number>
+  readonly bySymbol: ReadonlyMap<InstrumentSymbol, number>
   readonly symbols: ReadonlySet<string> | undefined
 }
 
@@ -254,8 +249,8 @@ export interface InstrumentLadders {
   readonly counted: readonly Order[]
 }
 
-/** Keyed by symbol; after a record only changed orders are counted. Changed by `totals.ts`. */
-export type KeptLadders = ReadonlyMap<string, InstrumentLadders>
+/** After a record only changed orders are counted. Changed by `totals.ts`. */
+export type KeptLadders = ReadonlyMap<InstrumentSymbol, InstrumentLadders>
 
 interface LadderOwner extends TotalsOwner {
   readonly ladders: KeptLadders
@@ -267,16 +262,16 @@ export function forgetLadders(ladders: KeptLadders, symbol: string): void {
 
 export function laddersOf(owner: LadderOwner, instrument: Instrument): InstrumentLadders {
   const { symbol } = instrument
-  const { current, open } = totalsOf(owner, symbol)
+  const { open } = totalsOf(owner, symbol)
   const known = owner.ladders.get(symbol)
-  if (known && current.has('ladders')) return known
+  // A record that concerns the instrument makes a new list of open orders.
+  if (known?.counted === open) return known
   const { positionMode } = owner.book
   const isUsable = known?.instrument === instrument && known.positionMode === positionMode
   const ladders = isUsable ? known : createLadders(instrument, positionMode)
   countChanged(ladders, open)
   const counted = { ...ladders, counted: open }
   mutable(owner.ladders).set(symbol, counted)
-  mutable(current).add('ladders')
   return counted
 }
 

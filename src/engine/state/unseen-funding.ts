@@ -17,7 +17,7 @@ import { ownPriceOf } from './own-figure.ts'
 
 /** Rates are noted from so long before a payment, which gives two answers at the usual pace. */
 const NOTED_MS = 120_000
-/** A counter that has not moved so long after the instant shows that nothing was paid then. */
+/** If the counter has not moved so long after the instant, nothing was paid then. */
 const SETTLED_MS = 60_000
 
 /** Called for a reading that agrees with the book. `at`: exchange clock. */
@@ -63,14 +63,14 @@ export function forgetFunding({ funding }: Core, symbol: string): void {
   mutable(funding).delete(symbol)
 }
 
-/** Paid by positions that ended before a reading showed it, margin coin. */
+/** Payments of positions that ended before a reading showed them, margin coin. */
 export function unseenFundingOf({ book }: Core): number {
   let sum = 0
   for (const { amount } of book.unseenFunding.values()) sum -= Number(amount)
   return sum
 }
 
-/** With payments that the next reading of a position will show. */
+/** Payments that the next reading of a position will show are included. */
 export function unreadFundingOf(core: Core): number {
   let sum = unseenFundingOf(core)
   const now = exchangeNow(core)

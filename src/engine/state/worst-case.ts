@@ -199,8 +199,8 @@ function fundingRateOf({ market: { tickers } }: Core, symbol: string): number {
 const UNKNOWN_RULES = { tiers: [], takerFeeRate: Number.NaN }
 
 /**
- * The price of the tickers or the last mark at which most is at risk, so that one wrong price lets
- * no more be held. NaN: unknown or too old.
+ * The price of the tickers or the last mark, whichever puts more at risk, so that one wrong price
+ * lets no more be held. NaN: unknown or too old.
  */
 function dearestPrice(core: Core, symbol: string): number {
   if (hasEnded(core, symbol)) return lastMarkOf(core, symbol)
@@ -212,13 +212,15 @@ function dearestPrice(core: Core, symbol: string): number {
     : Math.max(ask, last || ask, mark || ask)
 }
 
-/** Our price or the mark, at which less is at risk: nothing is closed for one of them alone. */
+/** Our price or the mark, whichever puts less at risk: nothing is closed for one of them alone. */
 function mildestPrice(core: Core, symbol: string): number {
   const { low, high } = twoPrices(core, symbol)
   return isInverse(specOf(core, symbol)) ? high : low
 }
 
-/** Our price or the mark, at which more is at risk: nothing is released for one of them alone. */
+/**
+ * Our price or the mark, whichever puts more at risk: nothing is released for one of them alone.
+ */
 function sternestPrice(core: Core, symbol: string): number {
   const { low, high } = twoPrices(core, symbol)
   return isInverse(specOf(core, symbol)) ? low : high

@@ -219,7 +219,6 @@ function objectToMember(
     : undefined
 }
 
-/** New instruments are read and proved as at a start. */
 function takeIn(core: Core): void {
   for (const symbol of enterMembers(core.settings, core.book)) {
     addInstrument(core, symbol)

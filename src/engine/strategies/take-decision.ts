@@ -434,7 +434,7 @@ export function withdrawWishes(core: Core, strategyId: StrategyId): void {
  */
 export const STATE_UNRECORDED_MS_MAX = 10_000
 
-/** With states that are not recorded yet. */
+/** States that are not recorded yet are included. */
 export function newestStates({ book, decisions }: Core): ReadonlyMap<StrategyId, string> {
   const newest = new Map(book.strategyStates)
   for (const [strategyId, { state }] of decisions.states)
@@ -452,7 +452,6 @@ export function recordAllStates(core: Core): void {
   recordStates(core, core.now)
 }
 
-/** Records the states that have waited since then. @param since Unix ms, our clock */
 function recordStates(core: Core, since: number): void {
   for (const strategyId of core.decisions.states.keys()) {
     const waitsSince = core.decisions.states.get(strategyId)?.waitsSince

@@ -109,13 +109,12 @@ function recount(world: World, core: Core): void {
       violate(world, 'BND2', `kept of ${symbol}: ${net} settled, now ${sumSettled(book, symbol)}`)
   }
   for (const [symbol, known] of totals) {
-    const { orders, shown, ownWorst: _ownWorst, current: _current, needs: _needs, ...kept } = known
+    const { orders, shown, ownWorst: _ownWorst, needs: _needs, ...kept } = known
     const {
       orders: countedOrders,
       shown: _,
       ownWorst: __,
-      current: ___,
-      needs: ____,
+      needs: ___,
       ...anew
     } = countTotals(book, symbol)
     const isShown = [...shown].every(
