@@ -206,7 +206,7 @@ export interface VirtualAccountOptions extends Pick<OpenAccount, 'settings' | 'b
   /** True if an earlier run may just have made calls that the exchange's limits count. */
   readonly hasPreviousRun: boolean
   readonly createCalls?: ((options: VirtualCallsOptions) => ExchangePort) | undefined
-  /** Each reading gets an object of its own, as on a network with faults. */
+  /** Each reading is a call of its own, as on a network with faults. */
   readonly isExact?: boolean | undefined
   readonly limits?: VirtualLimits | undefined
   readonly environment: VirtualEnvironment
@@ -460,7 +460,10 @@ export class MemoryJournal implements Journal {
   close(): void {}
 }
 
-/** Is never read again, so it keeps only used keys: a key names one order for ever. */
+/**
+ * Keeps only used keys, because this journal is never read again, and a key names one order for
+ * ever.
+ */
 export class PassingJournal implements JournalPort {
   readonly recordsSinceCheckpoint = 0
   readonly #keys = new MemoryKeys()

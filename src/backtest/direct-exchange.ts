@@ -26,7 +26,7 @@ export const MARGIN_COIN = 'USDT'
 
 export interface PlacedBatch {
   readonly body: string
-  /** Unix ms, exchange clock as the client knew it. */
+  /** Exchange clock as the client knew it. */
   readonly signedAt: number
   readonly isCopy: boolean
 }
@@ -56,7 +56,10 @@ export interface SimulatedExchange {
   readonly contracts?: ReadonlyMap<string, ContractRules> | undefined
 }
 
-/** How listings and the age of prices are shown (`viewOf` in played-prices.ts). */
+/**
+ * Decides which instruments are listed, and how old their prices are (`viewOf` in
+ * played-prices.ts).
+ */
 export interface TickerView {
   isListed(symbol: string, at: number): boolean
   /** Unix ms when a price shown at `shownAt` was last current. */
@@ -81,7 +84,7 @@ export class DirectExchange implements SimulatedExchange {
   readonly #options: DirectExchangeOptions
   readonly #productType: ProductType
 
-  /** @param now Unix ms, exchange clock */
+  /** @param now exchange clock */
   constructor(core: ExchangeCore, now: () => number, options: DirectExchangeOptions = {}) {
     this.#core = core
     this.#now = now

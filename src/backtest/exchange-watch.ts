@@ -48,7 +48,6 @@ export class ExchangeWatch {
    * display of the first.
    */
   readonly #touches = new Map<string, Touch>()
-  /** Closed positions are kept until their funding is known. */
   readonly #positions = new Map<Position, Decimal>()
   /** Since the last valuation, because a liquidation cannot be seen afterwards. */
   #isLiquidated = false
@@ -63,10 +62,7 @@ export class ExchangeWatch {
     for (const symbol of this.#state.symbols.values()) this.#follow(symbol)
   }
 
-  /**
-   * Must be called whenever the market was played, because an order may be filled between two
-   * quotes.
-   */
+  /** Called whenever the market was played, because an order may be filled between two quotes. */
   look(): void {
     if (this.#state.clock.tradeSequence > this.#fillsSeen) this.#takeFills()
     const { funding = ZERO } = this.#account.coins.get(this.#coin) ?? {}

@@ -203,9 +203,7 @@ function listRecords(value: unknown): readonly Readonly<Record<string, unknown>>
   return isRecord(value) ? [value, ...Object.values(value).flatMap(listRecords)] : []
 }
 
-/**
- * Reads Unix seconds or milliseconds, as number or text, or a date; undefined for anything else.
- */
+/** Undefined for anything but Unix seconds or milliseconds, as number or text, or a date. */
 function toTime(value: unknown): number | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
   const number = Number(value)

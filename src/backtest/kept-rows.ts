@@ -13,13 +13,11 @@ export interface KeptRowsOptions extends Pick<UniverseSpan, 'fromAt' | 'toAt'> {
   readonly recording: Pick<UniverseRecording, 'entries'>
   /** The time until the next answer: for so long a row counts as new. */
   readonly stepMs: number
-  /** Instruments that trade on these rows; others have prices of their own. */
   readonly traded: ReadonlySet<string>
 }
 
 export type TickerRow = Readonly<Record<TickerColumn, number>>
 
-/** Columns that come from the instrument's own prices; the others are as kept. */
 const PRICE_COLUMNS = ['lastPr', 'askPr', 'bidPr', 'bidSz', 'askSz', 'ts'] as const
 
 /** Shows the last answer before an instant. A run reads the file once, from its beginning. */

@@ -47,7 +47,6 @@ export interface ReportedBacktestOptions {
   /** Strategies may come to trade these. Absent: only the instruments of the settings. */
   readonly instruments?: ReadonlyMap<string, Instrument>
   readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts' | 'market'> | undefined
-  /** Unix ms. */
   readonly toAt: number
   readonly directory: string | undefined
   readonly bucketMs?: number
@@ -93,7 +92,6 @@ const STEP_OF_CODE: Readonly<Partial<Record<string, LiquidationStep>>> = {
   liquidationFlatten: 'flatten',
 }
 
-/** Plays a backtest with one fill model, and collects its report. */
 export class ReportedBacktest {
   readonly #options: ReportedBacktestOptions
   readonly #core: ExchangeCore

@@ -57,7 +57,7 @@ const GRANT_MS = 6000
 
 interface VirtualSend<Data> {
   readonly endpoint: GrantedEndpoint | 'modifyTpslOrder'
-  /** @param signedAt Unix ms, exchange clock as we know it */
+  /** @param signedAt exchange clock as we know it */
   readonly perform: (signedAt: number, isCopy: boolean) => Reply<Data>
   readonly options: CallOptions
   readonly onAnswer: OnAnswer<Data>
@@ -284,7 +284,6 @@ class VirtualFillsCall implements WireCall<FillsPage> {
   }
 }
 
-/** One object carries one reading of fills after the other. */
 class SteadyFills implements WireCall<FillsPage> {
   readonly site = 'orderFills'
   readonly isReading = true

@@ -85,7 +85,6 @@ export class VirtualPollers {
     const { wire, exchange, polling, isOver } = this.#options
     if (isOver()) return
     const { time, trusted, network } = wire
-    // If an answer may come twice, each has a table of its own.
     const table = this.#spare.pop() ?? new TickerTable(this.#options.instruments)
     table.readAt = 0
     if (this.#steady?.leave(table) !== true)

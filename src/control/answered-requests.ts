@@ -38,10 +38,10 @@ export interface AnswerStore {
 export type Unanswered = 'other' | 'outdated'
 
 /**
- * A command that is repeated after a lost answer is not carried out again. A process that dies
- * before it stores the answer forgets the command; keys of trades and entries by hand are in the
- * journal. An id with a time before all that is remembered is refused, because a release or a
- * flatten that is repeated months later would end or close something else.
+ * A command that is repeated after a lost answer is not carried out again. An id with a time before
+ * all that is remembered is refused, because a release or a flatten that is repeated months later
+ * would end or close something else. A process that dies before it stores an answer forgets the
+ * command, except trades and entries by hand, whose keys are in the journal.
  */
 export class AnsweredRequests {
   readonly #answered: Map<string, AnsweredRequest>

@@ -16,7 +16,6 @@ const scope = lineOf(SCOPE_MAX).meta({
   description: '*: the account; SYMBOL: an instrument; strategy:ID: a strategy',
 })
 
-/** Fields that every way of giving orders has in common. */
 export const orderFields = {
   scope,
   name: lineOf(SCOPE_MAX),

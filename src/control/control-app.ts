@@ -139,7 +139,6 @@ function answerReadiness(context: Context, daemon: Controlled, entrance: Entranc
   )
 }
 
-/** Exchanges the code of the dashboard's address for the token. */
 function addSession(app: Hono, { codes, tokens }: Entrance): void {
   app.post(SESSION_PATH, async (context) => {
     const asked = sessionRequestSchema.safeParse(readJson(await context.req.text()))
@@ -207,7 +206,6 @@ function addCommands(app: Hono, options: ControlAppOptions): void {
   })
 }
 
-/** Chats and assistants propose at the socket, through the command line. */
 function addProposals(app: Hono, options: ControlAppOptions): void {
   const { daemon, readOnly, entrance, answered, proposals } = options
   app.get(PROPOSALS_PATH, (context) => context.json(proposals.list()))

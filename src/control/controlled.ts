@@ -21,7 +21,6 @@ import type { UniverseView } from './universe-view.ts'
 import type { WhatIfQuery, WhatIfView } from './what-if-view.ts'
 import type { FillView, OrderView, PositionView, StatusView } from './views.ts'
 
-/** Says what an order that may add risk would do. */
 export interface CommandPlan {
   /** A proposal is valid only while these stay the same. */
   readonly changes: readonly string[]

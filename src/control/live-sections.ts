@@ -5,7 +5,6 @@ interface Section {
   readonly version: number
 }
 
-/** Followers receive only changed parts, which are computed once for all of them. */
 export class LiveSections {
   readonly #read: () => StatusView
   readonly #monotonic: () => number

@@ -1,5 +1,3 @@
-// The choice that rules make among all instruments that the exchange lists.
-
 import { z } from 'zod'
 import { instant } from './views.ts'
 

@@ -95,7 +95,6 @@ export async function withOfflineAccount<Result>(
   }
 }
 
-/** If two readings differ, another program or a person trades. */
 export async function readHoldings(
   { client, settings }: Pick<OfflineAccount, 'client' | 'settings'>,
   keys: string | undefined,

@@ -277,7 +277,6 @@ function openControlOf(
   })
 }
 
-/** The watchdog knows strategies by index over all accounts. */
 function createWatchdog(
   { loaded, logger, timers }: OpenDaemonOptions,
   parts: DaemonParts,

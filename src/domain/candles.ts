@@ -155,6 +155,16 @@ export function addTick(candle: OpenCandle, price: number, at: number): void {
   candle.lastAt = at
 }
 
+/** A shorter candle counts as one tick. Its open is given to {@link openCandle}. */
+export function addCandle(
+  candle: OpenCandle,
+  { high, low, close }: Pick<OpenCandle, 'high' | 'low' | 'close'>,
+  at: number,
+): void {
+  for (const price of [high, low, close]) addTick(candle, price, at)
+  candle.ticks -= 2
+}
+
 export function openCandle(openAt: number, price: number, at: number): OpenCandle {
   return { openAt, open: price, high: price, low: price, close: price, ticks: 1, lastAt: at }
 }

@@ -73,10 +73,7 @@ export interface DenialState {
   readonly counts: ReadonlyMap<DenialCode, number>
   /** Keyed by symbol, and then by strategy, code and key; the oldest first. */
   readonly logged: ReadonlyMap<string, ReadonlyMap<string, LoggedDenial>>
-  /**
-   * Keyed by symbol, strategy and code: names logged in the minute that began at `since` (Unix ms,
-   * our clock).
-   */
+  /** Keyed by symbol, strategy and code: names logged in the minute that began at `since`. */
   readonly named: ReadonlyMap<
     string,
     { readonly since: number; readonly keys: ReadonlySet<string> }
@@ -84,7 +81,6 @@ export interface DenialState {
 }
 
 export interface LoggedDenial {
-  /** Unix ms, our clock. */
   readonly loggedAt: number
   readonly snapshot: number
   readonly unlogged: number

@@ -4,7 +4,7 @@ import type { CoinFee, Fill } from './fill.ts'
 /** Margin coin, as far as known (MON2). An absent field is zero. */
 export interface Money {
   readonly profit: Decimal
-  /** With fees in other coins as far as their worth is known; negative if received. */
+  /** Includes fees in other coins as far as their worth is known; negative if received. */
   readonly fees: Decimal
   readonly fills: number
   readonly otherFees?: Readonly<Record<string, OtherFees>>

@@ -1,6 +1,6 @@
 /**
- * How far the journal had been read for a figure, so that of two answers the newer one is known.
- * The figure may include records that came while the journal was read.
+ * A figure was counted from the journal up to here, so the newer of two answers is known. It may
+ * include records that came while the journal was read.
  */
 export interface JournalPlace {
   /** The number of starts of the daemon. */

@@ -17,8 +17,11 @@ export interface MaintenanceRules {
 }
 
 /**
- * `agreed`: our figure and the exchange's are close · `disputed`: they are not · `alone`: for so
- * long that only ours counts · `ours`, `stated`: only one is known · `none`: neither.
+ * - `agreed`: our figure and the exchange's are close
+ * - `disputed`: they are not
+ * - `alone`: they have not been for so long that only ours counts
+ * - `ours`, `stated`: only one is known
+ * - `none`: neither is
  */
 export const DISTANCE_TRUSTS = ['agreed', 'disputed', 'alone', 'ours', 'stated', 'none'] as const
 export type DistanceTrust = (typeof DISTANCE_TRUSTS)[number]
@@ -73,6 +76,6 @@ export interface HourlyCloses {
   readonly hour: number
   /** The oldest first; NaN where none was read. */
   readonly closes: readonly number[]
-  /** The median of the hourly moves, a share; NaN with fewer than three. */
+  /** The median of hourly moves, as a share; NaN with fewer than three. */
   readonly typical: number
 }

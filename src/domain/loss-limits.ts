@@ -20,14 +20,16 @@ export function isLossReached(lost: number, limit: number): boolean {
 export const DRAWDOWN_STEPS = ['warn', 'reducing', 'flatten'] as const
 export type DrawdownStep = (typeof DRAWDOWN_STEPS)[number]
 
-/** Where losses of a scope count from, in net profit: realised less fees, funding, and unrealised. */
+/**
+ * Losses of a scope count from here, in net profit: realised less fees, funding, and unrealised.
+ */
 export interface Watermark {
   readonly scope: Scope
   readonly dayFrom: number
   /** Here and for `peak`, null means that no figure was believed yet. */
   readonly dayNet: number | null
   readonly peak: number | null
-  /** The peak of the last drawdown step, which a release of an earlier step keeps. */
+  /** The peak of the last drawdown step. A release of an earlier step keeps it. */
   readonly lastPeak?: number
 }
 

@@ -55,7 +55,7 @@ export function isOvertaken(
 }
 
 export interface MarketAggregates {
-  /** Unix ms, exchange clock, of the answer. */
+  /** Exchange clock, of the answer. */
   readonly at: number
   readonly count: number
   readonly advance: number
@@ -73,7 +73,7 @@ export class TickerTable {
   #symbols: string[] = []
   /** Unix ms, our clock; 0 before the first answer. */
   readAt = 0
-  /** When the exchange received the request, or `readAt` if the answer does not say it. */
+  /** When the exchange received the request, or `readAt` if the answer does not state it. */
   requestTime = 0
   /** Keyed by symbol: why the row could not be read; its values are NaN. */
   unreadable: ReadonlyMap<string, string> = new Map()
@@ -140,7 +140,6 @@ export class TickerBuffers {
     return this.#current
   }
 
-  /** A reader fills it with its own answer, or leaves it as it is. */
   spare(): TickerTable {
     const [one, other] = this.#tables
     return one === this.#current ? other : one

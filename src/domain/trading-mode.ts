@@ -140,7 +140,7 @@ export interface Restriction {
   readonly reason: string
   readonly by: string
   readonly at: number
-  /** It holds as long as its cause, though others with this code are recorded. */
+  /** The restriction ends with its cause, although others with this code are recorded. */
   readonly isVolatile?: true
   /** Lots that a partial close leaves. */
   readonly keeps?: readonly KeptLots[]
@@ -165,7 +165,7 @@ export function toTradingState(restrictions: readonly Restriction[]): TradingSta
   return { mode: sorted[0]?.mode ?? 'active', restrictions: sorted }
 }
 
-/** An unsynchronised clock is the strictest halt, because it keeps closing orders back too. */
+/** An unsynchronised clock is the strictest halt, because it holds closing orders back, too. */
 function strictnessOf({ mode, code }: Restriction): number {
   return TRADING_MODES.indexOf(mode) + (code === 'clockUnsynchronised' ? 0.5 : 0)
 }
@@ -175,7 +175,10 @@ export interface LeavingOrder {
   readonly reduces: () => boolean
 }
 
-/** The restriction that keeps the order from leaving (RSK2). Only this function knows the modes. */
+/**
+ * Returns the restriction that holds the order back (RSK2). Only this function knows what the modes
+ * allow.
+ */
 export function heldBackBy(
   { restrictions }: TradingState,
   { isFlatten, reduces }: LeavingOrder,

@@ -1,16 +1,19 @@
 import type { ContractRules } from './contract-rules.ts'
 
 /**
- * Over 24 h: `volume` in USDT · `change` as a signed share · `volatility` the range as a share of
- * the last price. Now: `spread` between bid and ask, as a share of the middle.
+ * - `volume`: of 24 h, in USDT
+ * - `change`: over 24 h, a signed share
+ * - `volatility`: the range of 24 h, a share of the last price
+ * - `spread`: between bid and ask, a share of the middle
  */
 export const UNIVERSE_MEASURES = ['volume', 'change', 'volatility', 'spread'] as const
 
 export type UniverseMeasure = (typeof UNIVERSE_MEASURES)[number]
 
 /**
- * `close`: the position is closed · `keep`: the strategy may reduce it until it is flat ·
- * `handBack`: orders are cancelled, and the position stays without an owner.
+ * - `close`: the position is closed
+ * - `keep`: the strategy may reduce it until it is flat
+ * - `handBack`: orders are cancelled, and the position stays without an owner
  */
 export const LEAVING_POLICIES = ['close', 'keep', 'handBack'] as const
 
@@ -99,13 +102,13 @@ export interface UniverseVerdict {
 }
 
 export interface UniverseMember {
-  /** Unix ms, exchange clock. */
+  /** Exchange clock. */
   readonly since: number
   readonly leavingSince?: number
   readonly rules: ContractRules
 }
 
-/** The book keeps it as JSON. Instants are Unix ms of the exchange's clock. */
+/** The book keeps it as JSON. Instants are of the exchange's clock. */
 export interface KeptUniverse {
   readonly evaluatedAt: number
   readonly rule: string
@@ -118,7 +121,7 @@ export interface KeptUniverse {
 
 export interface UniverseLeaving {
   readonly policy: LeavingPolicy
-  /** Unix ms, exchange clock. */
+  /** Exchange clock. */
   readonly since: number
   readonly verdict: UniverseVerdict
 }
@@ -132,7 +135,7 @@ export interface UniverseRefusal {
   readonly missing: number
 }
 
-/** Instants are Unix ms of the exchange's clock. */
+/** Instants are of the exchange's clock. */
 export interface UniverseMemory {
   readonly evaluatedAt: number
   readonly members: ReadonlyMap<string, UniverseMember>

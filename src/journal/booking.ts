@@ -1,14 +1,11 @@
 /** A fill is `waiting` until its order is known, and `nobody`'s when no strategy here placed it. */
 export type FillOwner = 'strategy' | 'waiting' | 'nobody'
 
-/**
- * A fill is kept until it is archived, longer than its record. It is named by trade and order,
- * because the two fills of a self-trade share a tradeId.
- */
+/** A fill is kept until it is archived, longer than its record. */
 export interface BookedFill {
   readonly kind: 'fill'
   readonly tradeId: string
-  /** Unix ms, exchange clock. */
+  /** Exchange clock. */
   readonly at: number
   readonly orderId: string
   /** Empty if the fill belongs to no strategy. */

@@ -114,7 +114,7 @@ export function figureOf({ value }: Pick<CurvePoint, 'value'>): number {
 }
 
 export interface MarginSeen {
-  /** Unix ms, exchange clock. Everything before it has been logged. */
+  /** Exchange clock. Everything before it has been logged. */
   readonly from: number
   readonly seen: ReadonlyMap<string, number>
 }

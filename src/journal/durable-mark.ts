@@ -89,10 +89,7 @@ function numbersOf({ sequence, link }: Mark): string {
   return `${String(sequence).padStart(16, '0')} ${link}`
 }
 
-/**
- * 128 bits suffice against accidents. Nothing protects against a program that can write to the
- * file.
- */
+/** 128 bits, which suffice against accidents. */
 const LINK_LENGTH = 32
 
 /**

@@ -20,6 +20,7 @@ import {
   type TickerColumn,
   TickerTable,
 } from '../domain/ticker-table.ts'
+import { fundingInstantAfter } from '../domain/unseen-funding.ts'
 import { floatOnGrid, nearestStep, parseOnGrid, stepAbove, stepBelow } from '../lib/grid.ts'
 import { CandleView } from './views/candle-view.ts'
 import { indicatorValue } from './indicators/indicator-values.ts'
@@ -31,12 +32,11 @@ import { type OpenOrder, toOpenOrder } from './views/open-order.ts'
 import { refuseUnknownMembers, refuseUnknownNames } from './views/unknown-names.ts'
 import { strategyFailure } from './strategy-failure.ts'
 
-const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
-/** How much of the equity a position may lose or be worth: see {@link InstrumentView.lotsForRisk}. */
+/** See {@link InstrumentView.lotsForRisk}. */
 export interface RiskedSize {
-  /** A share of the strategy's capital, which is the account's equity without `capital:`; 0.01 is 1 %. */
+  /** A share of the strategy's capital: 0.01 is 1 %. */
   readonly share: number
   /** Quote coin, above zero. */
   readonly distance?: number
@@ -261,10 +261,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   /** Unix ms, exchange clock: by the instrument's fundingHours, else by the configured calendar. */
   get nextFundingAt(): number | undefined {
     const minutes = this.#instrument.fundingMinutes ?? this.#account?.fundingMinutes ?? []
-    const day = openOf(this.#exchangeTime, DAY_MS)
-    const later = minutes.find((minute) => day + minute * MINUTE_MS > this.#exchangeTime)
-    if (later !== undefined) return day + later * MINUTE_MS
-    return minutes[0] === undefined ? undefined : day + DAY_MS + minutes[0] * MINUTE_MS
+    return minutes.length === 0 ? undefined : fundingInstantAfter(minutes, this.#exchangeTime)
   }
   /** Lots of the whole account; net is long minus short. */
   get accountNetLots(): number {

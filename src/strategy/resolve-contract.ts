@@ -40,7 +40,7 @@ function urlOf(specifier: string, importer: string | undefined): string | undefi
 
 /**
  * A strategy's modules may keep state, so each run evaluates them anew: Node reads an address again
- * if its query differs. Without {@link countGenerations} no address has a query.
+ * if its query differs.
  */
 let generation = 0
 let isCounted = false

@@ -1,4 +1,3 @@
-/** Fetches the rules of instruments that a configuration leaves out. */
 import { dirname, resolve } from 'node:path'
 import { keepContracts, keptOf, mergeContracts } from '../../config/kept-contracts.ts'
 import {

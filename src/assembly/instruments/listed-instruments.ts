@@ -123,7 +123,6 @@ function withPrecision(
   }
 }
 
-/** The simulator inside a daemon or a backtest lists only configured contracts. */
 export function configuredContracts({
   instruments,
 }: Pick<DaemonConfig, 'instruments'>): ReadonlyMap<string, ContractRules> {

@@ -149,7 +149,6 @@ class Download {
     return (this.#columns.at.at(-1) ?? this.#request.fromAt) + this.#lengthMs
   }
 
-  /** Rows that the exchange does not show any more are kept. */
   adopt({ rows, funding }: KnownCandles): void {
     for (const [row, at] of (funding?.at ?? []).entries())
       this.#addPayment({ at, rate: funding?.rate[row] ?? 0 })
@@ -211,7 +210,6 @@ class Download {
     }
   }
 
-  /** Reads candles again that the exchange left out in an earlier download. */
   async fillHoles(): Promise<void> {
     const pageMs = Math.min(HISTORY_CANDLES_PAGE_MAX * this.#lengthMs, SPAN_MS_MAX)
     for (let row = 1, calls = 0; row < this.rows && calls < HOLE_CALLS_MAX; row++) {
@@ -230,7 +228,6 @@ class Download {
       this.#columns[name].splice(row, 0, candle[name])
   }
 
-  /** Reads the funding since the first row, if the exchange shows any. */
   async readFunding(): Promise<void> {
     const { productType, symbol, caller, onProgress } = this.#request
     for (let page = 1, oldest = Number.POSITIVE_INFINITY; page <= FUNDING_PAGES_MAX; page++) {

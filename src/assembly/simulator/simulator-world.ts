@@ -30,7 +30,6 @@ export function worldOf(
       : files.map((file) => basename(file).replace(/\.csv(\.gz)?$/, '')).join('+')
   const { startPrices, yearlyVolatility, repeat, candlePath } = settings.market
   const { seed, stepMs, startingBalance, leverage } = settings
-  // Fee prices and the expected leverage do not change the account.
   const { feeCoins: _prices, leverage: _expected, ...account } = config.account
   const contracts = Object.entries(config.instruments).map(
     ([symbol, { leverage: _of, fundingHours: _hours, maintenance: _tiers, ...contract }]) => [

@@ -76,7 +76,6 @@ function isAlive(pid: number): boolean {
 
 export interface KillSwitchOptions {
   readonly directory: string
-  /** A kill file in this directory counts as well. */
   readonly stateDirectory?: string
   readonly clock: Clock
   /** Called once for each throw of the switch, also if its file could not be checked. */

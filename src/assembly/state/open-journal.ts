@@ -37,7 +37,6 @@ export interface JournalToOpen extends TableSettings {
   readonly config: DaemonConfig
   readonly directory: string
   readonly password: Secret | undefined
-  /** Both of its times are read, because a correction of one would hide that the machine slept. */
   readonly clock: Clock
   readonly timers: Timers
   readonly logger: Pick<DaemonLogger, 'log'>

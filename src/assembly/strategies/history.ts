@@ -5,7 +5,7 @@ import type { StrategyConfig } from '../../config/load-config.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
 import type { YamlSource } from '../../config/yaml/yaml-source.ts'
 import {
-  addTick,
+  addCandle,
   candleKey,
   type CandleRow,
   CANDLES_MAX,
@@ -171,9 +171,8 @@ function buildCandles(
       present = openAt
     }
     if (!candle) continue
-    for (const price of [high[row], low[row], close[row]]) addTick(candle, price ?? 0, time)
-    // A row adds three prices, but counts as one tick.
-    candle.ticks -= 2
+    const prices = { high: high[row] ?? 0, low: low[row] ?? 0, close: close[row] ?? 0 }
+    addCandle(candle, prices, time)
     const closesAt = openAt + intervalMs
     if (time + stepMs >= closesAt && closesAt <= beforeAt) built.push(toRow(candle))
   }

@@ -78,7 +78,6 @@ function listSlowPolls(account: CheckedAccount, use: AddressUse): readonly Probl
   ]
 }
 
-/** Positions are read in turn, so their age depends on their number. */
 function listSlowPositions(
   { loaded: { config, documents } }: CheckedAccount,
   use: AddressUse,
@@ -93,7 +92,6 @@ function listSlowPositions(
   return [documents.main.problem(['polling', 'positionsMs'], message)]
 }
 
-/** A universe chooses no more instruments than can be read in time. */
 function listWideUniverses(
   { loaded: { config, documents } }: CheckedAccount,
   use: AddressUse,
@@ -236,8 +234,6 @@ export function listShortWindows(accounts: readonly CheckedAccount[]): readonly 
     )
   })
 }
-
-// Warns of exits at the exchange, whose fills may halt the instrument.
 
 const EXIT = /^(?!\s*(?:\/\/|\*|\/\*)).*?\b(?:takeProfitTicks|stopLossTicks)\b/
 

@@ -251,7 +251,6 @@ export async function openRunners(
       })
       isolated.set(id, runner)
     })
-    // Strategies are asked in the order of the configuration.
     return new Map(
       strategies.map((loaded) => [
         loaded.id,
@@ -382,7 +381,6 @@ export function planFeeds(
       )
       continue
     }
-    // The endpoint's schema judges whether these texts form a request.
     const prepared = prepareRequest(endpoint, params as RequestOf<typeof endpoint>, {
       positionMode,
     })
@@ -398,7 +396,6 @@ export function planFeeds(
   return { problems, feeds: planned, names }
 }
 
-/** Equal feeds become one, which is read at the shortest of their intervals. */
 export function mergeFeeds(feeds: readonly Feed[]): readonly Feed[] {
   const merged = new Map<FeedId, Feed>()
   for (const feed of feeds) {

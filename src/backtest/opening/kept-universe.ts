@@ -14,7 +14,7 @@ import { medianStep, type PlayedRange } from '../played-prices.ts'
 
 export interface LoadedUniverse {
   readonly recording: UniverseRecording
-  /** Unix ms, exchange clock, rising. */
+  /** Exchange clock, rising. */
   readonly instants: Float64Array
   readonly stepMs: number
   readonly quotes: readonly Recording[]
@@ -140,7 +140,6 @@ export function loadUniverse(
   }
 }
 
-/** A price below half a tick cannot be simulated. */
 function isOnGrid(
   { symbol, rows }: Recording,
   candidates: ReadonlyMap<string, ContractRules>,
@@ -247,7 +246,6 @@ class QuoteColumns {
   }
 }
 
-/** The report shows this in place of a file of prices. */
 const KEPT_SOURCE = 'kept tickers'
 
 export function isKept({ source }: Pick<Recording, 'source'>): boolean {

@@ -56,8 +56,8 @@ function warm(
 let isGuarded = false
 
 /**
- * Guards this thread for good, before the first strategy is loaded and after `guardFiles`. With
- * `isolation: inline` the operator trusts the code, and all of Node stays.
+ * Guards this thread for good, before the first strategy is loaded and after `guardFiles`; not with
+ * `isolation: inline`.
  * @param feeds as in `--feed`
  */
 export function guardPlay(

@@ -257,7 +257,6 @@ function listRemarks(
   ]
 }
 
-/** The simulated exchange with one account, at the beginning of the prices. */
 function openExchange(
   played: Prices,
   {
@@ -310,7 +309,6 @@ interface LoadedPrices {
   readonly universe: LoadedUniverse | undefined
 }
 
-/** Instruments without a file trade on the kept rows. */
 async function loadPrices(
   config: DaemonConfig,
   request: BacktestRequest,

@@ -34,7 +34,6 @@ interface RecordedFrame {
   readonly directory: string
 }
 
-/** Values positions at the mark prices that came with them. */
 export function reportRecorded(segments: readonly SegmentFile[], frame: RecordedFrame): RunReport {
   const { settings, book } = parseCore(openSegment(segments[0]?.file ?? '').image)
   const run = new RecordedFigures(settings, book, frame)

@@ -26,7 +26,6 @@ export class PlayMarks {
     this.#numbers = new Int32Array(shared, 8, 3)
   }
 
-  /** Grows as long as something happens in the thread. */
   get beats(): number {
     return Atomics.load(this.#numbers, BEATS)
   }

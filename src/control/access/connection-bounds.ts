@@ -45,8 +45,8 @@ interface ConnectionBoundsOptions {
 }
 
 /**
- * A connection is unread until its first head shows its kind. Beyond the maximum of a kind, the
- * connection that has been silent longest is closed, so silent connections keep no client out.
+ * A connection is unread until its first head shows its kind. Beyond the maximum of a kind, the one
+ * that has been silent longest is closed.
  */
 export class ConnectionBounds {
   /** With the time of arrival, the oldest first. */

@@ -12,7 +12,6 @@ export interface Entrance {
   readonly via: 'socket' | 'port'
   readonly hosts: readonly string[]
   readonly tokens: ControlTokens | undefined
-  /** Codes that are exchanged for the token with all rights. */
   readonly codes?: SessionCodes
 }
 
@@ -32,9 +31,8 @@ export interface GuardOptions {
 }
 
 /**
- * A web page can send requests to loopback, and read the answers by a name that resolves to it (DNS
- * rebinding). So foreign Hosts and any Origin are refused, there is no CORS, a command must be
- * JSON, and all but the open paths need a token.
+ * Refuses what a web page could send to loopback (docs/control.md, "What protects it"). All but the
+ * open paths need a token.
  */
 export function guard({ entrance, onRefused }: GuardOptions): MiddlewareHandler {
   return async (context, next) => {
@@ -58,7 +56,6 @@ export function mayLook({ req }: Context, { via, tokens }: Entrance): boolean {
   return via === 'socket' || ['full', 'read'].includes(peerOf(req.header('authorization'), tokens))
 }
 
-/** The part of a request that decides whether the rest is read. */
 export interface RequestHead {
   readonly method: string
   readonly path: string

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http'
 
-/** Headers of every answer, also of those that the application did not make. */
 export const GUARD_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",

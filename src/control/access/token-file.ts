@@ -49,9 +49,8 @@ export interface ControlTokens {
 const commandingTokens = new Map<string, Secret>()
 
 /**
- * The command token is new for each process, so a program that takes the port while no daemon runs
- * gains nothing from a token that is sent to it. The others stay, because other programs have
- * copies.
+ * The command token is new for each process (docs/control.md, "What protects it"). The others stay,
+ * because other programs have copies.
  * @param onRenewed called when a lasting token was damaged and replaced, so that its copies open
  * nothing any more
  * @throws Failure CONTROL_TOKEN_EXPOSED if others may read one, CONTROL_TOKEN_INVALID,

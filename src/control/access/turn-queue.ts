@@ -9,9 +9,8 @@ const KINDS = ['kill', 'head', 'halt', 'command', 'look'] as const
 export type QueuedKind = (typeof KINDS)[number]
 
 /**
- * Serves at most one request in a turn of the event loop. Prices, answers and grants of the
- * exchange are handled between two of them, so many requests at once delay no order for longer than
- * one does. Commands are bounded by their connections.
+ * Serves at most one request in a turn of the event loop, so that many at once delay no order for
+ * longer than one does. Commands are bounded by their connections.
  */
 export class TurnQueue {
   readonly #waiting: Record<QueuedKind, (() => void)[]> = {

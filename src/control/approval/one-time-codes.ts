@@ -27,9 +27,8 @@ export interface OneTimeCodesOptions {
 }
 
 /**
- * TOTP (RFC 6238). A code counts once, and afterwards no older one. Five wrong codes within ten
- * minutes lock all codes for 15 minutes. Each further lock before a right code lasts twice as long,
- * up to a day.
+ * TOTP (RFC 6238). A code counts once, and afterwards no older one. Wrong codes lock all codes, and
+ * each further lock before a right code lasts twice as long, up to a day.
  */
 export class OneTimeCodes {
   readonly #store: PairingStore

@@ -69,9 +69,8 @@ export interface Confirmation {
 }
 
 /**
- * A proposal is an act that may add risk, ordered from elsewhere. It is open for ten minutes, and
- * confirmed once by a one-time code while its plan is as shown. Proposals are only in memory, so
- * that none is confirmed by accident in a later run.
+ * Proposals of acts that may add risk are only in memory, so that none is confirmed by accident in
+ * a later run.
  */
 export class Proposals {
   readonly #options: ProposalsOptions

@@ -1,13 +1,11 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
+import { request } from '../../lib/net/node-http.ts'
 import { shortPath } from '../../lib/net/socket-path.ts'
 import { isRecord } from '../../lib/plain-data.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { answerError, GUARD_HEADERS } from '../access/plain-answer.ts'
 import { collectBody } from './collect-body.ts'
 import { AGENT_PATH } from '../powers.ts'
-
-/** An import would also load Node's own fetch. */
-const { request } = process.getBuiltinModule('node:http')
 
 /** A call of research may take ten minutes, and each call holds two sockets. */
 const OPEN_MAX = 16
@@ -19,7 +17,6 @@ const RETRY_AFTER = { 'Retry-After': '2' }
 const UNSERVED =
   'no assistant is served now: `intentd mcp --http` has to run beside the daemon, with the same configuration'
 const LEFT = 'the daemon ends or reloads its configuration: send it again'
-/** The protocol's code for an error of the server. */
 const SERVER_ERROR = -32_000
 
 interface AgentRelayOptions {
@@ -29,8 +26,8 @@ interface AgentRelayOptions {
 }
 
 /**
- * Passes requests of assistants on to `intentd mcp --http`, a process of its own. The daemon does
- * not read them, and runs none of their commands.
+ * Passes requests of assistants on to `intentd mcp --http`. The daemon does not read them, and runs
+ * none of their commands.
  */
 export class AgentRelay {
   readonly #options: AgentRelayOptions

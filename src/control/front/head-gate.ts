@@ -46,7 +46,6 @@ export interface HeadGateOptions {
   readonly monotonic: () => number
   readonly bounds: ConnectionBounds
   readonly passed: Pick<PassedRequests, 'answerInCommon' | 'pass' | 'passHealth'>
-  /** Takes the requests of assistants; undefined: assistants are not served. */
   readonly relay: RequestListener | undefined
   readonly onRefused: (why: string) => void
 }

@@ -1,8 +1,6 @@
 import type { RequestListener, Server } from 'node:http'
 import { messageOf } from '../../lib/failure.ts'
-
-/** An import would also load Node's HTTP client, which takes 35 ms of CPU at each start. */
-const { createServer } = process.getBuiltinModule('node:http')
+import { createServer } from '../../lib/net/node-http.ts'
 
 const HTTP_PORT = 80
 const HEADERS_MS_MAX = 5000

@@ -225,7 +225,6 @@ export class PassedRequests {
     outgoing.once('close', () => this.#leave(waiting, outgoing))
   }
 
-  /** Other clients may still wait for the same answer. */
   #leave(waiting: Waiting, outgoing: ServerResponse): void {
     waiting.outgoing.delete(outgoing)
     if (waiting.outgoing.size > 0 || !this.#waiting.has(waiting.id)) return

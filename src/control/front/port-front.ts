@@ -17,10 +17,6 @@ export interface PortFrontOptions extends PortTask {
   readonly onBroken: (reason: string) => void
 }
 
-/**
- * The control port. It judges requests by their tokens and rates, and passes on those that it
- * admits, so that only these cost the trading thread time.
- */
 export class PortFront implements FrontServer<ToPort> {
   readonly #options: PortFrontOptions
   readonly #hosts: string[] = []

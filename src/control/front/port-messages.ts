@@ -11,7 +11,6 @@ export interface PortTask extends ListeningTask {
   readonly agentSocket?: string | undefined
 }
 
-/** The part of an admitted request that the application reads. */
 export interface PassedRequest {
   readonly id: number
   readonly kind: Exclude<QueuedKind, 'head'>

@@ -12,7 +12,6 @@ export interface ServedSignalsOptions {
   readonly onEnded: (reason: string) => void
 }
 
-/** The trading thread's side of the port of signals. */
 export class ServedSignals {
   readonly #options: ServedSignalsOptions
   readonly #thread: ListeningThread<SignalTask, SignalNews, ToSignals>

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer } from '../../lib/net/node-http.ts'
 import {
   ConnectionBounds,
   connectionsMaxOf,
@@ -8,9 +9,6 @@ import { SIGNAL_BYTES_MAX } from './signal-body.ts'
 import type { Admission, ProvedSignal, SignalAnswer, SignalGuard } from './signal-guard.ts'
 import { listenAt } from '../front/http-server.ts'
 import { collectBody } from '../front/collect-body.ts'
-
-/** An import would also load Node's HTTP client. */
-const { createServer } = process.getBuiltinModule('node:http')
 
 const REQUEST_MS_MAX = 5000
 const HEADER_BYTES_MAX = 8192

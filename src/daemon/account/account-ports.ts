@@ -144,8 +144,8 @@ export function createPorts(parts: AccountParts): Ports {
 const WAITING_MAX = 10_000
 
 /**
- * Tells logs, statistics and views what happened after the turn in which it happened, so that an
- * order waits for none of them (ARCHITECTURE.md, "Interpreter and durability").
+ * Informs logs, statistics and views after the turn, so that an order waits for none of them
+ * (ARCHITECTURE.md, "Interpreter and durability").
  */
 export class ObserverQueue {
   readonly #timers: Timers

@@ -44,7 +44,7 @@ import { WishTimes } from '../../views/wishes.ts'
 import { DiskSpace } from './disk-space.ts'
 import { ownWriter } from '../../assembly/account/own-writer.ts'
 import { keepGrids } from '../../assembly/state/known-grids.ts'
-import { haltWhoHung } from '../watchdog/hang-note.ts'
+import { haltHungStrategy } from '../watchdog/hang-note.ts'
 import { codeNameOf } from '../../strategy/load-strategy.ts'
 import { keysRefused, noteOwnState, toRefusal } from '../../assembly/account/account-keys.ts'
 import { isPoisoned } from '../../journal/journal-failures.ts'
@@ -224,7 +224,7 @@ export class Account implements MarketListener {
     // the first order.
     timers.after(0, () => {
       this.#operator.inbox.empty()
-      haltWhoHung(directory, logger, (halt) => this.command(halt) !== undefined)
+      haltHungStrategy(directory, logger, (halt) => this.command(halt) !== undefined)
     })
     this.#space.start()
     this.#polls.start()

@@ -172,7 +172,6 @@ export function postCommand(directory: string, command: ControlCommand): string 
     writeFileSync(`${file}.new`, text, { mode: 0o600 })
     renameSync(`${file}.new`, file)
   } catch (error) {
-    // On a full disk a file can have a name without its content.
     rmSync(`${file}.new`, { force: true })
     throw error
   }

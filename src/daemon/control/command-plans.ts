@@ -24,7 +24,6 @@ type PlannedCommand = Exclude<
   { readonly kind: 'reload' | 'order' | 'deposit' | 'correctDeposit' }
 >
 
-/** Orders that strategies place afterwards are not known yet. */
 const UNTOUCHED = 'as it is now, before anything is ordered again'
 const MOVED = 'before as after, since the account holds the same'
 

@@ -322,7 +322,6 @@ function addFailedStrategies({ settings, engine, paused }: ShownAccount, add: Ad
   }
 }
 
-/** The rule admits these instruments, and the account keeps them out. */
 const BLOCKING: ReadonlySet<string> = new Set<UniverseReason>([
   'waitsForPlace',
   'noRoom',
@@ -458,7 +457,6 @@ export class LoopDelays {
     this.#awaitEnd()
   }
 
-  /** The larger value of the present and the last complete span, in seconds. */
   read(): readonly (readonly [quantile: string, seconds: number])[] {
     return PERCENTS.map((percent) => {
       const longest = Math.max(this.#histogram.percentile(percent), this.#before.get(percent) ?? 0)

@@ -211,7 +211,6 @@ export class DenialCounts {
   readonly #last = new Map<string, { readonly at: number; readonly text: string }>()
 
   hear({ event, fields }: LoggedFact, at: number): void {
-    // Denials by a mode that has ended explain nothing.
     if (event === 'trading.released') this.#last.clear()
     if (event !== 'intent.denied') return
     const { strategy, symbol, code, detail, orders = 1, sinceLastLogged = 0 } = fields

@@ -311,7 +311,6 @@ function toLiveTicker(table: TickerTable, symbol: string): LiveTicker {
     bidSize: valueOf('bidSz'),
     askSize: valueOf('askSz'),
     last: valueOf('lastPr'),
-    // The simulator computes it from these prices.
     mark: undefined,
     fundingRate: valueOf('fundingRate'),
   }

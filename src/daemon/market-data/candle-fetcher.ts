@@ -1,6 +1,6 @@
 import type { Answer } from '../../domain/answer.ts'
 import {
-  addTick,
+  addCandle,
   candleKey,
   type CandleRow,
   formatInterval,
@@ -38,7 +38,7 @@ export interface CandleFetcherOptions {
   readonly productType: ProductType
   readonly settings: Pick<EngineSettings, 'strategies'>
   readonly book: Pick<Book, 'candles'>
-  /** Unix ms, exchange clock. */
+  /** Exchange clock. */
   readonly exchangeNow: () => number
   readonly timers: Timers
   readonly dispatch: (event: EngineEvent) => void
@@ -132,7 +132,6 @@ export class CandleFetcher {
     this.#options.logger.log('warn', 'history.notFetched', { series: names, reason })
   }
 
-  /** Lists series that are too short, or have candles without a price. */
   #listLacking(): readonly NeededCandles[] {
     const { settings, book, exchangeNow } = this.#options
     const needed = toNeededCandles(settings)
@@ -258,17 +257,15 @@ function joinCandles(candles: readonly ExchangeCandle[], intervalMs: number): re
   const close = (): void => {
     if (present) joined.push(toRow(present))
   }
-  for (const { openAt: at, open, high, low, close: last } of candles) {
+  for (const candle of candles) {
+    const { openAt: at, open } = candle
     const openAt = openOf(at, intervalMs)
     if (present?.openAt !== openAt) {
       close()
       const isWhole = present !== undefined || at === openAt
       present = isWhole ? { ...openCandle(openAt, open, at), ticks: 0 } : undefined
     }
-    if (present === undefined) continue
-    for (const price of [high, low, last]) addTick(present, price, at)
-    // A candle adds three prices, but counts as one tick.
-    present.ticks -= 2
+    if (present !== undefined) addCandle(present, candle, at)
   }
   close()
   return joined

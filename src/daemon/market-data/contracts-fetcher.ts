@@ -27,7 +27,7 @@ export interface ContractsFetcherOptions {
  *     new ──start()──► reading ──answer──► waiting ──time──► reading
  *                         └──────── stop() ──────► stopped
  *
- * A failed read is logged once and repeated sooner; until then the core uses the answer before.
+ * A failed read is logged once and repeated sooner.
  */
 export class ContractsFetcher {
   readonly #options: ContractsFetcherOptions

@@ -173,7 +173,6 @@ export class MarketData {
     })
   }
 
-  /** A loss is published at once, a recovery with the next tickers. */
   #listenToClock(): void {
     const { trusted, logger } = this.#options
     trusted.listen({

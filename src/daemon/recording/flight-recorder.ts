@@ -57,15 +57,13 @@ export interface FlightRecorderOptions {
 }
 
 /**
- * Keeps every step of the core for replay: input, time, effects. It never makes the daemon wait:
- * texts are made after the step's work, and written by other threads.
+ * Keeps every step of the core for replay (docs/mechanisms.md, "Recordings"). It never makes the
+ * daemon wait: texts are made after the step's work, and written by other threads.
  *
  *     recording ──too much waits──► lost ──all is written──► recording, in a new segment
  *         │ ▲                         │
  *         │ └──segment is full────────│────── recording, in the next segment
  *         └────────the disk refuses───┴──► ended
- *
- * Every segment begins with the whole core, so that it can be replayed alone.
  */
 export class FlightRecorder {
   readonly #options: FlightRecorderOptions

@@ -94,7 +94,6 @@ export class AccountCurve {
       this.#week = this.#week.filter((one) => one.at >= since)
   }
 
-  /** The last equity known before this, perhaps an hour older. */
   #equityAt(at: number): string | null {
     const found = this.#week.findLast((one) => one.at <= at)
     return found && found.at > at - CURVE_STEPS_MS.hour ? found.equity : null
@@ -206,7 +205,6 @@ export class PlotLog {
     for (const [, known] of changed) known.kept = known.value
   }
 
-  /** Plots of instruments that have left their strategy end, and make room. */
   #endLeft(): readonly string[] {
     const { settings, logger } = this.#options
     const over: string[] = []

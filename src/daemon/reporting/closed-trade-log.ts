@@ -106,7 +106,6 @@ export class ClosedTradeLog {
     }
     if (this.#awaited === 0) return
     if (this.#triesLeft > 0) return this.#plan()
-    // An adopted position may end no trade of a strategy.
     this.#awaited = 0
     if (failure !== undefined) logger.log('warn', 'trade.unread', { reason: messageOf(failure) })
   }

@@ -20,7 +20,7 @@ interface HangNote {
  * that a crash in between repeats the halt.
  * @param command returns whether it was recorded
  */
-export function haltWhoHung(
+export function haltHungStrategy(
   directory: string,
   logger: Pick<DaemonLogger, 'log'>,
   command: (halt: EngineCommand) => boolean,

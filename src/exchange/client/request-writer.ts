@@ -71,7 +71,7 @@ export class RequestWriter {
     ]
   }
 
-  /** Signs exactly the given bytes. @param signedAt Unix ms, exchange clock */
+  /** Signs exactly the given bytes. @param signedAt exchange clock */
   write(prepared: PreparedRequest, signedAt: number): OutgoingRequest | Unwritable {
     const { endpoint, query, body } = prepared
     const row = endpointNamed(endpoint)
@@ -194,7 +194,7 @@ export class Signer {
       this.#hidden.add(text)
   }
 
-  /** Names and values take turns. @param signedAt Unix ms, exchange clock */
+  /** Names and values take turns. @param signedAt exchange clock */
   headers(request: SignableRequest, signedAt: number): string[] {
     const timestamp = String(signedAt)
     return [

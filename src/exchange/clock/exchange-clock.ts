@@ -18,9 +18,8 @@ const APART_MS = 2000
 const ANSWERS_IN_ROW = 3
 
 /**
- * Requests are signed with the time of signed answers, which come from the servers that check
- * signatures. A public answer may come from a cache, so its time signs nothing that places an
- * order, and nothing at all after the first signed answer.
+ * Public answers may come from a cache, so only the time of signed answers signs orders
+ * (docs/mechanisms.md, "Clocks").
  *
  *     nothing ──two public answers agree──► public: signs reads and cancel-alls
  *        └───────────┬─────────────────────────┘
@@ -154,7 +153,6 @@ interface Bounds {
 }
 
 /**
- * The exchange took a request between our sending it and the answer, which bounds its clock's lead.
  * The sample with the shortest round trip is the estimate. A contradicting sample counts only once
  * a second one agrees with it, because one wrong `requestTime` must not spoil every signature.
  */

@@ -328,7 +328,7 @@ class LimiterStatistics {
     if (tookMs === undefined) return
     this.#answers += 1
     this.#answersMs += tookMs
-    // Buckets rise, and most answers are in the greater half of them.
+    // Begins with the greatest bucket, because most answers are in the greater half of them.
     for (let place = BUCKETS_MS.length - 1; place >= 0; place--) {
       if (tookMs > (BUCKETS_MS[place] ?? 0)) return
       this.#within[place] = (this.#within[place] ?? 0) + 1

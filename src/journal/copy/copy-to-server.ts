@@ -50,8 +50,8 @@ interface CopySource extends VerifiedJournal {
  *     file ──proved──► written, read back and proved there ──file marked as moved──► committed: server
  *       └── any failure before the mark: file
  *
- * Between the mark and the commit a start opens neither. Repeating the copy finds out which one is
- * the journal.
+ * Between the mark and the commit a start opens neither (docs/scaling-internals.md, "An interrupted
+ * copy").
  * @throws Failure JOURNAL_COPY_*, JOURNAL_FOREIGN, JOURNAL_LEASE_HELD, JOURNAL_MOVED, and as
  * opening the file does
  */

@@ -32,7 +32,7 @@ export interface FleetAccount {
   readonly schema: string
   readonly state: WriterState
   readonly holder: string
-  /** Unix ms, server's clock. */
+  /** Server's clock. */
   readonly takenAt: number
   /** Negative after the lease has expired. */
   readonly leaseLeftMs: number

@@ -40,7 +40,7 @@ const FIND_JOURNALS = `
     GROUP BY n.nspname HAVING count(*) FILTER (WHERE c.relname <> 'kill_order') = 4 ORDER BY n.nspname`
 
 export interface Fleet {
-  /** Unix ms, server's clock. */
+  /** Server's clock. */
   readonly now: number
   readonly accounts: readonly FleetAccount[]
   readonly unread: readonly FleetUnread[]
@@ -51,7 +51,7 @@ export interface Fleet {
 
 export interface FleetAlertRow extends FleetAlert {
   readonly id: number
-  /** Unix ms, server's clock, at the receipt. */
+  /** Server's clock, at the receipt. */
   readonly at: number
   readonly holder: string
   readonly schema: string
@@ -108,8 +108,7 @@ export class FleetReader {
   }
 
   /**
-   * Orders the kill of all accounts that are not in `noted`, before it reads anything. The present
-   * or next holder of each lease obeys before it trades.
+   * Orders the kill of all accounts that are not in `noted`, before it reads anything.
    * @param noted outcomes, filled in as the server answers
    * @returns the trouble that kept some orders back; they must be repeated
    * @throws Failure JOURNAL_UNREACHABLE

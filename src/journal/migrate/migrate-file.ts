@@ -158,8 +158,8 @@ function findDifference(
 }
 
 /**
- * The copy has another name until it is proved and durable. The mark is copied with it, for a
- * return to both.
+ * The copy has another name until it is proved and durable. The mark is copied too, so that both
+ * can be put back.
  */
 function copyAside(file: string, { verified, plan }: ExaminedJournal): void {
   const { copy, counted } = plan

@@ -83,7 +83,7 @@ export class FleetMember {
     }
   }
 
-  /** Called at a clean end, so that the member is not missed. */
+  /** Called at a clean end, so that the member does not count as vanished. */
   async leave(): Promise<void> {
     const { connection, id, holder } = this.#options
     await connection.query(`DELETE FROM ${FLEET_SCHEMA}.members WHERE id = $1 AND holder = $2`, [

@@ -51,7 +51,7 @@ export function killRequestColumn(schema: string): string {
 }
 
 export interface KillRequestRow extends KillRequest {
-  /** Unix ms, server's clock. */
+  /** Server's clock. */
   readonly orderedAt: number
   readonly answeredBy: string
   readonly answeredAt: number | undefined
@@ -140,7 +140,7 @@ export interface RequestKillsOptions {
 }
 
 /**
- * Uses several connections, so that no order waits for trouble with another account.
+ * Uses several connections, so that trouble with one account delays no other.
  * @returns the trouble that kept some orders back; they must be repeated
  */
 export async function requestKills(options: RequestKillsOptions): Promise<unknown> {

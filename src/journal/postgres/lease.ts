@@ -10,8 +10,8 @@ import { leaseLost } from './postgres-failures.ts'
 import { quoteName, STILL_HELD } from './server-schema.ts'
 
 /**
- * While a renewal waits for a dead server, kill orders are read this often over a separate
- * connection.
+ * Kill orders are read so often over a separate connection, because a renewal may wait for a dead
+ * server.
  */
 const KILL_LOOK_MS = 1000
 
@@ -45,7 +45,6 @@ export type LeaseAttempt =
 interface LeaseConnection {
   readonly connection: Pick<PostgresConnection, 'query' | 'close'>
   readonly schema: string
-  /** Both clocks are read, because a correction of one would hide that the machine slept. */
   readonly clock: Clock
 }
 
@@ -323,10 +322,9 @@ export function instantOf(clock: Clock): Instant {
 }
 
 /**
- * The exchange knows no token, so nothing may be signed once another machine could have the lease.
- * The deadline counts from before the query that granted the lease, so it is never later than the
- * server's. Both clocks of the machine must be before it, because one stops while the machine
- * sleeps, and the other can be set. A term that is over stays over.
+ * A term is the time in which requests may be signed (docs/scaling-internals.md, "The lease"). The
+ * deadline counts from before the query that granted the lease, so it is never later than the
+ * server's. A term that is over stays over.
  */
 export class LeaseTerm {
   readonly #clock: Clock

@@ -85,15 +85,13 @@ export interface PostgresJournalOptions extends TableSettings {
 export type OnAway = (away: { readonly reason: string } | { readonly afterMs: number }) => void
 
 /**
- * A journal on a server. Appended records wait until they must be durable. One transaction then
- * writes all of them, in one call that also checks the lease; later records wait for the next:
+ * A journal on a server (docs/scaling-internals.md, "A commit"):
  *
  *     quiet ──commit, flush──► under way ──committed there, then here──► quiet, or under way with what came meanwhile
  *                                 └──refused, lost, too late──► broken, for ever
  *
  * The replica's transaction stays open meanwhile, so nothing can be read here that is not durable
  * there. A commit without an answer is not repeated: the next start finds out what became of it.
- * Only connecting is repeated, because an unreachable server has received nothing.
  */
 class PostgresJournal implements OpenedJournal {
   readonly salt: string

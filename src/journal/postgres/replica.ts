@@ -32,9 +32,8 @@ export interface ReplicaOptions {
 }
 
 /**
- * A copy of the server's journal in a SQLite file, so that the writer answers at once and others
- * can read. It proves nothing and may be removed: a replica that differs from the server is fetched
- * anew.
+ * A copy of the server's journal in a SQLite file. It may be removed: a replica that differs from
+ * the server is fetched anew.
  */
 export class Replica {
   readonly #options: ReplicaOptions

@@ -48,7 +48,7 @@ export function toLayout(text: string): number {
  */
 const FEED_KEPT = '1 hour'
 
-/** For so long the previous holder may not take the lease back. */
+/** The previous holder may not take the lease back for so long. */
 const HANDED_OVER_FOR = '30 seconds'
 
 export const LEASE_GONE = 'IN001'
@@ -69,12 +69,12 @@ export function cleanText(text: string): string {
 }
 
 /**
- * Creates the tables of a journal, as SQLite has them, and with them:
+ * Creates the tables of a journal, and with them:
  *
- * - `feed`: the changes of each transaction, for followers;
- * - `lease`: the writer and the end of its lease. Every write names its token and leaves the link
- *   of the last record, so that a lost tail is noticed;
- * - `followers`: each standby, its place in the feed, and how its trading would differ.
+ * - `feed`: the changes of each transaction, for followers
+ * - `lease`: the writer and the end of its lease. Every write leaves the link of the last record
+ *   there, so that a lost tail is noticed
+ * - `followers`: each standby, its place in the feed, and how its trading would differ
  */
 export function schemaSql(schema: string): string {
   return `
@@ -160,10 +160,8 @@ const TAKE_LEASE_HEAD = `take_lease(
   OUT free_in_ms double precision)`
 
 /**
- * A lease is free if it was given back, or if its term and that of every request signed under it
- * are over. One of this state directory is free at once: its process is dead, because the caller
- * holds the lock. A process that knows another layout never gets a lease, because its machine may
- * have followed since before a migration.
+ * Takes the lease if docs/scaling-internals.md ("The lease") allows it. A process that knows
+ * another layout never gets it, because its machine may have followed since before a migration.
  */
 const TAKE_LEASE = `
   DECLARE

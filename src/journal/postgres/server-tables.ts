@@ -276,7 +276,7 @@ async function maySayInFleet(connection: Pick<PostgresConnection, 'query'>): Pro
   return row?.['may'] !== false
 }
 
-/** A message to the server's log, which nothing reads, is waited for like a record. */
+/** Measures a message to the server's log, whose commit waits like that of a record. */
 async function measureCommit(
   connection: Pick<PostgresConnection, 'query'>,
   clock: Pick<Clock, 'monotonic'>,

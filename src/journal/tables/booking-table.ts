@@ -132,8 +132,7 @@ export function areBookingsWhole(database: DatabaseSync, firstLink: string): boo
 /**
  * Keeps fills and funding payments until they are archived. They are written in the transaction of
  * their record, which holds the sum of all rows, so that none can be lost unnoticed. Each day has a
- * number and a sum of its own, so a row costs the same however many there are, and a day is checked
- * when it is read.
+ * sum of its own, and is checked when it is read.
  */
 export class BookingTable {
   readonly #database: DatabaseSync

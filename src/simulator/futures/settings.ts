@@ -32,7 +32,6 @@ export const defaultCoreSettings = {
   matchingLagMs: 0,
   entryLatency: NO_LATENCY,
   fillVisibilityLagMs: 0,
-  /** Between delivery and settlement nothing can be done. */
   deliverySettlementMs: 60_000,
   deliveryConfigMs: 10 * 60_000,
   delisting: oneOf('close', 'hold'),

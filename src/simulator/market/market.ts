@@ -128,7 +128,7 @@ export interface Market {
    * order, however time is divided into calls. The first call starts at `startAt` with a step of
    * every instrument.
    *
-   * @param now Unix ms, exchange clock; an earlier one hands over nothing
+   * @param now exchange clock; an earlier one hands over nothing
    * @param visit step and quote are reused, and valid only during the call
    * @returns true if nothing up to `now` is left; on false call again with the same `now`
    */

@@ -13,16 +13,11 @@ import { cancelOrder, endMarketOrder, fillOrder, isOpen } from './order-lifecycl
 import type { OrderMatching } from './order-matching.ts'
 
 /**
- * Matches orders with the displayed market (docs/simulator.md, "Fills"). Accounts never trade with
- * each other, and orders of one account only if `meetsOwn` allows it ({@link preventSelfTrade}).
- *
- * The rest of a gtc order takes at each following quote that it reaches; from the first that it
- * does not reach, it rests as a maker. All orders together get at most the model's share of a
- * candle, so that they cannot buy more than was sold. The system's orders have no such limit, but
- * count for others.
- *
- * An order that a last price triggered gets no better price, because a path moves in jumps, and
- * entering at the end of one would profit from the gap.
+ * Matches orders with the displayed market (docs/simulator.md, "Fills" and "Trigger orders").
+ * Orders of one account trade with each other only if `meetsOwn` allows it ({@link
+ * preventSelfTrade}). The rest of a gtc order takes at each following quote that it reaches; from
+ * the first that it does not reach, it rests as a maker. The system's orders have no limit of
+ * volume, but count for others.
  */
 
 const FORCED_LEVELS_MAX = 10_000

@@ -16,9 +16,8 @@ const OURS = ['src', 'dist'].map((folder) => new URL(`../../../${folder}/`, impo
 const CODE_OR_DATA = ['.js', '.ts', '.cjs', '.mjs', '.cts', '.mts', '.json']
 
 /**
- * Only the language's globals and pure functions are left, and timers, which packages may set while
- * loading. No limit of a thread counts the memory of WebAssembly, and `Buffer` exposes memory that
- * other code has released.
+ * docs/isolation.md ("What the thread has") describes what is left. `Buffer` is not, because it
+ * exposes memory that other code has released.
  */
 export const GLOBALS: ReadonlySet<string> = new Set([
   'undefined',
@@ -235,8 +234,8 @@ function removeGlobals(): void {
 }
 
 /**
- * A strategy may replace methods of prototypes in its thread. So the checks call methods that were
- * kept from before, and use neither `for … of` nor spreads, which call replaceable methods too.
+ * A strategy may replace methods of prototypes. So the checks call methods that were kept before,
+ * and use neither `for … of` nor spreads, which call replaceable methods too.
  */
 function keep<Self, Args extends readonly unknown[], Result>(
   prototype: object,
@@ -257,9 +256,9 @@ const isIn = keep<ReadonlySet<string>, [string], boolean>(Set.prototype, 'has')
 const hrefOf = keep<URL, [], string>(URL.prototype, 'href')
 const { apply } = Reflect
 
-// A strategy cannot import `node:fs`, but could replace methods that our code calls, and so
-// redirect it to other files. The functions of `node:fs` are therefore wrapped when the thread
-// begins, and accept only our own files from the first strategy on.
+// A strategy could replace methods that our code calls, and so redirect it to other files. The
+// functions of `node:fs` are therefore wrapped when the thread begins, and accept only our own
+// files from the first strategy on.
 
 type Judge = (path: string, flags: unknown) => void
 

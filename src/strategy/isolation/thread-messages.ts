@@ -1,5 +1,4 @@
-// Prices are in shared memory that only the daemon writes. All else crosses as a copy, when it
-// changes.
+// Prices are in shared memory. All else crosses as a copy, when it changes.
 
 import type { MessagePort } from 'node:worker_threads'
 import type { CandleRow } from '../../domain/candles.ts'

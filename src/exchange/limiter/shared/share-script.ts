@@ -51,13 +51,9 @@ const SPARE_SHARE = 0.01
 const SPARE_PART = 10
 
 /**
- * Divides each limit among its members. One key holds everything, so data is lost only as a whole.
- * After a loss, or on another server, debts are unknown: nothing is granted until every earlier
- * lease is over.
- *
- * A gone member's calls stay locked until none can count. A daemon that is not known here may be
- * calling, cut off from this server, so its even share is never lent. A gone member counts as such
- * a daemon once its lock is over.
+ * Divides each limit among its members (docs/limits.md, "Shared with other daemons"). One key holds
+ * everything, so data is lost only as a whole. A gone member counts as a daemon that is not known
+ * here once its lock is over.
  *
  * KEYS[1] the key; ARGV[1] a report; ARGV[2], ARGV[3] in tests, the time in ms and the name of the
  * server.

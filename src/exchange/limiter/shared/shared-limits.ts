@@ -16,7 +16,6 @@ export interface SharedLimitsOptions {
   readonly members: number
   /** Maximum delay from a grant until the exchange has the call. */
   readonly lateMs: number
-  /** Both of its times are read, because a correction of one would hide that the machine slept. */
   readonly clock: Clock
   readonly timers: Timers
   readonly onLost: (reason: string, without: readonly string[]) => void
@@ -58,7 +57,7 @@ interface Shared {
 /** A share lasts so long, and is renewed so often. */
 const LASTING_MS = 3000
 const RENEW_MS = 400
-/** The limiter keeps a part of its calls for what reduces risk. */
+/** Allows for the calls that the limiter keeps for what reduces risk. */
 const USED_MARGIN = 0.05
 /** Clocks drift, so a share ends earlier by this part. */
 const MARGIN = 0.1

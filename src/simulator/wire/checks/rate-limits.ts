@@ -6,8 +6,8 @@ export type RateLimitSettings = Readonly<typeof defaultRateLimitSettings>
 export const defaultRateLimitSettings = {
   counting: oneOf<CountingMethod>('sliding'),
   /**
-   * The stricter of two ways, neither of which is proved: above a `sliding` or `bucket` limit, a
-   * caller is not served until it pauses.
+   * True is the stricter way; neither is proved. A caller above a `sliding` or `bucket` limit is
+   * then not served until it pauses.
    */
   refusedCallsCount: true,
   /**
