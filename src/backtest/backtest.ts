@@ -1,4 +1,4 @@
-import type { OpenAccount } from '../assembly/account/open-account.ts'
+import type { OpenAccount } from '../assembly/account/account-setup.ts'
 import type { ContractRules } from '../domain/contract-rules.ts'
 import type { StrategyId } from '../domain/ids.ts'
 import { type Book, createBook, killOf } from '../engine/book/book.ts'
@@ -80,7 +80,7 @@ const UNDISTURBED: Pick<VirtualEnvironment, 'gate' | 'isKilled' | 'retreatNote'>
  * Runs the daemon's core on the simulated exchange, in virtual time and without I/O: the same
  * options give the same run to the byte.
  *
- *     new ──run()──► running ──stop()──► stopped
+ *     new ──runUntil()──► running ──stop()──► stopped
  */
 export class Backtest {
   readonly #time: VirtualTime
@@ -107,7 +107,7 @@ export class Backtest {
       journal: options.createJournal?.(time) ?? new MemoryJournal(settings.salt),
       pageFills: PAGE_FILLS,
       hasPreviousRun: false,
-      surroundings: this.#surround(options.listener ?? {}),
+      environment: this.#buildEnvironment(options.listener ?? {}),
     })
   }
 
@@ -136,11 +136,11 @@ export class Backtest {
     return this.#options.core.ledger(UID)
   }
 
-  /** @throws the error that broke the run */
-  run(forMs: number): void {
+  /** @param at exchange clock @throws the error that broke the run */
+  runUntil(at: number): void {
     if (!this.#isStarted) this.#account.start()
     this.#isStarted = true
-    this.#time.runUntil(this.#time.now + forMs)
+    this.#time.runUntil(at)
   }
 
   /** @returns whether it was proved that nothing else rests or is held */
@@ -150,7 +150,7 @@ export class Backtest {
     return this.#stopped === true
   }
 
-  #surround(listener: RunListener): VirtualEnvironment {
+  #buildEnvironment(listener: RunListener): VirtualEnvironment {
     const { onAnnounced } = this.#options
     return {
       ...UNDISTURBED,
@@ -209,7 +209,7 @@ export interface VirtualAccountOptions extends Pick<OpenAccount, 'settings' | 'b
   /** Each reading is a call of its own, as on a network with faults. */
   readonly isExact?: boolean | undefined
   readonly limits?: VirtualLimits | undefined
-  readonly surroundings: VirtualEnvironment
+  readonly environment: VirtualEnvironment
 }
 
 export class VirtualAccount {
@@ -225,7 +225,7 @@ export class VirtualAccount {
   #pollers: VirtualPollers | undefined
 
   constructor(options: VirtualAccountOptions) {
-    const { book, time, network, clock, surroundings, isExact = false } = options
+    const { book, time, network, clock, environment, isExact = false } = options
     const settings = copyRoster(options.settings)
     this.#options = { ...options, settings }
     const trusted = new TrustedClock(clock)
@@ -244,7 +244,7 @@ export class VirtualAccount {
         isExact || network.steadyMs === undefined
           ? undefined
           : { ms: network.steadyMs, queueOf: (endpoint) => this.#limiter.queueOf(endpoint) },
-      gate: surroundings.gate,
+      gate: environment.gate,
     }
     this.engine = createEngine(settings, book)
     this.ports = this.#createPorts()
@@ -307,7 +307,7 @@ export class VirtualAccount {
   }
 
   #lookForKill(): void {
-    const { isKilled } = this.#options.surroundings
+    const { isKilled } = this.#options.environment
     if (!isKilled() || killOf(this.engine.book) !== undefined) return
     this.dispatch({
       kind: 'commanded',
@@ -328,8 +328,8 @@ export class VirtualAccount {
   }
 
   #createPorts(): Ports {
-    const { exchange, journal, settings, pageFills, surroundings, time, polling } = this.#options
-    const { gate, isKilled, announcements, retreatNote, listener, interruptions } = surroundings
+    const { exchange, journal, settings, pageFills, environment, time, polling } = this.#options
+    const { gate, isKilled, announcements, retreatNote, listener, interruptions } = environment
     const { trusted, limiter } = this.#wire
     const onWithheld = () => this.#lookForKill()
     const createCalls = this.#options.createCalls ?? ((options) => new VirtualCalls(options))

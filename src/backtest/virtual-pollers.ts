@@ -65,7 +65,7 @@ export class VirtualPollers {
   #shown: TickerTable | undefined
   readonly #spare: TickerTable[] = []
   readonly #steady: SteadyTickers | undefined
-  readonly #readTickers = () => this.start()
+  readonly #onTickersDue = () => this.#readTickersAndScheduleNext()
   readonly #readFills = () => this.#poll(FILLS_DUE)
   readonly #readPositions = () => this.#poll(POSITIONS_DUE)
 
@@ -78,6 +78,10 @@ export class VirtualPollers {
   }
 
   start(): void {
+    this.#readTickersAndScheduleNext()
+  }
+
+  #readTickersAndScheduleNext(): void {
     const { wire, exchange, polling, isOver } = this.#options
     if (isOver()) return
     const { time, trusted, network } = wire
@@ -86,7 +90,7 @@ export class VirtualPollers {
     if (this.#steady?.leave(table) !== true)
       network.send(new TickersCall({ trusted, exchange, table, hear: this.#hearTickers }))
     const nextMs = this.#untilNextRead()
-    time.after(nextMs, this.#readTickers)
+    time.after(nextMs, this.#onTickersDue)
     const { beforeTickers } = polling
     if (beforeTickers === undefined) return
     time.after(nextMs - beforeTickers.positionsMs, this.#readPositions)

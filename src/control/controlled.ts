@@ -17,12 +17,12 @@ import type {
   StoryView,
 } from './detail-views.ts'
 import type { EventHistory } from './event-history.ts'
-import type { RiskierOrder } from './powers.ts'
+import type { RiskierCommand } from './powers.ts'
 import type { UniverseView } from './universe-view.ts'
 import type { WhatIfQuery, WhatIfView } from './what-if-view.ts'
 import type { FillView, OrderView, PositionView, StatusView } from './views.ts'
 
-export interface OrderPlan {
+export interface CommandPlan {
   /** A proposal is valid only while these stay the same. */
   readonly changes: readonly string[]
   readonly notes: readonly string[]
@@ -36,7 +36,7 @@ export interface Approval {
   readonly changes: readonly string[]
 }
 
-export interface ReloadOrder {
+export interface ReloadRequest {
   readonly by: string
   readonly reason: string
   /** The only changes that are approved; undefined: any. */
@@ -81,7 +81,7 @@ export interface Controlled {
   readiness(): Readiness
   metrics(): string
   /** Changes nothing. */
-  planOrder(order: RiskierOrder): OrderPlan | Promise<OrderPlan>
+  planCommand(order: RiskierCommand): CommandPlan | Promise<CommandPlan>
   /**
    * @param verified origin: `port:control.token`, `socket:uid 1000`
    * @param approval of an order that was only proposed

@@ -5,7 +5,7 @@ export const SESSION_PATH = '/v1/session'
 /** The path of assistants, whose token opens nothing else. */
 export const AGENT_PATH = '/mcp'
 
-export type ControlOrder = ControlRequest['order']
+export type RequestedCommand = ControlRequest['order']
 
 /**
  * A power says what a command does to risk. `look` changes nothing, `research` computes on past
@@ -14,7 +14,7 @@ export type ControlOrder = ControlRequest['order']
  */
 export type Power = 'look' | 'research' | 'safer' | 'riskier'
 
-const ORDER_POWERS = {
+const COMMAND_POWERS = {
   restrict: 'safer',
   flatten: 'safer',
   close: 'safer',
@@ -31,22 +31,22 @@ const ORDER_POWERS = {
   release: 'riskier',
   releaseKill: 'riskier',
   reload: 'riskier',
-} as const satisfies Readonly<Record<ControlOrder['kind'], Power>>
+} as const satisfies Readonly<Record<RequestedCommand['kind'], Power>>
 
 const RISKIER: ReadonlySet<unknown> = new Set(
-  Object.entries(ORDER_POWERS).flatMap(([kind, power]) => (power === 'riskier' ? [kind] : [])),
+  Object.entries(COMMAND_POWERS).flatMap(([kind, power]) => (power === 'riskier' ? [kind] : [])),
 )
 
 type KindOf<Wanted extends Power> = {
-  [Kind in ControlOrder['kind']]: (typeof ORDER_POWERS)[Kind] extends Wanted ? Kind : never
-}[ControlOrder['kind']]
+  [Kind in RequestedCommand['kind']]: (typeof COMMAND_POWERS)[Kind] extends Wanted ? Kind : never
+}[RequestedCommand['kind']]
 
-export type RiskierOrder = Extract<ControlOrder, { readonly kind: KindOf<'riskier'> }>
+export type RiskierCommand = Extract<RequestedCommand, { readonly kind: KindOf<'riskier'> }>
 
 /** An order before it is checked. */
 export type UncheckedOrder = Readonly<Record<string, unknown>>
 
-export function isRiskier(order: ControlOrder): order is RiskierOrder
+export function isRiskier(order: RequestedCommand): order is RiskierCommand
 export function isRiskier(order: UncheckedOrder): boolean
 export function isRiskier(order: UncheckedOrder): boolean {
   if (order['kind'] === 'order' && order['reduceOnly'] === true) return false
@@ -141,19 +141,19 @@ export const VERB_POWERS = {
   // For an assistant only below the folder that the configuration allows.
   'new-strategy': 'research',
   // Another name of `mode`, without `active`, for chats and assistants.
-  restrict: ORDER_POWERS.restrict,
-  pause: ORDER_POWERS.restrict,
-  flatten: ORDER_POWERS.flatten,
-  close: ORDER_POWERS.close,
-  cancel: ORDER_POWERS.cancel,
-  kill: ORDER_POWERS.kill,
-  'log-level': ORDER_POWERS.logLevel,
+  restrict: COMMAND_POWERS.restrict,
+  pause: COMMAND_POWERS.restrict,
+  flatten: COMMAND_POWERS.flatten,
+  close: COMMAND_POWERS.close,
+  cancel: COMMAND_POWERS.cancel,
+  kill: COMMAND_POWERS.kill,
+  'log-level': COMMAND_POWERS.logLevel,
   // `active` is a release.
-  mode: ORDER_POWERS.release,
-  resume: ORDER_POWERS.release,
-  release: ORDER_POWERS.release,
-  adopt: ORDER_POWERS.adopt,
-  reload: ORDER_POWERS.reload,
+  mode: COMMAND_POWERS.release,
+  resume: COMMAND_POWERS.release,
+  release: COMMAND_POWERS.release,
+  adopt: COMMAND_POWERS.adopt,
+  reload: COMMAND_POWERS.reload,
   confirm: 'confirm',
   pair: 'machine',
   order: 'machine',

@@ -13,8 +13,8 @@ import type { Clock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
 import { Account } from './account/account.ts'
 import { ServerNews } from './fleet/fleet-news.ts'
-import { OrderedKills, throwStandingKill } from './fleet/ordered-kill.ts'
-import type { AccountSetup, OpenAccount } from '../assembly/account/open-account.ts'
+import { RequestedKills, throwStandingKill } from './fleet/requested-kills.ts'
+import type { AccountSetup, OpenAccount } from '../assembly/account/account-setup.ts'
 import type { AccountOptions } from './account/account-ports.ts'
 import { accessTo } from '../assembly/account/account-keys.ts'
 import { holdAccount, type PassedOver } from '../assembly/account/account-lock.ts'
@@ -146,7 +146,7 @@ type AccountLinks = Pick<AccountOptions, 'market' | 'watchdog' | 'tradeLog'> & {
 export function createAccount(open: DaemonAccount, { limiter, ...links }: AccountLinks): Account {
   const { embedded, journal, config } = open
   const { lease } = journal
-  const kills = lease && new OrderedKills({ lease, directory: config.state.directory })
+  const kills = lease && new RequestedKills({ lease, directory: config.state.directory })
   const account = new Account({
     ...open,
     ...links,

@@ -12,6 +12,11 @@ export interface LossLimits {
   readonly streak?: number
 }
 
+/** Sums of decimals as floats are slightly off. */
+export function isLossReached(lost: number, limit: number): boolean {
+  return lost >= limit * (1 - 1e-9)
+}
+
 export const DRAWDOWN_STEPS = ['warn', 'reducing', 'flatten'] as const
 export type DrawdownStep = (typeof DRAWDOWN_STEPS)[number]
 

@@ -57,7 +57,13 @@ import {
   record,
   type SilentCalls,
 } from './state/core.ts'
-import { beginLook, beginMoment, mayDependOnTime, needsLook, noteChanged } from './state/changes.ts'
+import {
+  beginPlanning,
+  beginMoment,
+  mayDependOnTime,
+  isPlanDue,
+  noteChanged,
+} from './state/changes.ts'
 import { createCore } from './state/create-core.ts'
 import { noteGranted } from './state/open-calls.ts'
 import { standingDenials } from './state/denials.ts'
@@ -104,7 +110,8 @@ import { expirePlaces, recordDueStates, takeDecision } from './strategies/take-d
 import { haltStrategy, takeDecisionFailure } from './lifecycle/strategy-failures.ts'
 import { advanceLeavings, whyNotGone } from './lifecycle/advance-leavings.ts'
 import { whyNotEvaluated } from './state/roster.ts'
-import { takeSnapshot, takeSignal } from './strategies/take-snapshot.ts'
+import { takeSignal } from './strategies/take-signal.ts'
+import { takeSnapshot } from './strategies/ask-to-decide.ts'
 
 /** Instants are Unix ms of our clock, and 0 means never. */
 export interface Engine {
@@ -132,7 +139,7 @@ export interface Engine {
   /** With those that are not recorded, but hold now. */
   readonly restrictions: readonly Restriction[]
   /** When fills were last asked for. */
-  readonly fillsReadAt: number
+  readonly fillsAskedAt: number
   /** When the position was last asked for, while the fills explain it. */
   positionReadAt(symbol: string): number
   /** Readings too old to add risk on. */
@@ -218,7 +225,7 @@ export function resumeEngine(core: Core): Engine {
     get restrictions() {
       return allRestrictions(core)
     },
-    get fillsReadAt() {
+    get fillsAskedAt() {
       return core.readings.fillsAskedAt
     },
     positionReadAt: (symbol) => core.instruments.get(symbol)?.position.readAt ?? 0,
@@ -259,7 +266,7 @@ export function resumeEngine(core: Core): Engine {
 function handleStep(core: Core, event: EngineEvent, now: number): readonly Effect[] {
   const touched = applyEvent(core, event, now)
   judgeChanges(core, event)
-  planDirty(core, event, touched)
+  planAndSettle(core, event, touched)
   advanceProcedures(core, event)
   return core.effects
 }
@@ -327,9 +334,13 @@ function doFillsWait({ book, readings }: Core): boolean {
   return book.orphans.size > 0 || readings.orphans.size > 0
 }
 
-function planDirty(core: Core, event: EngineEvent, touched: readonly string[] | undefined): void {
-  if (core.changes.looks.size > 0 || !isTrading(core))
-    lookAtInstruments(core, event.kind === 'snapshotTaken' ? waitingForPrices(core) : touched)
+function planAndSettle(
+  core: Core,
+  event: EngineEvent,
+  touched: readonly string[] | undefined,
+): void {
+  if (core.changes.notes.size > 0 || !isTrading(core))
+    planDueInstruments(core, event.kind === 'snapshotTaken' ? waitingForPrices(core) : touched)
   // A resolution that has just ended may have found the order of waiting fills. If they are adopted
   // instead, nothing leaves before what rests is listed.
   if (doFillsWait(core)) settleWaitingFills(core)
@@ -412,7 +423,7 @@ function handleEvent(core: Core, event: EngineEvent): void {
     case 'readFailed':
       return hearOfFailure(core, event)
     case 'pollDue':
-      return readOnGrid(core, event.what)
+      return pollAccount(core, event.what)
     case 'commanded':
       return handleCommand(core, event.command)
     case 'spaceMeasured':
@@ -493,7 +504,7 @@ function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefine
  * decision, a later event, plans them.
  */
 function waitingForPrices({
-  changes: { looks },
+  changes: { notes },
   effects,
   instruments,
   settings,
@@ -502,7 +513,7 @@ function waitingForPrices({
   const decided = new Set(asked.flatMap((id) => settings.strategies.get(id)?.symbols ?? NONE))
   const waiting: string[] = []
   for (const symbol of instruments.keys())
-    if (looks.get(symbol)?.lookedAt !== undefined && !decided.has(symbol)) waiting.push(symbol)
+    if (notes.get(symbol)?.plannedIn !== undefined && !decided.has(symbol)) waiting.push(symbol)
   return waiting
 }
 
@@ -512,7 +523,7 @@ function listSymbol(symbol: string | undefined): readonly string[] {
   return symbol === undefined ? NONE : [symbol]
 }
 
-function lookAtInstruments(core: Core, touched: readonly string[] | undefined): void {
+function planDueInstruments(core: Core, touched: readonly string[] | undefined): void {
   const { changes } = core
   if (!isTrading(core)) {
     for (const symbol of touched ?? core.instruments.keys()) {
@@ -522,21 +533,21 @@ function lookAtInstruments(core: Core, touched: readonly string[] | undefined): 
     return
   }
   for (const symbol of touched ?? core.instruments.keys()) {
-    if (!needsLook(changes, symbol)) continue
-    const isDenied = changes.looks.get(symbol)?.denied !== undefined
+    if (!isPlanDue(changes, symbol)) continue
+    const isDenied = changes.notes.get(symbol)?.denied !== undefined
     if (!isDenied || !isStillDenied(core, symbol)) advanceInstrument(core, symbol)
   }
 }
 
 function advanceInstrument(core: Core, symbol: string): void {
   const instrument = instrumentOf(core, symbol)
-  beginLook(core.changes, symbol)
+  beginPlanning(core.changes, symbol)
   if (instrument.resolution) advanceResolution(core, instrument)
   scheduleInstrument(core, instrument)
 }
 
 /** A stop needs these readings until it asks for its own last ones. */
-function readOnGrid(core: Core, what: 'fills' | 'positions'): void {
+function pollAccount(core: Core, what: 'fills' | 'positions'): void {
   const { phase, stop } = core.run
   const isStopping = phase === 'stopping' && stop?.phase !== 'proving'
   if (phase !== 'running' && !isStopping) return

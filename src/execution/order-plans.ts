@@ -44,7 +44,7 @@ export function planQuote(input: QuotePlanInput): QuotePlan {
     for (const order of orders) {
       if (order.state !== 'queued') continue
       const intent = { ...intentOf(order.terms), deadlineAt: input.deadlineAt }
-      missing.push({ intent, again: order.terms.clientOid })
+      missing.push({ intent, resendOf: order.terms.clientOid })
     }
     const lots = level.lots - lotsOf(orders)
     if (orders.length > 0 && lots > 0 && closableBy(level.side, closable) > 0)
@@ -199,7 +199,7 @@ export function planTarget(input: TargetPlanInput): readonly OrderCandidate[] {
       .filter((order) => order.state === 'queued' && !stale.includes(order))
       .map(({ terms }) => ({
         intent: { ...intentOf(terms), deadlineAt: input.deadlineAt },
-        again: terms.clientOid,
+        resendOf: terms.clientOid,
       }))
   }
   return stepsOf(input)
@@ -327,7 +327,7 @@ function collarTicks(
 export interface OrderCandidate {
   readonly intent: OrderIntent
   /** The waiting order that is sent again, unchanged. */
-  readonly again?: ClientOid
+  readonly resendOf?: ClientOid
   /** Its lots are reduced to what is left to close (`cutToHeld`). */
   readonly isCut?: true
 }

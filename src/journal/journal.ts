@@ -61,7 +61,7 @@ export interface Journal {
  */
 export type KillAnswer = 'seen' | 'clean' | 'released'
 
-export interface KillOrder {
+export interface KillRequest {
   readonly number: number
   readonly state: KillAnswer | 'asked'
   readonly reason: string
@@ -95,9 +95,9 @@ export interface WriterLease {
    */
   onLost(listener: (failure: Failure) => void): void
   onHandover(listener: () => void): void
-  readonly kill: KillOrder | undefined
+  readonly kill: KillRequest | undefined
   /** The listener is called repeatedly. It returns the progress, or undefined without any. */
-  onKill(listener: (kill: KillOrder) => KillAnswer | undefined): void
+  onKill(listener: (kill: KillRequest) => KillAnswer | undefined): void
   answerKill(): Promise<void> | void
   show(news: FleetNews): void
   /** Keeps the lease over the close, because this process opens the journal again. */

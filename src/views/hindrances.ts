@@ -54,7 +54,7 @@ export function agesOf({
     positionsMs: Object.fromEntries(
       symbols.map((symbol) => [symbol, since(engine.positionReadAt(symbol))]),
     ),
-    fillsMs: since(engine.fillsReadAt),
+    fillsMs: since(engine.fillsAskedAt),
   }
 }
 

@@ -31,7 +31,7 @@ function shown(of: Partial<ShownAccount>): ShownAccount {
       standingDenials: [],
       disputes: new Map(),
       distances: new Map(),
-      fillsReadAt: time.now(),
+      fillsAskedAt: time.now(),
       staleReadings: () => [],
       silentCalls: () => [],
     },

@@ -547,7 +547,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'stop-unproved',
     what: 'a stop is called clean before the account was read',
-    find: '  if (unproved.length === 0 && core.readings.fillsReadAt >= stop.provingAt) {\n',
+    find: '  if (unproved.length === 0 && core.readings.fillsKnownUntil >= stop.provingAt) {\n',
     replace: '  if (core.now > 0) {\n',
   },
   {
@@ -672,8 +672,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'resolutions-do-not-wait-for-fills',
     what: 'what is read right after a cancel-all is taken for everything that was filled before it',
-    find: 'return resolution.provedAt + fillVisibilityMs + (takes ? matchingLagMs : 0)',
-    replace: 'return resolution.provedAt + 0 * fillVisibilityMs + (takes ? matchingLagMs : 0)',
+    find: 'return resolution.settlingSince + fillVisibilityMs + (takes ? matchingLagMs : 0)',
+    replace: 'return resolution.settlingSince + 0 * fillVisibilityMs + (takes ? matchingLagMs : 0)',
   },
   {
     name: 'lost-order-never-missed',
@@ -832,7 +832,7 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'an instrument is traded before its own position was read',
     find: 'const isRead = position.agreedAt > 0 && position.agreedAt >= start.readSince',
     replace:
-      'const isRead = core.readings.fillsReadAt > 0 && position.agreedAt >= 0 && start.readSince >= 0',
+      'const isRead = core.readings.fillsKnownUntil > 0 && position.agreedAt >= 0 && start.readSince >= 0',
   },
   {
     name: 'traded-while-others-are-proved',
@@ -864,7 +864,7 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'one accepted order of a batch ends the back-off of all that the exchange refused',
     find: '    noteRefused(core, key, { group, accepted })',
     replace:
-      '    if (accepted.length > 0) own(core.refusals).clear()\n    else noteRefused(core, key, { group, accepted })',
+      '    if (accepted.length > 0) mutable(core.refusals).clear()\n    else noteRefused(core, key, { group, accepted })',
   },
   {
     name: 'margin-mode-not-compared',
@@ -1079,7 +1079,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'dispute-never-ends',
     what: 'two figures that agree again stay in dispute',
-    find: 'own(core.disputes.open).delete(key)',
+    find: 'mutable(core.disputes.open).delete(key)',
     replace: 'if (before.since > 0) return { ...before, comparedAt: now }',
     isOfMoney: true,
   },
@@ -1123,8 +1123,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'dispute-not-limited-by-the-worse-figure',
     what: 'while two figures differ, a loss that only one of them shows reduces nothing',
-    find: 'isDisputed && (isFallen || isReached(worse.dayLoss, daily))',
-    replace: 'isDisputed && isFallen && isReached(-worse.dayLoss, daily)',
+    find: 'isDisputed && (isFallen || isLossReached(worse.dayLoss, daily))',
+    replace: 'isDisputed && isFallen && isLossReached(-worse.dayLoss, daily)',
     isOfMoney: true,
   },
   {
@@ -1192,8 +1192,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'daily-loss-unlimited',
     what: 'a scope that has lost what it may in a day trades on',
-    find: 'if (daily !== undefined && isReached(believed.dayLoss, daily)) {',
-    replace: 'if (daily !== undefined && isReached(believed.dayLoss, 1000 * daily)) {',
+    find: 'if (daily !== undefined && isLossReached(believed.dayLoss, daily)) {',
+    replace: 'if (daily !== undefined && isLossReached(believed.dayLoss, 1000 * daily)) {',
   },
   {
     name: 'drawdown-not-reducing',
@@ -1222,7 +1222,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'released-beyond-the-last-step',
     what: 'a release that keeps the peak is obeyed while the last step would fire again at once',
-    find: 'const isAgain = isKept && isReached(used.lastDrawdown, flatten)',
+    find: 'const isAgain = isKept && isLossReached(used.lastDrawdown, flatten)',
     replace: 'const isAgain = isKept && used.lastDrawdown > 2 * flatten',
   },
   {

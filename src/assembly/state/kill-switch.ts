@@ -48,7 +48,7 @@ export function throwKillSwitch(directory: string, note: KillNote): void {
 }
 
 /** Removes a kill that was ordered and released elsewhere; a switch thrown by hand stays. */
-export function dropReleasedOrder(directory: string, number: number): void {
+export function dropReleasedRequest(directory: string, number: number): void {
   const file = killFileOf(directory)
   const { order } = readNote(file)
   if (order === undefined || order > number) return
@@ -116,8 +116,13 @@ export class KillSwitch {
   }
 
   /** A file that cannot be checked counts as thrown. */
-  isThrown(): boolean {
-    const seen = this.#look()
+  get isThrown(): boolean {
+    return this.#findFile() !== undefined
+  }
+
+  /** Reports each throw once. @returns whether the switch is thrown */
+  check(): boolean {
+    const seen = this.#findFile()
     if (seen === undefined) return false
     if (seen.stamp !== this.#reported) {
       this.#reported = seen.stamp
@@ -148,15 +153,15 @@ export class KillSwitch {
       return
     }
     // Writes check the file, so it must exist, however the kill was ordered.
-    if (this.#look() === undefined)
+    if (this.#findFile() === undefined)
       throwKillSwitch(directory, { reason: 'ordered by the daemon', by: 'daemon' })
-    this.#reported ??= this.#look()?.stamp
+    this.#reported ??= this.#findFile()?.stamp
     const written: StoredKill = { state, pid: process.pid, at: clock.now() }
     for (const file of stateFiles) writeDurably(file, JSON.stringify(written))
   }
 
   /** A new time of the file means a new throw. */
-  #look(): { readonly stamp: string; readonly read: () => KillNote } | undefined {
+  #findFile(): { readonly stamp: string; readonly read: () => KillNote } | undefined {
     try {
       for (const file of this.#files) {
         const found = statSync(file, { throwIfNoEntry: false })

@@ -1,5 +1,5 @@
 import { UID } from '../direct-exchange.ts'
-import type { BacktestRunOptions } from '../backtest-run.ts'
+import type { ReportedBacktestOptions } from '../reported-backtest.ts'
 import {
   cutRecordings,
   describeRecording,
@@ -109,7 +109,7 @@ export interface PreparedBacktest {
   /** Keyed by instruments without prices in the range; the text says where they have some. */
   unpricedIn(range: PlayedRange): Readonly<Record<string, string>>
   /** @param directory for CSV files; undefined: none */
-  open(model: FillModelName, directory: string | undefined): BacktestRunOptions
+  optionsFor(model: FillModelName, directory: string | undefined): ReportedBacktestOptions
 }
 
 const SEEDED_FROM_AT = Date.UTC(2025, 0, 1)
@@ -171,7 +171,7 @@ export async function prepareBacktest(
         { whole, recordings, universe },
       ),
     unpricedIn: (range) => describeUnpriced({ ...loaded, config }, whole, range),
-    open: (fillModel, directory) => ({
+    optionsFor: (fillModel, directory) => ({
       config,
       model: fillModel,
       coverage: played.viewed,

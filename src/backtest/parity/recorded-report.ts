@@ -1,4 +1,4 @@
-import { describeRestrictions } from '../backtest-run.ts'
+import { describeRestrictions } from '../reported-backtest.ts'
 import { OrderLog } from '../order-log.ts'
 import {
   addFill,

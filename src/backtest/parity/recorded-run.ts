@@ -18,7 +18,7 @@ import { parseValue } from '../../lib/value-text.ts'
 import type { SegmentFile } from '../../recording/recordings.ts'
 import { openSegment } from '../../recording/segment-reader.ts'
 import type { SegmentHead } from '../../recording/segment.ts'
-import type { PlayMarks } from '../playing/watched-thread.ts'
+import type { PlayMarks } from '../playing/thread-protocol.ts'
 import type { PlayedEvent } from '../virtual-pollers.ts'
 import { RunTrace } from './run-trace.ts'
 

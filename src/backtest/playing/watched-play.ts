@@ -10,7 +10,7 @@ import {
   PLAY_ERRORS,
   type PlayMessage,
   type PlayThreadData,
-} from './watched-thread.ts'
+} from './thread-protocol.ts'
 import { isUnfinished } from './report-directory.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 

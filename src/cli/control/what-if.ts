@@ -15,7 +15,7 @@ import { listOption } from '../process/options.ts'
 import { writeOut } from '../../lib/write-out.ts'
 import { showEachAccount } from './each-account.ts'
 import { readDaemon, type ShowOptions } from '../operator/find-daemon.ts'
-import { COLUMNS, formatTable } from '../process/table.ts'
+import { COLUMNS, formatTable, percent, price } from '../process/table.ts'
 
 interface WhatIfOptions extends ShowOptions {
   readonly move: readonly string[]
@@ -167,14 +167,6 @@ function describePrices(prices: Readonly<Record<string, number>>): string {
 
 function wrap(text: string): readonly string[] {
   return wrapWords(text, COLUMNS).map((line) => `${line}\n`)
-}
-
-function percent(share: number | null): string {
-  return share === null ? '-' : `${(share * 100).toFixed(1)} %`
-}
-
-function price(value: number): string {
-  return String(Number(value.toPrecision(7)))
 }
 
 function amount({ coin }: Pick<WhatIfView, 'coin'>, text: string | null): string {

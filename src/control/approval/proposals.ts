@@ -5,8 +5,8 @@ import { sha256Hex } from '../../lib/digest.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { describeCaller } from '../access/verified-caller.ts'
 import type { ControlRequest, ProposalView } from '../commands.ts'
-import type { Approval, Controlled, OrderPlan } from '../controlled.ts'
-import { isRiskier, type RiskierOrder } from '../powers.ts'
+import type { Approval, Controlled, CommandPlan } from '../controlled.ts'
+import { isRiskier, type RiskierCommand } from '../powers.ts'
 import type { CodeVerdict, OneTimeCodes } from './one-time-codes.ts'
 
 export const PROPOSAL_MS = 600_000
@@ -20,7 +20,7 @@ const UNPAIRED =
   'this can add risk, so it needs a one-time code, and no authenticator is paired: run `intentd pair` at the machine, or give the command there'
 
 export interface ProposalsOptions {
-  readonly daemon: Pick<Controlled, 'planOrder'>
+  readonly daemon: Pick<Controlled, 'planCommand'>
   readonly codes: Pick<OneTimeCodes, 'isPaired' | 'use'>
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
   readonly onNews: (news: ProposalNews) => void
@@ -53,7 +53,7 @@ interface Caller {
 
 interface OpenProposal {
   readonly view: ProposalView
-  readonly request: ControlRequest & { readonly order: RiskierOrder }
+  readonly request: ControlRequest & { readonly order: RiskierCommand }
   readonly entrance: Caller['entrance']
   readonly verified: string
   readonly planDigest: string
@@ -101,7 +101,7 @@ export class Proposals {
             409,
             'this request id (--key at the command line) was used for another command or another reason',
           )
-    const plan = await this.#options.daemon.planOrder(order)
+    const plan = await this.#options.daemon.planCommand(order)
     if (plan.refusal !== undefined) return { kind: 'impossible', why: plan.refusal }
     this.#expire()
     const alike = [...this.#open.values()].filter(({ entrance }) => entrance === caller.entrance)
@@ -132,7 +132,7 @@ export class Proposals {
     const confirmer = describeCaller(verified, by)
     const found = this.#find(id)
     if ('kind' in found) return this.#note(found, id, confirmer)
-    const plan = await this.#options.daemon.planOrder(found.request.order)
+    const plan = await this.#options.daemon.planCommand(found.request.order)
     // From here on nothing is awaited, so neither plan nor proposal can change.
     const open = this.#find(id)
     if ('kind' in open) return this.#note(open, id, confirmer)
@@ -155,7 +155,7 @@ export class Proposals {
 
   #view(
     { order, reason, by }: ControlRequest,
-    { changes, notes }: OrderPlan,
+    { changes, notes }: CommandPlan,
     { verified }: Caller,
   ): ProposalView {
     const now = this.#options.clock.now()

@@ -20,7 +20,7 @@ import type { UniverseReason } from '../../domain/universe.ts'
 import type { AnswerHistogram } from '../../exchange/limiter/endpoint-queue.ts'
 import type { DurationSummary } from '../../lib/percentiles.ts'
 import type { Timers } from '../../lib/timers.ts'
-import type { PollGridStats } from '../../market/poll-grid.ts'
+import type { PollerStats } from '../../market/poller.ts'
 import type { EndpointName } from '../../protocol/endpoints.ts'
 import type { ShownAccount } from '../../views/shown-account.ts'
 import { viewUniverses } from '../../views/universe-view.ts'
@@ -31,7 +31,7 @@ interface MeasuredDaemon {
   readonly status: StatusView
   readonly accounts: readonly ShownAccount[]
   readonly isReady: boolean
-  readonly polls: PollGridStats
+  readonly polls: PollerStats
 }
 
 export class Metrics {

@@ -148,7 +148,7 @@ export function serveControl(
 }
 
 function openProposals(
-  daemon: Pick<Controlled, 'planOrder'>,
+  daemon: Pick<Controlled, 'planCommand'>,
   {
     pairingFile,
     logger,

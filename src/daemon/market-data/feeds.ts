@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { deepFreeze } from '../../lib/plain-data.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
-import { PollGrids, type WatchedLoop } from '../../market/poll-grid.ts'
+import { Pollers, type WatchedLoop } from '../../market/poller.ts'
 import type { Feed } from '../../assembly/strategies/strategies.ts'
 
 export interface FeedsOptions {
@@ -20,14 +20,14 @@ export interface FeedsOptions {
 /** Each feed is also read at the start, so that none waits for its interval. */
 export class Feeds {
   readonly #options: FeedsOptions
-  readonly #grids: PollGrids
+  readonly #pollers: Pollers
   #first: Promise<unknown> = Promise.resolve()
 
   constructor(options: FeedsOptions) {
     this.#options = options
-    this.#grids = new PollGrids(options)
+    this.#pollers = new Pollers(options)
     for (const feed of options.feeds)
-      this.#grids.add(nameOf(feed), feed.everyMs, () => this.#read(feed))
+      this.#pollers.add(nameOf(feed), feed.everyMs, () => this.#read(feed))
   }
 
   start(): void {
@@ -37,15 +37,15 @@ export class Feeds {
         this.#read(feed).catch((error: unknown) => this.#reportDefect(feed, error)),
       ),
     )
-    this.#grids.start()
+    this.#pollers.start()
   }
 
   get loops(): readonly WatchedLoop[] {
-    return this.#grids.loops.map((loop) => ({ ...loop, isCalling: true }))
+    return this.#pollers.loops.map((loop) => ({ ...loop, isCalling: true }))
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#first, this.#grids.stop()])
+    await Promise.all([this.#first, this.#pollers.stop()])
   }
 
   async #read(feed: Feed): Promise<void> {

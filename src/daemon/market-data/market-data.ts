@@ -6,12 +6,7 @@ import type { Limiter } from '../../exchange/limiter/limiter.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { Calendar } from '../../market/calendar.ts'
-import {
-  type PollGrid,
-  type PollGridStats,
-  PollGrids,
-  type WatchedLoop,
-} from '../../market/poll-grid.ts'
+import { type Poller, type PollerStats, Pollers, type WatchedLoop } from '../../market/poller.ts'
 import type { ProductType } from '../../domain/instrument.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { Feed } from '../../assembly/strategies/strategies.ts'
@@ -53,7 +48,7 @@ export interface MarketDataOptions {
 export class MarketData {
   readonly limiter: Limiter
   readonly #options: MarketDataOptions
-  readonly #grids: PollGrids
+  readonly #pollers: Pollers
   readonly #products: ReadonlyMap<ProductType, ProductMarket>
   readonly #feeds: Feeds
   readonly #calendar: Calendar
@@ -68,9 +63,9 @@ export class MarketData {
     const onError = (what: string, reason: string) => this.#reportDefect(what, reason)
     this.limiter = limiter
     this.#options = options
-    this.#grids = new PollGrids({ clock, timers, onError })
+    this.#pollers = new Pollers({ clock, timers, onError })
     this.#products = this.#createProducts()
-    this.#grids.add('time', TIME_STEP_MS, () => this.#passTime())
+    this.#pollers.add('time', TIME_STEP_MS, () => this.#passTime())
     const dispatch = (event: EngineEvent) => this.#publish(event)
     this.#feeds = new Feeds({ feeds, client, clock, timers, dispatch, onError })
     this.#calendar = this.#createCalendar()
@@ -100,7 +95,7 @@ export class MarketData {
 
   start(): void {
     if (this.#isStopped) return
-    this.#grids.start()
+    this.#pollers.start()
     this.#calendar.start()
     this.#feeds.start()
   }
@@ -108,7 +103,7 @@ export class MarketData {
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#wake()
-    await Promise.all([this.#calendar.stop(), this.#grids.stop(), this.#feeds.stop()])
+    await Promise.all([this.#calendar.stop(), this.#pollers.stop(), this.#feeds.stop()])
   }
 
   async close(): Promise<void> {
@@ -123,7 +118,10 @@ export class MarketData {
   get loops(): readonly WatchedLoop[] {
     const { client } = this.#options
     return [
-      ...this.#grids.loops.map((loop) => ({ ...loop, isCalling: loop.name.startsWith('tickers') })),
+      ...this.#pollers.loops.map((loop) => ({
+        ...loop,
+        isCalling: loop.name.startsWith('tickers'),
+      })),
       ...this.#feeds.loops,
       { name: 'calls', intervalMs: 0, isCalling: true, turn: () => client.oldestCall },
     ]
@@ -158,7 +156,7 @@ export class MarketData {
       products.map((product, index) => {
         const name = index === 0 ? 'tickers' : `tickers ${product.productType}`
         const poll = (read: () => Promise<boolean>) =>
-          this.#grids.add(name, config.polling.tickersMs, read)
+          this.#pollers.add(name, config.polling.tickersMs, read)
         return [product.productType, new ProductMarket({ ...this.#options, ...product, poll })]
       }),
     )
@@ -247,7 +245,7 @@ export interface ProductMarketOptions extends Product {
   readonly client: Pick<ExchangeClient, 'readTickers'>
   readonly trusted: TrustedClock
   readonly logger: Pick<DaemonLogger, 'log'>
-  readonly poll: (read: () => Promise<boolean>) => PollGrid
+  readonly poll: (read: () => Promise<boolean>) => Poller
 }
 
 export class ProductMarket {
@@ -257,20 +255,20 @@ export class ProductMarket {
   #lastAnswer = { statedAt: 0, requestTime: 0, readAt: 0 }
   readonly #buffers = new TickerBuffers()
   readonly #watch = new MarketWatch()
-  readonly #grid: PollGrid
+  readonly #poller: Poller
   readonly #unreadableLoggedAt = new Map<string, number>()
 
   constructor(options: ProductMarketOptions) {
     this.#options = options
-    this.#grid = options.poll(() => this.readTickers())
+    this.#poller = options.poll(() => this.readTickers())
   }
 
   listen(listener: MarketListener): void {
     this.#listeners.push(listener)
   }
 
-  get polls(): PollGridStats {
-    return this.#grid.stats
+  get polls(): PollerStats {
+    return this.#poller.stats
   }
 
   get tickers(): TickerTable | undefined {

@@ -136,9 +136,9 @@ export class AccountMarks {
     if (now < this.#dueAt) return
     const shown = this.#options.shown()
     // All fills before the hour must be known.
-    if (shown.state !== 'begun' || shown.engine.fillsReadAt < this.#dueAt) return
+    if (shown.state !== 'begun' || shown.engine.fillsAskedAt < this.#dueAt) return
     const { net, unrealised } = viewProfit(shown).total
-    if (shown.engine.fillsReadAt === 0 || unrealised === null) return
+    if (shown.engine.fillsAskedAt === 0 || unrealised === null) return
     this.#dueAt = this.#nextAfter(now)
     const capital = capitalOf(shown)?.toString() ?? null
     const value = toMarkValue({ capital, made: net, unrealised })

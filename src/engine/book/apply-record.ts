@@ -57,7 +57,7 @@ import {
   strategyScope,
 } from '../../domain/trading-mode.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { deepFreeze } from '../../lib/plain-data.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import {
@@ -96,7 +96,7 @@ const ORDINALS_SKIPPED = 1_000_000_000
 
 /** Only this function changes the book (DET2). */
 export function applyRecord(target: Book, record: JournalRecord): void {
-  const book = own(target)
+  const book = mutable(target)
   book.recordedAt = record.at
   switch (record.kind) {
     case 'boot':

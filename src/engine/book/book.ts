@@ -40,7 +40,7 @@ import {
 } from '../../domain/trading-mode.ts'
 import type { KeptUniverse, UniverseLeaving } from '../../domain/universe.ts'
 import { type Decimal, decimal } from '../../lib/decimal.ts'
-import { type Own, own } from '../../lib/own.ts'
+import { type Mutable, mutable } from '../../lib/mutable.ts'
 import { SegmentedMap } from '../../lib/segmented-map.ts'
 import type { EngineSettings } from '../settings.ts'
 import { TrackedMap, TrackedSegmentedMap, TrackedSet } from '../../lib/tracked-collections.ts'
@@ -156,7 +156,7 @@ export interface Book {
  * remember changes for the next checkpoint; `open`, `byOrderId`, `ended` and `placesBySymbol`
  * follow from the others.
  */
-export type WritableBook = Own<Book>
+export type WritableBook = Mutable<Book>
 
 export function createBook(positionMode: PositionMode): Book {
   return {
@@ -342,7 +342,7 @@ export function storePlace(book: WritableBook, place: OrderIntent): void {
 
 export function indexPlace(book: WritableBook, place: OrderIntent): void {
   const pair = pairKey(place.strategyId, place.symbol)
-  const places = own(book.placesBySymbol.get(pair) ?? new Map<string, OrderIntent>())
+  const places = mutable(book.placesBySymbol.get(pair) ?? new Map<string, OrderIntent>())
   book.placesBySymbol.set(pair, places)
   places.set(place.key, place)
 }
@@ -352,7 +352,7 @@ export function removePlace(book: WritableBook, pair: StrategyAndKey): void {
   if (place === undefined) return
   book.places.delete(pair)
   const places = book.placesBySymbol.get(pairKey(place.strategyId, place.symbol))
-  if (places) own(places).delete(place.key)
+  if (places) mutable(places).delete(place.key)
 }
 
 export function storeOrder(book: WritableBook, changed: Order): void {
@@ -368,7 +368,7 @@ export function storeOrder(book: WritableBook, changed: Order): void {
 export function indexOrder(book: WritableBook, order: Order): void {
   const { clientOid, symbol } = order.terms
   if (order.orderId !== undefined) book.byOrderId.set(order.orderId, clientOid)
-  const open = own(book.open.get(symbol) ?? new Map<ClientOid, Order>())
+  const open = mutable(book.open.get(symbol) ?? new Map<ClientOid, Order>())
   book.open.set(symbol, open)
   if (isTerminal(order)) {
     open.delete(clientOid)

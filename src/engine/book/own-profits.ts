@@ -8,7 +8,7 @@ import type { AdoptRecord, AssignedRecord } from '../../domain/record.ts'
 import type { BookedFill } from '../../journal/booking.ts'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { createGrid, type Grid, parseOnGrid } from '../../lib/grid.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { moveAccountEntry } from './apply-fill.ts'
 import { applyMove } from './allocation.ts'
 import { applyRecord } from './apply-record.ts'
@@ -52,7 +52,7 @@ export class OwnProfits {
   /** @param real the book after all fills */
   constructor(real: FilledBook) {
     this.#real = real
-    this.#counted = own(createBook(real.positionMode))
+    this.#counted = mutable(createBook(real.positionMode))
     for (const [symbol, grids] of real.grids) this.#counted.grids.set(symbol, grids)
   }
 

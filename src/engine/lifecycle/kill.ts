@@ -1,6 +1,6 @@
 import type { InstrumentSymbol } from '../../domain/ids.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { killOf } from '../book/book.ts'
 import { cancelProduct } from '../orders/cancel-all.ts'
@@ -16,7 +16,7 @@ import { announce, type Core, emit, type InstrumentState, record } from '../stat
 import { holdAllWishes } from '../state/decision-state.ts'
 import { askForCancel, isAnythingOpen } from '../state/open-calls.ts'
 import {
-  beginKilling,
+  replaceStopByKill,
   endKilling,
   enterPhase,
   type KillProgress,
@@ -55,20 +55,20 @@ export function startKill(core: Core, { reason, by }: CommandSource): void {
   if (core.run.phase === 'stopped') return
   if (killOf(core.book) !== undefined) return dropRelease(core)
   restrict(core, { scope: ACCOUNT, mode: 'killed', code: 'kill', reason, by })
-  beginKill(core)
+  enterCutting(core)
 }
 
 function dropRelease(core: Core): void {
   const { kill } = core.run
   if (kill?.release === undefined) return
   const { reason, by } = kill.release
-  own(kill).release = undefined
+  mutable(kill).release = undefined
   announce(core, 'warn', 'kill.releaseDropped', { reason, by })
 }
 
-export function beginKill(core: Core): void {
+export function enterCutting(core: Core): void {
   const { phase, flatBeforeStop, stop } = core.run
-  beginKilling(core.run, {
+  replaceStopByKill(core.run, {
     phase: 'cutting',
     foundBefore: core.calls.cancelsThatFound,
     roundAt: 0,
@@ -95,7 +95,7 @@ export function releaseKill(core: Core, { reason, by }: CommandSource): void {
   const { kill } = core.run
   if (!kill) return announce(core, 'warn', 'kill.notThrown', { reason, by })
   if (!isKilling(core) || kill.phase !== 'clean') {
-    own(kill).release = { reason, by }
+    mutable(kill).release = { reason, by }
     return announce(core, 'warn', 'kill.releasePending', { reason, by, phase: kill.phase })
   }
   record(core, { kind: 'released', at: core.now, scope: ACCOUNT, code: 'kill', reason, by }, true)
@@ -112,7 +112,7 @@ export function releaseKill(core: Core, { reason, by }: CommandSource): void {
  */
 export function stopWhenKilled({ run: { kill }, now }: Core, policy: StopPolicy): void {
   if (!kill) return
-  const state = own(kill)
+  const state = mutable(kill)
   state.stopAskedAt ??= now
   if (policy === 'flatten') state.stopPolicy = policy
 }
@@ -123,12 +123,12 @@ export function isCutting({ run: { kill } }: Core): boolean {
 
 export function cancelEverything(core: Core): void {
   cancelProduct(core, 'kill')
-  if (core.run.kill) own(core.run.kill).phase = 'draining'
+  if (core.run.kill) mutable(core.run.kill).phase = 'draining'
 }
 
 export function postponeKillDeadlines({ run: { kill } }: Core, sleptMs: number): void {
   if (!kill) return
-  const state = own(kill)
+  const state = mutable(kill)
   state.patientUntil += sleptMs
   if (state.stopAskedAt !== undefined) state.stopAskedAt += sleptMs
 }
@@ -236,7 +236,7 @@ function unprovedByKill(core: Core): readonly InstrumentState[] {
 }
 
 function enter(core: Core, kill: KillProgress, phase: KillPhase): void {
-  Object.assign(own(kill), {
+  Object.assign(mutable(kill), {
     phase,
     foundBefore: core.calls.cancelsThatFound,
     rounds: 0,
@@ -270,9 +270,9 @@ function isPastAcceptance(core: Core): boolean {
 function prove(core: Core, kill: KillProgress): KillPhase {
   if (kill.rounds >= ROUNDS) return removedInstruments(core).size > 0 ? 'proving' : 'clean'
   const isRead = listedInstruments(core).every(({ position }) => position.agreedAt >= kill.roundAt)
-  if (!isRead || core.readings.fillsReadAt < kill.roundAt) return 'proving'
+  if (!isRead || core.readings.fillsKnownUntil < kill.roundAt) return 'proving'
   const seen = JSON.stringify([core.book.fillsThroughAt, [...core.book.account]])
-  const state = own(kill)
+  const state = mutable(kill)
   state.rounds = seen === kill.seen ? kill.rounds + 1 : 1
   state.seen = seen
   state.roundAt = core.now
@@ -298,11 +298,11 @@ function logIfLate(core: Core, kill: KillProgress): void {
   const unproved = [...new Set([...unreadableSymbols(core), ...removed.keys()])]
   const reasons = [...removed].map(([symbol, reason]) => `${symbol}: ${reason}`)
   const said = JSON.stringify([kill.phase, unproved, reasons])
-  own(kill).patientUntil = core.now + PATIENCE_MS
+  mutable(kill).patientUntil = core.now + PATIENCE_MS
   const isNews = said !== kill.said
   if (!isNews && core.now < kill.saidAt + saidAgainMs(kill)) return
   const times = isNews ? 1 : kill.saidTimes + 1
-  Object.assign(own(kill), { saidAt: core.now, said, saidTimes: times })
+  Object.assign(mutable(kill), { saidAt: core.now, said, saidTimes: times })
   announce(core, 'error', 'kill.unproved', {
     phase: kill.phase,
     ...(times > 1 && { times }),

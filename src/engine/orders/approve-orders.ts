@@ -10,8 +10,14 @@ import { approve, approveAgain, cutToHeld } from '../../risk/approve.ts'
 import { checkExplained, type OpeningContext, reducesRisk } from '../../risk/checks.ts'
 import { buildExposure, type Exposure, notionalAt, worstLots } from '../../risk/exposure.ts'
 import type { RiskContext } from '../../risk/risk-context.ts'
-import { backedHolding } from '../book/book.ts'
-import { accountHoldingOf, type Book, holdingOf, openOrdersOf, unownedOf } from '../book/book.ts'
+import {
+  backedHolding,
+  accountHoldingOf,
+  type Book,
+  holdingOf,
+  openOrdersOf,
+  unownedOf,
+} from '../book/book.ts'
 import { type Core, instrumentOf, specOf } from '../state/core.ts'
 import { equityAtWorst, priceOf, usedBeside } from '../state/equity.ts'
 import { marketOf } from '../state/market-state.ts'
@@ -57,12 +63,13 @@ export function approveOrders(
   const resting = { buyTicks, sellTicks }
   const contextOf = createRiskContexts(core, symbol, { approved, resting })
   let reduces = false
-  for (const { intent: wished, again, isCut } of [...candidates].sort(byUrgency)) {
+  for (const { intent: wished, resendOf, isCut } of [...candidates].sort(byUrgency)) {
     const context = contextOf(wished.strategyId as StrategyId)
     if (!context) continue
     const intent = isCut ? cutToHeld(wished, context) : wished
     const isReducing = reducesRisk(intent, context)
-    const verdict = again === undefined ? approve(intent, context) : approveAgain(intent, context)
+    const verdict =
+      resendOf === undefined ? approve(intent, context) : approveAgain(intent, context)
     if (!verdict.approved) {
       denials.push({ ...verdict.objection, ...whose(intent) })
       continue
@@ -70,7 +77,7 @@ export function approveOrders(
     reduces ||= isReducing
     approved.push(intent.strategyId)
     noteResting(resting, verdict.intent)
-    items.push({ intent: verdict.intent, ...(again === undefined ? {} : { again }) })
+    items.push({ intent: verdict.intent, ...(resendOf === undefined ? {} : { resendOf }) })
   }
   return { items, denials, reduces }
 }

@@ -16,7 +16,7 @@ import type { BatchResult } from '../../protocol/values.ts'
 import { isHalted, pairKey, namelessOrders } from '../book/book.ts'
 import { isCancelDue } from './cancel-all.ts'
 import type { OutgoingBatch } from '../effect.ts'
-import { noteModeAnswered, noteModeSent } from '../resolution/account-setup.ts'
+import { noteModeAnswered, noteModeSent } from '../resolution/check-setup.ts'
 import { judgeFills, judgeNames } from '../resolution/older-state.ts'
 import { startResolution } from '../resolution/resolution.ts'
 import { watchDisplaced } from '../resolution/resolved-orders.ts'
@@ -106,7 +106,7 @@ function noteWhatIsLeft(
   if (!displaced.every(({ isLateLogged }) => isLateLogged)) return
   if (candidates.length === 0) return noteSettled(core.changes, symbol)
   const isAllDenied = denials.length === candidates.length
-  if (isAllDenied && candidates.every(({ again }) => again === undefined))
+  if (isAllDenied && candidates.every(({ resendOf }) => resendOf === undefined))
     noteLastingDenials(core, symbol, denials)
 }
 
@@ -284,10 +284,10 @@ interface NamedOrder {
   readonly deadlineAt: number
 }
 
-function nameOrder(core: Core, { intent, again }: ApprovedItem): NamedOrder | undefined {
+function nameOrder(core: Core, { intent, resendOf }: ApprovedItem): NamedOrder | undefined {
   const { deadlineAt } = intent
-  if (again === undefined) return { terms: toTerms(core, intent), isAgain: false, deadlineAt }
-  const terms = core.book.orders.get(again)?.terms
+  if (resendOf === undefined) return { terms: toTerms(core, intent), isAgain: false, deadlineAt }
+  const terms = core.book.orders.get(resendOf)?.terms
   return terms && { terms, isAgain: true, deadlineAt }
 }
 

@@ -4,7 +4,7 @@ import { isTerminal, type Order } from '../../domain/order.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { deriveClientOid } from '../../execution/batch.ts'
 import { Failure } from '../../lib/failure.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { pairOf, splitPair } from '../book/book.ts'
 import { noteChanged } from '../state/changes.ts'
 import { announce, type Core, emit, instrumentOf, type OpenCancel } from '../state/core.ts'
@@ -48,7 +48,7 @@ export function judgeNames(core: Core, symbol: string, items: readonly ItemOutco
     return order?.attempts === 1 ? [{ item, order }] : []
   })
   const suspected = first.filter(({ item, order }) => isDuplicate(item) && !isExcused(core, order))
-  const names = own(core.names)
+  const names = mutable(core.names)
   for (const { item, order } of first) {
     if (item.outcome === 'accepted') names.suspectedWishes.delete(wishOf(order))
   }
@@ -104,7 +104,7 @@ function forgetListed(core: Core, names: readonly string[]): void {
 /** Something on the way doubled this order's whole request, and perhaps the next one. */
 function noteFound(core: Core, order: Order): void {
   const { symbol } = order.terms
-  const { suspected, suspectedWishes } = own(core.names)
+  const { suspected, suspectedWishes } = mutable(core.names)
   suspectedWishes.delete(wishOf(order))
   for (const [wish, sentAt] of suspectedWishes)
     if (sentAt === order.firstSentAt && splitPair(wish)[1] === symbol) suspectedWishes.delete(wish)
@@ -117,7 +117,7 @@ function noteFound(core: Core, order: Order): void {
 
 /** A cancel-all was perhaps carried out without a list. What it cancelled is never listed. */
 export function noteUnlisted(core: Core, { symbols, requestAt }: OpenCancel): void {
-  for (const symbol of symbols) own(core.names).unlistedAt.set(symbol, requestAt)
+  for (const symbol of symbols) mutable(core.names).unlistedAt.set(symbol, requestAt)
   for (const clientOid of core.names.suspected) {
     const symbol = core.book.orders.get(clientOid)?.terms.symbol
     if (symbol === undefined || symbols.includes(symbol)) forgetSuspected(core, clientOid)
@@ -129,7 +129,7 @@ function isUnlisted({ names }: Core, { terms, firstSentAt }: Order): boolean {
 }
 
 function forgetSuspected(core: Core, clientOid: ClientOid): void {
-  own(core.names).suspected.delete(clientOid)
+  mutable(core.names).suspected.delete(clientOid)
   if (core.names.suspected.size === 0) noteAllChanged(core)
 }
 
@@ -178,7 +178,7 @@ export function noteListedNames(core: Core, names: readonly string[]): void {
   const unknown = names.filter((name) => NAME.test(name) && !orders.has(name as ClientOid))
   if (unknown.length === 0) return
   const { search } = core.names
-  own(core.names).search = {
+  mutable(core.names).search = {
     names: new Set([...(search?.names ?? []), ...unknown]),
     since: search?.since ?? core.now,
     offset: 0,
@@ -217,7 +217,7 @@ export function searchNames(core: Core): void {
     }
   }
   const isOver = (search.offset + offsets) * 2 * wishes.length >= NAMES_MAX
-  own(core.names).search = isOver ? undefined : { ...search, offset: search.offset + offsets }
+  mutable(core.names).search = isOver ? undefined : { ...search, offset: search.offset + offsets }
   if (!isOver) return
   noteAllChanged(core)
   announce(core, 'warn', 'order.nameUnknown', { names: [...search.names] })
@@ -266,7 +266,7 @@ function refuseListed(core: Core, name: string): void {
 
 /** The halt is recorded first, so the next start refuses the state too. */
 function refuse(core: Core, proof: string): void {
-  const names = own(core.names)
+  const names = mutable(core.names)
   names.search = undefined
   names.suspected.clear()
   halt(core, ACCOUNT, 'olderState', proof)

@@ -27,10 +27,10 @@ import {
   record,
   specOf,
 } from '../state/core.ts'
-import { checkSetup } from './account-setup.ts'
+import { checkSetup } from './check-setup.ts'
 import { askForPositionAgain, noteStatedCounter, noteStatement } from '../state/losses.ts'
 import { askForPositionSoon } from '../state/readings.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { notePositionForResolution } from './resolution.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 import { hasUnreadableRows, notePositionReadable } from './unreadable.ts'
@@ -70,7 +70,7 @@ export function takePosition(core: Core, reading: PositionReading): void {
   checkSetup(core, instrument, reading)
   noteMark(core, reading)
   noteStatement(core, reading)
-  const position = own(instrument.position)
+  const position = mutable(instrument.position)
   if (position.mismatch === undefined) position.readAt = reading.requestedAt
   noteConfirmed(core, instrument, reading)
   // If each new reading replaced the waiting one, none might ever be compared.
@@ -97,12 +97,12 @@ function noteConfirmed(
   if (requestedAt < position.movedAt) return
   const isConfirmed = isSameHolding(toHolding(rows), accountHoldingOf(core.book, symbol))
   if (isConfirmed === position.isConfirmed) return
-  own(position).isConfirmed = isConfirmed
+  mutable(position).isConfirmed = isConfirmed
   noteChanged(core.changes, symbol)
 }
 
 function noteMoved(core: Core, symbol: string): void {
-  const position = own(instrumentOf(core, symbol).position)
+  const position = mutable(instrumentOf(core, symbol).position)
   position.movedAt = core.now
   position.isConfirmed = false
 }
@@ -145,7 +145,7 @@ export function noteRecentFills(core: Core, fills: readonly Fill[], heardAt: num
       filledAt: Math.min(filledAt, heardAt),
     }))
     noteMoved(core, symbol)
-    const position = own(instrumentOf(core, symbol).position)
+    const position = mutable(instrumentOf(core, symbol).position)
     position.recentFills = [...position.recentFills, ...added]
       .filter(({ filledAt }) => filledAt > core.book.fillsThroughAt - RECENT_MS)
       .sort((left, right) => left.filledAt - right.filledAt)
@@ -154,16 +154,16 @@ export function noteRecentFills(core: Core, fills: readonly Fill[], heardAt: num
 }
 
 export function comparePosition(core: Core, instrument: InstrumentState): void {
-  const position = own(instrument.position)
+  const position = mutable(instrument.position)
   const reading = position.pending
   if (!reading) return
-  if (core.readings.fillsReadAt + (core.clock.offsetMs ?? 0) < reading.exchangeTime) {
+  if (core.readings.fillsKnownUntil + (core.clock.offsetMs ?? 0) < reading.exchangeTime) {
     if (isEnoughForStart(core, instrument, reading) && agrees(core, instrument, reading))
       position.agreedAt = reading.requestedAt
     return
   }
   position.pending = undefined
-  if (core.readings.fillsReadAt - reading.requestedAt > RECENT_MS) return
+  if (core.readings.fillsKnownUntil - reading.requestedAt > RECENT_MS) return
   if (agrees(core, instrument, reading)) {
     if (position.mismatch !== undefined) position.readAt = reading.requestedAt
     position.mismatch = undefined
@@ -201,7 +201,7 @@ function isEnoughForStart(
   { symbol, start }: InstrumentState,
   { isSilent }: PendingReading,
 ): boolean {
-  if (start.stage !== 'reading' || readings.fillsReadAt === 0) return false
+  if (start.stage !== 'reading' || readings.fillsKnownUntil === 0) return false
   return !isSilent || (book.open.get(symbol)?.size ?? 0) === 0
 }
 
@@ -290,7 +290,7 @@ function adopt(
   const was = accountHoldingOf(core.book, instrument.symbol)
   const holding = add(core, was, difference)
   const held = holdingsOf(core, instrument.symbol)
-  const position = own(instrument.position)
+  const position = mutable(instrument.position)
   position.mismatch = undefined
   position.agreedAt = requestedAt
   position.readAt = requestedAt

@@ -148,19 +148,19 @@ export function disownLeftOrphans(core: Core, symbol: string): void {
 
 /**
  * ORD8: orders that are still wanted must rest again soon.
- * @param provedAt Unix ms, our clock, of the answer to the cancel-all
+ * @param cancelledAt Unix ms, our clock, of the answer to the cancel-all
  */
 export function expectDisplaced(
   instrument: InstrumentState,
   ended: readonly OrderTerms[],
-  provedAt: number,
+  cancelledAt: number,
 ): void {
   const known = new Set(instrument.displaced.map(({ terms }) => nameOf(terms)))
   const added = ended.filter(
     (terms) =>
       (terms.purpose === 'quote' || terms.purpose === 'place') && !known.has(nameOf(terms)),
   )
-  const displaced = added.map((terms) => ({ terms, since: provedAt, isLateLogged: false }))
+  const displaced = added.map((terms) => ({ terms, since: cancelledAt, isLateLogged: false }))
   noteDisplaced(instrument, [...instrument.displaced, ...displaced])
 }
 

@@ -38,7 +38,7 @@ import { askForPositionSoon, noteFillsRead, takeSettledOrphans } from '../state/
 import { totalsOf } from '../state/totals.ts'
 import { tradersOf } from '../state/roster.ts'
 import { type EstimatedPayment, takeEndedPayments } from '../state/unseen-funding.ts'
-import { showFills } from '../strategies/take-snapshot.ts'
+import { askAfterFills } from '../strategies/ask-to-decide.ts'
 import { comparePosition, noteFundingBefore, noteRecentFills } from './reconcile.ts'
 import { hasUnreadableRows, isReadingAgain, takeUnreadableFills } from './unreadable.ts'
 import { decimal } from '../../lib/decimal.ts'
@@ -66,7 +66,7 @@ export function takeFills(core: Core, reading: FillsReading): void {
     noteFillsForResolution(core, instrument, reading.requestedAt)
     comparePosition(core, instrument)
   }
-  showFills(core, owners)
+  askAfterFills(core, owners)
 }
 
 const NOBODY: ReadonlySet<StrategyId> = new Set()
@@ -243,7 +243,7 @@ export function settleWaitingFills(core: Core): void {
       filled: order.filledLots,
     })
   }
-  showFills(core, owners)
+  askAfterFills(core, owners)
 }
 
 /** Fees are small: a price within an hour is better than none. */

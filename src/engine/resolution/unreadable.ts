@@ -106,7 +106,7 @@ export function refusalOfInstrument(
   const failure = readings.failures.get(positionOf(symbol))
   const isOver =
     resolution === undefined || resolution.stage === 'settling' || resolution.refusals > 0
-  const isAccountRead = readings.fillsReadAt > 0 && !readings.failures.has('fills')
+  const isAccountRead = readings.fillsKnownUntil > 0 && !readings.failures.has('fills')
   return failure?.isRemoved === true && isOver && isAccountRead ? failure.reason : undefined
 }
 

@@ -29,7 +29,7 @@ import type { CauseName } from '../../execution/refusal-causes.ts'
 import type { Recorded } from '../../domain/proofs.ts'
 import type { JournalRecord } from '../../domain/record.ts'
 import { Failure } from '../../lib/failure.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import type { HeardContracts } from '../../market/believe-contracts.ts'
 import { applyRecord } from '../book/apply-record.ts'
 import type { Book } from '../book/book.ts'
@@ -185,7 +185,7 @@ export interface InstrumentState {
   readonly displaced: readonly DisplacedOrder[]
   /** Changed by `resolution/reconcile.ts`. */
   readonly position: PositionCheck
-  /** Changed by `resolution/account-setup.ts`. */
+  /** Changed by `resolution/check-setup.ts`. */
   readonly setup: SetupCheck
   readonly start: InstrumentStart
 }
@@ -220,10 +220,10 @@ export interface Resolution {
   /** Undefined while the exchange answers. */
   readonly silentSince: number | undefined
   /** When the cancel-all was answered, or the wait ended without one. */
-  readonly provedAt: number
+  readonly settlingSince: number
   /** Complete readings that were asked for late enough, and the last of them. */
   readonly fillsReads: number
-  readonly fillsReadAt: number
+  readonly fillsAskedAt: number
   readonly positionRead: boolean
   readonly askedAt: number
 }
@@ -338,10 +338,10 @@ export interface OpenCalls {
 /** How far the account has been read. Changed by `readings.ts`. */
 export interface ReadingState {
   /** Fills that could be read by then are known. */
-  readonly fillsReadAt: number
+  readonly fillsKnownUntil: number
   /** When the last complete reading of fills was asked for. */
   readonly fillsAskedAt: number
-  /** As `fillsReadAt`, by the exchange's clock. */
+  /** As `fillsKnownUntil`, by the exchange's clock. */
   readonly fillsReadThroughAt: number
   /** Fills that wait for their order. */
   readonly orphans: ReadonlyMap<OrderId, OrphanNote>
@@ -479,7 +479,7 @@ export interface OrderRefusal {
 }
 
 export function beginStep(core: Core, now: number): void {
-  const state = own(core)
+  const state = mutable(core)
   state.now = now
   state.effects = NO_EFFECTS
 }
@@ -487,8 +487,8 @@ export function beginStep(core: Core, now: number): void {
 const NO_EFFECTS: Effect[] = Object.freeze<Effect[]>([]) as Effect[]
 
 export function emit(core: Core, effect: Effect): void {
-  if (core.effects === NO_EFFECTS) own(core).effects = [effect]
-  else own(core.effects).push(effect)
+  if (core.effects === NO_EFFECTS) mutable(core).effects = [effect]
+  else mutable(core.effects).push(effect)
 }
 
 /**

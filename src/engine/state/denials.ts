@@ -7,7 +7,7 @@ import {
 } from '../../domain/denial.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import { strategyScope } from '../../domain/trading-mode.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { announce, type Core, record } from './core.ts'
 
 /** The next line of a kind counts the denials in between. */
@@ -18,8 +18,8 @@ const KINDS_MAX = 1000
 const KEYS_NAMED_MAX = 20
 
 export function forgetDenials({ denials }: Core, symbol: string): void {
-  own(denials.logged).delete(symbol)
-  own(denials.standing).delete(symbol)
+  mutable(denials.logged).delete(symbol)
+  mutable(denials.standing).delete(symbol)
 }
 
 type AnyDenial = Denial | Undescribed<Denial>
@@ -56,8 +56,8 @@ function noteStanding(
   source: string,
   standing: readonly StandingDenial[],
 ): void {
-  if (standing.length > 0) own(denials.standing).set(source, standing)
-  else if (denials.standing.has(source)) own(denials.standing).delete(source)
+  if (standing.length > 0) mutable(denials.standing).set(source, standing)
+  else if (denials.standing.has(source)) mutable(denials.standing).delete(source)
 }
 
 const NONE: readonly StandingDenial[] = []
@@ -93,7 +93,7 @@ function noteKind(
   const { snapshots } = core.market
   const logged = kinds.get(kind)
   if (logged?.snapshot === snapshots) return { ...first, detail: logged.detail, orders }
-  const { counts } = own(core.denials)
+  const { counts } = mutable(core.denials)
   counts.set(first.code, (counts.get(first.code) ?? 0) + orders)
   if (logged && core.now - logged.loggedAt < DENIAL_LOGGED_EVERY_MS) {
     kinds.set(kind, { ...logged, snapshot: snapshots, unlogged: logged.unlogged + orders })
@@ -107,8 +107,8 @@ function noteKind(
 }
 
 function kindsOf({ denials }: Core, symbol: string): Map<string, LoggedDenial> {
-  const { logged } = own(denials)
-  const kinds = own(logged.get(symbol) ?? new Map<string, LoggedDenial>())
+  const { logged } = mutable(denials)
+  const kinds = mutable(logged.get(symbol) ?? new Map<string, LoggedDenial>())
   logged.set(symbol, kinds)
   return kinds
 }
@@ -177,7 +177,7 @@ function isNamed(
   const keys = isOver ? new Set<string>() : known.keys
   if (keys.has(key) || keys.size >= KEYS_NAMED_MAX) return keys.has(key)
   const since = isOver ? core.now : known.since
-  own(core.denials.named).set(what, { since, keys: new Set([...keys, key]) })
+  mutable(core.denials.named).set(what, { since, keys: new Set([...keys, key]) })
   return true
 }
 

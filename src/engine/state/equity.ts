@@ -65,7 +65,7 @@ function worthsOfAccount(core: Core): readonly (Worth | undefined)[] {
 function worthOfInstrument(core: Core, symbol: string): Worth | undefined {
   const known = core.losses.worths.get(symbol)
   if (known) return known
-  const isKnown = core.readings.fillsReadAt > 0 && isFlat(accountHoldingOf(core.book, symbol))
+  const isKnown = core.readings.fillsKnownUntil > 0 && isFlat(accountHoldingOf(core.book, symbol))
   return isKnown ? toFlatWorth(settledOf(core, symbol)) : undefined
 }
 

@@ -2,7 +2,7 @@ import type { Objection } from '../../domain/denial.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
 import type { ItemOutcome } from '../../domain/record.ts'
 import { ACCOUNT, strategyScope } from '../../domain/trading-mode.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { reducesRisk } from '../../risk/checks.ts'
 import { buildExposure } from '../../risk/exposure.ts'
 import { holdingOf, openOrdersOf, restrictionOf } from '../book/book.ts'
@@ -66,7 +66,7 @@ export function judgeRejection(core: Core, { clientOid, outcome, code }: ItemOut
   const kind = `rejected|${strategy.id}|${code}`
   if (restrictionOf(core.book, scope, 'rejections') || count(core, kind, max) < max) return
   // After a release counting begins again.
-  own(core.lastMinute).delete(kind)
+  mutable(core.lastMinute).delete(kind)
   const reason = `${max} orders rejected within a minute with code ${code}, limit ${max}`
   announce(core, 'error', 'limits.reached', { scope, code: 'rejections', reason })
   halt(core, scope, 'rejections', reason)
@@ -114,7 +114,7 @@ function holdWhile(
 
 /** @returns how often the kind came within a minute, at most `max`; older kinds are forgotten (BND1) */
 function count(core: Core, kind: string, max: number): number {
-  const kinds = own(core.lastMinute)
+  const kinds = mutable(core.lastMinute)
   const times = [...timesOf(core, kind), core.now].slice(-max)
   // The map is in the order in which kinds were last counted.
   kinds.delete(kind)

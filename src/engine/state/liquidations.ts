@@ -10,7 +10,7 @@ import type { PositionStatement } from '../../domain/loss-limits.ts'
 import { isInverse } from '../../domain/instrument.ts'
 import { type Holding, type HoldSide, HOLD_SIDES, isFlat, lotsOn } from '../../domain/position.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import {
   distanceTo,
   findLiquidationPrices,
@@ -58,8 +58,8 @@ export function measureDistances(core: Core, symbol: string): readonly Liquidati
     if (lotsOn(held, holdSide) === 0) endDispute(core, symbol, holdSide)
     else measured.push(measureSide(core, { symbol, holdSide, statement, price }))
   }
-  if (measured.length === 0) own(core.liquidation.distances).delete(symbol)
-  else own(core.liquidation.distances).set(symbol, measured)
+  if (measured.length === 0) mutable(core.liquidation.distances).delete(symbol)
+  else mutable(core.liquidation.distances).set(symbol, measured)
   for (const distance of measured) noteNearest(core, distance)
   return measured
 }
@@ -130,7 +130,7 @@ function noteNearest(
   { symbol, holdSide, nearest }: LiquidationDistance,
 ): void {
   if (!(nearest < (liquidation.nearest.get(symbol)?.distance ?? Number.POSITIVE_INFINITY))) return
-  own(liquidation.nearest).set(symbol, { symbol, holdSide, distance: nearest, at: now })
+  mutable(liquidation.nearest).set(symbol, { symbol, holdSide, distance: nearest, at: now })
 }
 
 interface TwoFigures {
@@ -227,10 +227,10 @@ export function noteAlone(
   const key = pairOf(symbol, holdSide)
   const isKnown = liquidation.alone.has(key)
   if (trust !== 'alone') {
-    if (isKnown && trust !== 'disputed') own(liquidation.alone).delete(key)
+    if (isKnown && trust !== 'disputed') mutable(liquidation.alone).delete(key)
     return false
   }
-  if (!isKnown) own(liquidation.alone).add(key)
+  if (!isKnown) mutable(liquidation.alone).add(key)
   return !isKnown
 }
 
@@ -412,9 +412,9 @@ export function noteNear(
 ): boolean {
   const key = pairOf(symbol, holdSide)
   const isKnown = liquidation.warned.has(key)
-  if (isKnown && nearest > warn * REARMED) own(liquidation.warned).delete(key)
+  if (isKnown && nearest > warn * REARMED) mutable(liquidation.warned).delete(key)
   if (isKnown || !(nearest <= warn)) return false
-  own(liquidation.warned).add(key)
+  mutable(liquidation.warned).add(key)
   return true
 }
 
@@ -436,14 +436,14 @@ export function confirmNear(
   const key = pairOf(symbol, step)
   const before = core.liquidation.awaited.get(key)
   if (!isNear) {
-    if (before !== undefined) own(core.liquidation.awaited).delete(key)
+    if (before !== undefined) mutable(core.liquidation.awaited).delete(key)
     return false
   }
   const positionAt = core.losses.statements.get(symbol)?.requestedAt ?? 0
   const tickersAt = core.market.tickers?.requestTime ?? 0
   const isOld = before !== undefined && positionAt - before.positionAt > confirmedWithinMs(core)
   if (before === undefined || isOld)
-    own(core.liquidation.awaited).set(key, { positionAt, tickersAt })
+    mutable(core.liquidation.awaited).set(key, { positionAt, tickersAt })
   return (
     !isOld &&
     before !== undefined &&
@@ -457,19 +457,19 @@ export function forgetDistances(core: Core, symbol: string): void {
   const { liquidation } = core
   noteHourlyPrice(core, symbol, ownPriceOf(core, symbol).price)
   if (!liquidation.distances.has(symbol) && liquidation.awaited.size === 0) return
-  own(liquidation.distances).delete(symbol)
-  for (const step of LIQUIDATION_STEPS) own(liquidation.awaited).delete(pairKey(symbol, step))
+  mutable(liquidation.distances).delete(symbol)
+  for (const step of LIQUIDATION_STEPS) mutable(liquidation.awaited).delete(pairKey(symbol, step))
   for (const side of HOLD_SIDES) {
-    own(liquidation.warned).delete(pairKey(symbol, side))
-    own(liquidation.alone).delete(pairKey(symbol, side))
+    mutable(liquidation.warned).delete(pairKey(symbol, side))
+    mutable(liquidation.alone).delete(pairKey(symbol, side))
     endDispute(core, symbol, side)
   }
 }
 
 export function forgetHours(core: Core, symbol: string): void {
   forgetDistances(core, symbol)
-  own(core.hours).delete(symbol)
-  own(core.liquidation.nearest).delete(symbol)
+  mutable(core.hours).delete(symbol)
+  mutable(core.liquidation.nearest).delete(symbol)
 }
 
 /*
@@ -493,7 +493,7 @@ function noteHourlyPrice(core: Core, symbol: string, price: number): void {
 }
 
 function takeClose(hours: HourlyCloses, price: number): void {
-  own(hours.closes)[hours.closes.length - 1] = price
+  mutable(hours.closes)[hours.closes.length - 1] = price
 }
 
 /** A share of the price; NaN with fewer than three moves. */
@@ -508,7 +508,7 @@ function beginHour(core: Core, symbol: string, hour: number): HourlyCloses {
   const kept = closes.slice(-CLOSES_MAX)
   fillFromCandles(core, symbol, kept, hour)
   const begun = { hour, closes: kept, typical: medianMove(kept.slice(0, -1)) }
-  own(core.hours).set(symbol, begun)
+  mutable(core.hours).set(symbol, begun)
   return begun
 }
 

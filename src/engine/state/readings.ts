@@ -1,6 +1,6 @@
 import { type FillsReading, type Fill, isOfOthers } from '../../domain/fill.ts'
 import type { OrderId } from '../../domain/ids.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { exchangeNow, latestExchangeTime } from './market-state.ts'
 import type { EventOf } from '../event.ts'
 import {
@@ -50,8 +50,9 @@ function fillsSince(core: Core): number {
 function readThrough(core: Core): number {
   const known = knownThrough(core)
   if (known <= exchangeNow(core) + READ_MARGIN_MS) return known
-  const { fillsReadAt } = core.readings
-  const lastReadAt = fillsReadAt > 0 ? fillsReadAt + (core.clock.offsetMs ?? 0) - READ_MARGIN_MS : 0
+  const { fillsKnownUntil } = core.readings
+  const lastReadAt =
+    fillsKnownUntil > 0 ? fillsKnownUntil + (core.clock.offsetMs ?? 0) - READ_MARGIN_MS : 0
   return Math.max(core.book.tradesSinceAt + TRADES_MARGIN_MS, lastReadAt)
 }
 
@@ -118,9 +119,9 @@ export const NO_ANSWER = 'no answer'
 export function noteFillsRead(core: Core, reading: FillsReading, isReadAgain: boolean): number {
   const { requestedAt, exchangeTime } = reading
   const { fillVisibilityMs } = core.settings.execution
-  const state = own(core.readings)
+  const state = mutable(core.readings)
   const readableAt = requestedAt - fillVisibilityMs
-  state.fillsReadAt = Math.max(state.fillsReadAt, readableAt)
+  state.fillsKnownUntil = Math.max(state.fillsKnownUntil, readableAt)
   // After our clock was set back the age must not count from a future time.
   state.fillsAskedAt = requestedAt
   if (isReadAgain) return readableAt
@@ -163,7 +164,7 @@ export function noteReadFailure(
     known?.isRemoved === failure?.isRemoved
   )
     return
-  const { failures } = own(readings)
+  const { failures } = mutable(readings)
   if (failure === undefined) failures.delete(what)
   else failures.set(what, failure)
 }
@@ -182,14 +183,14 @@ export function toReadFailure({
 }
 
 export function noteOrphan({ readings, now }: Core, orderId: OrderId, symbol: string): OrphanNote {
-  const { orphans } = own(readings)
+  const { orphans } = mutable(readings)
   const note = orphans.get(orderId) ?? { symbol, since: now, isLogged: false }
   orphans.set(orderId, note)
   return note
 }
 
 export function noteOrphanLogged({ readings }: Core, orderId: OrderId, note: OrphanNote): void {
-  own(readings.orphans).set(orderId, { ...note, isLogged: true })
+  mutable(readings.orphans).set(orderId, { ...note, isLogged: true })
 }
 
 /** Takes the notes of fills that have an owner by now, or belong to no strategy. */
@@ -197,7 +198,7 @@ export function takeSettledOrphans({
   readings,
   book,
 }: Core): readonly (readonly [OrderId, OrphanNote])[] {
-  const { orphans } = own(readings)
+  const { orphans } = mutable(readings)
   const settled = [...orphans].filter(([orderId]) => !book.orphans.has(orderId))
   for (const [orderId] of settled) orphans.delete(orderId)
   return settled
@@ -213,7 +214,7 @@ export function noteUnreadable<Kind extends 'unreadable' | 'wholes'>(
   name: string,
   note: Kind extends 'unreadable' ? UnreadableNote : number,
 ): void {
-  const notes = own(readings)[kind] as Map<string, typeof note>
+  const notes = mutable(readings)[kind] as Map<string, typeof note>
   notes.set(name, note)
   for (const oldest of notes.keys()) {
     if (notes.size <= UNREADABLE_MAX) return
@@ -226,7 +227,7 @@ export function forgetUnreadable(
   kind: 'unreadable' | 'wholes',
   name: string,
 ): void {
-  own(readings)[kind].delete(name)
+  mutable(readings)[kind].delete(name)
 }
 
 /**
@@ -237,11 +238,11 @@ export function forgetUnreadable(
 export function noteAdopted(core: Core, fill: Fill): void {
   const isListed = core.unlisted.listed.has(fill.symbol)
   if (isOfOthers(fill) || isListed || findFilledExit(core.book, fill)) return
-  own(core.unlisted).symbols.add(fill.symbol)
+  mutable(core.unlisted).symbols.add(fill.symbol)
 }
 
 export function noteListing({ unlisted }: Core, symbol: string): void {
-  own(unlisted).symbols.delete(symbol)
+  mutable(unlisted).symbols.delete(symbol)
 }
 
 /** Nothing that was accepted before the cancel-all rests on these instruments (A5). */
@@ -250,7 +251,7 @@ export function noteListed(core: Core, symbols: Iterable<string>, requestAt: num
   const acceptableUntil =
     latestExchangeTime(core, run.startedAt) + settings.execution.acceptanceWindowMs
   if (requestAt < acceptableUntil) return
-  const unlisted = own(core.unlisted)
+  const unlisted = mutable(core.unlisted)
   for (const symbol of symbols) {
     unlisted.listed.add(symbol)
     unlisted.symbols.delete(symbol)

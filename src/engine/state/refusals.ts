@@ -14,7 +14,7 @@ import {
 } from '../../execution/refusal-causes.ts'
 import type { ApprovedItem } from '../../execution/batch.ts'
 import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { holdingOf, pairKey, pairOf } from '../book/book.ts'
 import { announce, type Core, type OrderRefusal, specOf } from './core.ts'
 
@@ -116,7 +116,7 @@ function noteRefused(
   }
   const isToLog =
     isLogged === 'atOnce' || (isLogged === 'whenItGoesOn' && refusal.inRow >= LOGGED_FROM)
-  own(core.refusals).set(key, { ...refusal, isLogged: refusal.isLogged || isToLog })
+  mutable(core.refusals).set(key, { ...refusal, isLogged: refusal.isLogged || isToLog })
   if (!isToLog || refusal.isLogged) return
   announce(core, pace === 'lasting' ? 'error' : 'warn', 'orders.refused', {
     ...whose(refusal),
@@ -179,12 +179,12 @@ function noteAccepted(core: Core, terms: OrderTerms): void {
         : isOnCommonStep(common, stepsOf(refusal.terms, step))
     if (kind === 'flatten' || isDisproved || accepted >= ACCEPTED_IN_ROW)
       endRefusal(core, key, refusal)
-    else own(core.refusals).set(key, { ...refusal, accepted, commonStep: common })
+    else mutable(core.refusals).set(key, { ...refusal, accepted, commonStep: common })
   }
 }
 
 function endRefusal(core: Core, key: string, refusal: OrderRefusal): void {
-  own(core.refusals).delete(key)
+  mutable(core.refusals).delete(key)
   if (refusal.isLogged) announce(core, 'warn', 'orders.refusedNoMore', whose(refusal))
 }
 

@@ -1,6 +1,6 @@
 import type { InstrumentSymbol } from '../../domain/ids.ts'
 import type { ModeReason, Scope } from '../../domain/trading-mode.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import type { CommandSource, StopPolicy } from '../event.ts'
 
 /**
@@ -118,41 +118,41 @@ export interface KillProgress {
   readonly release: CommandSource | undefined
 }
 
-export function noteStarted(run: RunState, now: number): void {
-  own(run).startedAt = now
+export function noteStartedAt(run: RunState, now: number): void {
+  mutable(run).startedAt = now
 }
 
 export function enterPhase(run: RunState, phase: RunPhase): void {
-  own(run).phase = phase
+  mutable(run).phase = phase
 }
 
-export function noteStart(run: RunState, change: Partial<StartProgress>): void {
-  Object.assign(own(run.start), change)
+export function noteStartProgress(run: RunState, change: Partial<StartProgress>): void {
+  Object.assign(mutable(run.start), change)
 }
 
 export function holdWishesOn(run: RunState, symbol: string, snapshot: number): void {
-  const start = own(run.start)
+  const start = mutable(run.start)
   start.wishesFrom.set(symbol, snapshot)
   start.wishesFromLatest = snapshot
 }
 
 export function forgetWishesOn(run: RunState, symbol: string): void {
-  own(run.start.wishesFrom).delete(symbol)
+  mutable(run.start.wishesFrom).delete(symbol)
 }
 
 export function beginStopping(run: RunState, stop: StopProgress): void {
-  own(run).phase = 'stopping'
-  own(run).stop = stop
+  mutable(run).phase = 'stopping'
+  mutable(run).stop = stop
 }
 
-export function beginKilling(run: RunState, kill: KillProgress): void {
-  own(run).kill = kill
-  own(run).stop = undefined
-  own(run).flatBeforeStop = undefined
+export function replaceStopByKill(run: RunState, kill: KillProgress): void {
+  mutable(run).kill = kill
+  mutable(run).stop = undefined
+  mutable(run).flatBeforeStop = undefined
 }
 
 export function endKilling(run: RunState): void {
-  own(run).kill = undefined
+  mutable(run).kill = undefined
 }
 
 /** @param progress undefined: released */
@@ -161,29 +161,29 @@ export function noteFlatten(
   scope: Scope,
   progress: FlattenProgress | undefined,
 ): void {
-  const { flattens } = own(run)
+  const { flattens } = mutable(run)
   if (progress) flattens.set(scope, progress)
   else flattens.delete(scope)
 }
 
 export function notePruned(run: RunState, now: number): void {
-  own(run).prunedAt = now
+  mutable(run).prunedAt = now
 }
 
 /** @param since undefined: the disk has room */
 export function noteSpaceLow(run: RunState, since: number | undefined): void {
-  own(run).spaceLowSince = since
+  mutable(run).spaceLowSince = since
 }
 
 /** @param beyond undefined: within its limit again */
 export function noteBeyond(run: RunState, code: PaceReason, beyond: BeyondLimit | undefined): void {
-  if (beyond) own(run.beyondLimit).set(code, beyond)
-  else own(run.beyondLimit).delete(code)
+  if (beyond) mutable(run.beyondLimit).set(code, beyond)
+  else mutable(run.beyondLimit).delete(code)
 }
 
 export function noteFlatBeforeStop(
   run: RunState,
   flatBeforeStop: FlatBeforeStop | undefined,
 ): void {
-  own(run).flatBeforeStop = flatBeforeStop
+  mutable(run).flatBeforeStop = flatBeforeStop
 }

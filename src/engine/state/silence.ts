@@ -4,7 +4,7 @@ import {
   type RefusedAnswer,
   type UnknownAnswer,
 } from '../../domain/answer.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import type { EngineEvent, EventOf } from '../event.ts'
 import {
   announce,
@@ -68,7 +68,7 @@ function reasonOf(answer: RefusedAnswer | UnknownAnswer): string {
 }
 
 function noteAnswered({ silence }: Core, kind: string): void {
-  if (silence.calls.has(kind)) own(silence.calls).delete(kind)
+  if (silence.calls.has(kind)) mutable(silence.calls).delete(kind)
 }
 
 function noteUnanswered(
@@ -77,9 +77,9 @@ function noteUnanswered(
   last: Pick<SilentCalls, 'reason' | 'hasLeft'>,
 ): void {
   const { since = now, times = 0 } = silence.calls.get(kind) ?? {}
-  own(silence.calls).set(kind, { since, lastAt: now, times: times + 1, ...last })
+  mutable(silence.calls).set(kind, { since, lastAt: now, times: times + 1, ...last })
   const { outage } = silence
-  if (outage) own(outage.calls).set(kind, (outage.calls.get(kind) ?? 0) + 1)
+  if (outage) mutable(outage.calls).set(kind, (outage.calls.get(kind) ?? 0) + 1)
 }
 
 export function isSilent({ silence }: Core, kinds: readonly string[]): boolean {
@@ -134,14 +134,14 @@ function forgetOld({ silence, now }: Core): void {
     const waitedMs = isOfOrders(kind) ? pauseMs(calls) : 0
     const isSentForReasons = isOfOrders(kind) || kind === CANCELS
     if (isSentForReasons && now - calls.lastAt - waitedMs >= FORGOTTEN_MS)
-      own(silence.calls).delete(kind)
+      mutable(silence.calls).delete(kind)
   }
 }
 
 function beginOutage(core: Core, silent: readonly (readonly [string, SilentCalls])[]): void {
   const { silence, now } = core
   const [[, { since, reason }] = ['', { since: now, reason: '' }]] = silent
-  own(silence).outage = {
+  mutable(silence).outage = {
     since,
     calls: new Map([...silence.calls].map(([kind, { times }]) => [kind, times])),
     unknown: new Set(),
@@ -166,7 +166,7 @@ function countUnknown({ book }: Core): number {
 
 function gather(core: Core, outage: ExchangeOutage): void {
   const { book, effects, instruments } = core
-  const state = own(outage)
+  const state = mutable(outage)
   for (const orders of book.open.values())
     for (const { state: standing, terms } of orders.values())
       if (standing === 'unknown') state.unknown.add(terms.clientOid)
@@ -197,7 +197,7 @@ function endOutage(
   core: Core,
   { since, calls, unknown, found, cancelled, fills, proved }: ExchangeOutage,
 ): void {
-  own(core.silence).outage = undefined
+  mutable(core.silence).outage = undefined
   announce(core, 'info', 'exchange.answers', {
     afterMs: core.now - since,
     unanswered: Object.fromEntries(calls),

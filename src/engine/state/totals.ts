@@ -7,7 +7,7 @@ import {
   type OrderTerms,
 } from '../../domain/order.ts'
 import { tradesAs } from '../../domain/order-action.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import {
   accountHoldingOf,
   type Book,
@@ -74,7 +74,7 @@ export function totalsOf({ book, totals }: TotalsOwner, symbol: string): Instrum
   const known = totals.get(symbol)
   if (known) return known
   const counted = countTotals(book, symbol)
-  own(totals).set(symbol, counted)
+  mutable(totals).set(symbol, counted)
   return counted
 }
 
@@ -91,7 +91,7 @@ export function ownWorstOf(owner: TotalsOwner, id: StrategyId, symbol: string): 
   const { book } = owner
   const open = orders.get(id) ?? NO_ORDERS
   const worst = worstLots(buildExposure(book.positionMode, holdingOf(book, id, symbol), open))
-  own(ownWorst).set(id, worst)
+  mutable(ownWorst).set(id, worst)
   return worst
 }
 
@@ -107,7 +107,7 @@ export function momentOf(
   const known = shown.get(id)
   if (known?.positionReadAt === positionReadAt) return known
   const moment = { ...(known ?? buildMoment(owner, id, instrument)), positionReadAt }
-  own(shown).set(id, moment)
+  mutable(shown).set(id, moment)
   return moment
 }
 
@@ -143,7 +143,7 @@ function listedExitsOf(book: Book, id: StrategyId, symbol: string): readonly Mom
 const NO_EXITS: readonly MomentExit[] = []
 
 export function forgetTotals(totals: KeptTotals, symbol: string): void {
-  own(totals).delete(symbol)
+  mutable(totals).delete(symbol)
 }
 
 export function countTotals(book: Book, symbol: string): InstrumentTotals {
@@ -180,7 +180,7 @@ export function needsAsOf(
   const { needs } = totalsOf(owner, symbol)
   if (needs.last && isSameBasis(needs.last.from, from)) return needs.last.needs
   const computed = compute()
-  own(needs).last = { from, needs: computed }
+  mutable(needs).last = { from, needs: computed }
   return computed
 }
 
@@ -214,7 +214,7 @@ export function settledOf({ book, settled }: SettledOwner, symbol: string): numb
   const known = settled.bySymbol.get(symbol)
   if (known !== undefined) return known
   const net = sumSettled(book, symbol)
-  own(settled.bySymbol).set(symbol, net)
+  mutable(settled.bySymbol).set(symbol, net)
   return net
 }
 
@@ -231,13 +231,13 @@ export function settledSymbols({ book, settled }: SettledOwner): ReadonlySet<str
   if (settled.symbols) return settled.symbols
   const ofFills = [...moneyOf(book).keys()].map((pair) => splitPair(pair)[1])
   const symbols = new Set([...book.funding.keys(), ...ofFills])
-  own(settled).symbols = symbols
+  mutable(settled).symbols = symbols
   return symbols
 }
 
 export function forgetSettled(settled: KeptSettled): void {
-  if (settled.bySymbol.size > 0) own(settled.bySymbol).clear()
-  own(settled).symbols = undefined
+  if (settled.bySymbol.size > 0) mutable(settled.bySymbol).clear()
+  mutable(settled).symbols = undefined
 }
 
 /** Open orders by price, where each is counted at its own price (`gap: false`). */
@@ -257,7 +257,7 @@ interface LadderOwner extends TotalsOwner {
 }
 
 export function forgetLadders(ladders: KeptLadders, symbol: string): void {
-  own(ladders).delete(symbol)
+  mutable(ladders).delete(symbol)
 }
 
 export function laddersOf(owner: LadderOwner, instrument: Instrument): InstrumentLadders {
@@ -271,7 +271,7 @@ export function laddersOf(owner: LadderOwner, instrument: Instrument): Instrumen
   const ladders = isUsable ? known : createLadders(instrument, positionMode)
   countChanged(ladders, open)
   const counted = { ...ladders, counted: open }
-  own(owner.ladders).set(symbol, counted)
+  mutable(owner.ladders).set(symbol, counted)
   return counted
 }
 

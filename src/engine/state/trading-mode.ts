@@ -40,7 +40,7 @@ import { HOLD_SIDES, applyToHolding, type HoldSide } from '../../domain/position
 import { reducesRisk } from '../../risk/checks.ts'
 import { addToExposure, buildExposure } from '../../risk/exposure.ts'
 import type { Reduction } from '../../domain/worst-case.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 
 export const RELEASE_HINT =
   "look at the exchange's own order history and position, give what no strategy holds to one (intentd adopt) or flatten it, and then release the instrument"
@@ -309,7 +309,7 @@ export function reduceTo(
     left -= closed
   }
   const before = core.reductions.get(symbol)
-  own(core.reductions).set(symbol, { code, holdSide, keeps, adopts: left >= lotsMin, reason })
+  mutable(core.reductions).set(symbol, { code, holdSide, keeps, adopts: left >= lotsMin, reason })
   noteChanged(changes, symbol)
   return before === undefined
 }
@@ -321,14 +321,14 @@ export function endReductions(
 ): void {
   for (const [symbol, { code }] of core.reductions) {
     if (code !== ended.code || ended.symbols?.includes(symbol) === false) continue
-    own(core.reductions).delete(symbol)
+    mutable(core.reductions).delete(symbol)
     noteChanged(core.changes, symbol)
   }
 }
 
 /** Another strategy holds the lots now, so the next reading says anew what to close. */
 export function forgetReduction(core: Core, symbol: string): void {
-  own(core.reductions).delete(symbol)
+  mutable(core.reductions).delete(symbol)
 }
 
 /** The configured mode, unless two readings said another. Then only closing orders leave. */

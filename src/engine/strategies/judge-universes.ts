@@ -21,7 +21,7 @@ import { forgetSpentPauses } from '../state/exits.ts'
 import { addInstrument } from '../state/instrument-state.ts'
 import { exchangeNow } from '../state/market-state.ts'
 import { enterMembers, endRefusal, noteRefusal } from '../state/roster.ts'
-import { noteStart } from '../state/run-state.ts'
+import { noteStartProgress } from '../state/run-state.ts'
 
 /*
  * How a rule's instruments come and go:
@@ -223,7 +223,7 @@ function takeIn(core: Core): void {
   for (const symbol of enterMembers(core.settings, core.book)) {
     addInstrument(core, symbol)
     noteChanged(core.changes, symbol)
-    noteStart(core.run, { isOver: false })
+    noteStartProgress(core.run, { isOver: false })
   }
   followRoster(core)
 }

@@ -104,7 +104,8 @@ function fillTable(table: TickerTable, data: unknown): void {
     throw new Malformed('data: no entry names an instrument')
   const { rows, beyond } = cutToCapacity(named, table.capacity)
   const unreadable = new Map(beyond)
-  if (!hasSameSymbols(table, rows)) table.clear()
+  const symbols = rows.map(({ symbol }) => symbol)
+  if (!hasSymbols(table, symbols)) table.clear()
   const isFresh = table.symbols.length === 0
   for (let index = 0; index < rows.length; index++) {
     const row = rows[index]
@@ -139,15 +140,6 @@ type NamedRow = Readonly<Record<string, unknown>> & { readonly symbol: string }
 
 function isNamed(row: unknown): row is NamedRow {
   return isRecord(row) && typeof row['symbol'] === 'string' && row['symbol'] !== ''
-}
-
-function hasSameSymbols(table: TickerTable, rows: readonly NamedRow[]): boolean {
-  const { symbols } = table
-  if (symbols.length !== rows.length) return false
-  for (let index = 0; index < rows.length; index++) {
-    if (rows[index]?.symbol !== symbols[index]) return false
-  }
-  return true
 }
 
 /** A listing that never traded has no last price, and a row may have no time. */
@@ -224,9 +216,6 @@ const EXACT_DIGITS = 15
 const POWERS_OF_TEN = Float64Array.from({ length: EXACT_DIGITS + 1 }, (_, power) => 10 ** power)
 
 const NONE: ReadonlyMap<string, string> = new Map()
-const DELIVERY_NUMBERS: ReadonlyMap<string, number> = new Map(
-  DELIVERY_STATES.map((state, index) => [state, index]),
-)
 const MAY_BE_NEGATIVE = Uint8Array.from(TICKER_COLUMNS, (column) =>
   NEGATIVE_ALLOWED.has(column) ? 1 : 0,
 )
@@ -373,7 +362,7 @@ function scanText(
   if (!skipText(body, cursor)) return false
   const text = body.toString('latin1', begin, cursor.at - 1)
   const value =
-    column === STATUS_COLUMN && text !== '' ? DELIVERY_NUMBERS.get(text) : parseNumber(text)
+    column === STATUS_COLUMN && text !== '' ? DELIVERY_INDEX.get(text) : parseNumber(text)
   const name = TICKER_COLUMNS[column]
   if (value === undefined || name === undefined || !isPossible(name, value)) return false
   cursor.value = value

@@ -32,7 +32,7 @@ import {
 } from './copy-options.ts'
 import { lockServerJournal, type ServerState } from './server-state.ts'
 import { fetchTables } from '../postgres/replica.ts'
-import { readKillOrder } from '../postgres/kill-order.ts'
+import { readKillRequest } from '../postgres/kill-request.ts'
 import { HeldLease, takeLease } from '../postgres/lease.ts'
 import { corruptOnServer, leaseHeld, leaseLost, movedAway } from '../postgres/postgres-failures.ts'
 import type { ServerMeta } from '../postgres/server-tables.ts'
@@ -165,7 +165,7 @@ async function moveToFile(
 
 /** Called before and after the copy, which may take minutes. */
 async function refuseKilled(connection: PostgresConnection, { place }: CopyOptions): Promise<void> {
-  const kill = await readKillOrder(connection, place.schema)
+  const kill = await readKillRequest(connection, place.schema)
   if (kill && kill.state !== 'released') throw copyKilled(serverName(place), kill)
 }
 

@@ -6,7 +6,11 @@ import {
   type PostgresPlace,
   sqlStateOf,
 } from '../postgres/connection.ts'
-import { type KillOrderRow, type KillOrderResult, orderKills } from '../postgres/kill-order.ts'
+import {
+  type KillRequestRow,
+  type KillRequestResult,
+  requestKills,
+} from '../postgres/kill-request.ts'
 import { FLEET_SCHEMA } from '../postgres/fleet-member.ts'
 import { isRefusal, translatePostgresError } from '../postgres/postgres-failures.ts'
 import { assertServerVersion } from '../postgres/server-tables.ts'
@@ -109,18 +113,18 @@ export class FleetReader {
    * @returns the trouble that kept some orders back; they must be repeated
    * @throws Failure JOURNAL_UNREACHABLE
    */
-  async orderKills(
-    order: Pick<KillOrderRow, 'reason' | 'by'>,
-    noted: Map<string, KillOrderResult>,
+  async requestKills(
+    order: Pick<KillRequestRow, 'reason' | 'by'>,
+    noted: Map<string, KillRequestResult>,
   ): Promise<string | undefined> {
     try {
       const journals = await this.#findJournals()
-      const trouble = await orderKills({
+      const trouble = await requestKills({
         schemas: journals.map(({ schema }) => schema).filter((schema) => !noted.has(schema)),
         order,
         connection: this.#connection,
         createConnection: () => this.#createConnection(),
-        onOrdered: (schema, ordered) => noted.set(schema, ordered),
+        onRequested: (schema, ordered) => noted.set(schema, ordered),
       })
       return trouble === undefined
         ? undefined

@@ -2,10 +2,10 @@ import type { Clock } from '../../lib/clock.ts'
 import { type Failure, messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { LAYOUT } from '../journal-layout.ts'
-import type { FleetNews, KillOrder, WriterLease } from '../journal.ts'
+import type { FleetNews, KillRequest, WriterLease } from '../journal.ts'
 import type { PostgresConnection } from './connection.ts'
 import { FleetMember } from './fleet-member.ts'
-import { answerKill, killOrderColumn, parseKillOrder, readKillOrder } from './kill-order.ts'
+import { answerKill, killRequestColumn, parseKillRequest, readKillRequest } from './kill-request.ts'
 import { leaseLost } from './postgres-failures.ts'
 import { quoteName, STILL_HELD } from './server-schema.ts'
 
@@ -96,7 +96,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
   #onLost: ((failure: Failure) => void) | undefined
   #onHandover: (() => void) | undefined
   #onKill: Parameters<WriterLease['onKill']>[0] | undefined
-  #kill: KillOrder | undefined
+  #kill: KillRequest | undefined
   readonly #member: FleetMember
   #news: FleetNews | undefined
   #showing: Promise<void> = Promise.resolve()
@@ -133,7 +133,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     if (this.#isHandoverAsked) listener()
   }
 
-  get kill(): KillOrder | undefined {
+  get kill(): KillRequest | undefined {
     return this.#kill
   }
 
@@ -141,7 +141,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     this.#onKill = listener
   }
 
-  noteKill(kill: KillOrder | undefined): void {
+  noteKill(kill: KillRequest | undefined): void {
     this.#kill = kill
   }
 
@@ -204,14 +204,14 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     try {
       const [row] = await connection.query(
         `UPDATE ${quoteName(schema)}.lease SET expires_at = clock_timestamp() + $2 * interval '1 ms'
-          WHERE ${STILL_HELD} RETURNING handover_at IS NOT NULL AS wanted, ${killOrderColumn(schema)}`,
+          WHERE ${STILL_HELD} RETURNING handover_at IS NOT NULL AS wanted, ${killRequestColumn(schema)}`,
         [this.token, lastingMs],
       )
       if (this.#isOver) return
       if (row === undefined) return this.noteGone()
       if (this.objection() !== undefined) return
       this.#term.extend(asked)
-      this.#kill = parseKillOrder(row['kill'])
+      this.#kill = parseKillRequest(row['kill'])
       if (row['wanted'] === true) this.#hearHandover()
     } catch (error) {
       // The next renewal tries again, until the term is over.
@@ -234,7 +234,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     let cancel = (): void => undefined
     const look = async (): Promise<void> => {
       try {
-        const kill = await readKillOrder(kills, schema)
+        const kill = await readKillRequest(kills, schema)
         if (!isStopped) this.#kill = kill
         await this.answerKill()
       } catch (error) {

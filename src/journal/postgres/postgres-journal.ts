@@ -39,7 +39,7 @@ import {
 } from './server-tables.ts'
 import { LEASE_GONE, quoteName } from './server-schema.ts'
 import { follow, type FollowSettings, waitForServer } from './follow.ts'
-import { readKillOrder } from './kill-order.ts'
+import { readKillRequest } from './kill-request.ts'
 
 /**
  * How often and how long the journal tries to reach a server that is away, while the lease is
@@ -414,7 +414,7 @@ async function openWithLease(
       holder: options.taker.name,
     })
     try {
-      lease.noteKill(await readKillOrder(connection, place.schema))
+      lease.noteKill(await readKillRequest(connection, place.schema))
       await replica.catchUp()
       const prefix = await replica.verify()
       // Another process may have noted its writer before the lease was taken.

@@ -16,8 +16,8 @@ import {
   strategyFailure,
   type StrategyFailureCode,
 } from '../strategy-failure.ts'
-import type { SaidLine } from '../strategy-runner.ts'
 import {
+  type SaidLine,
   type DecisionMade,
   type DecisionResult,
   type DecisionTime,

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type StrategyId, toOrderId } from '../../../src/domain/ids.ts'
 import { type QuoteLevel } from '../../../src/domain/intent.ts'
-import { toBookRows } from '../../../src/engine/book/book-rows.ts'
-import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
+import { toBookRows, rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { accepted, type EngineBench, refused, STRATEGY, TIMED_OUT } from '../engine-bench.ts'
 import { manyInstruments, OTHER, SYMBOLS } from '../many-instruments.ts'
 

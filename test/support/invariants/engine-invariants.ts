@@ -1,4 +1,4 @@
-import { toBookRows } from '../../../src/engine/book/book-rows.ts'
+import { toBookRows, rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { parseCore } from '../../../src/engine/replay/core-image.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { createEngine, resumeEngine } from '../../../src/engine/engine.ts'
@@ -18,7 +18,6 @@ import {
 } from '../../../src/engine/replay/event-text.ts'
 import { accountHoldingOf, holdingOf, pairKey, ownMoneyOf } from '../../../src/engine/book/book.ts'
 import { findDifference } from '../../../src/engine/book/recount.ts'
-import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { orderNamed } from './wire-invariants.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 

@@ -3,7 +3,7 @@ import { createHash, hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { BacktestRun, type BacktestRunOptions } from '../backtest-run.ts'
+import { ReportedBacktest, type ReportedBacktestOptions } from '../reported-backtest.ts'
 import { loadConfig, type LoadedConfig, toConfigRequest } from '../../config/load-config.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { sha256Hex } from '../../lib/digest.ts'
@@ -33,7 +33,7 @@ import {
   prepareBacktest,
   type PreparedBacktest,
 } from '../opening/prepare-backtest.ts'
-import type { PlayMarks, PlayWatcher } from './watched-thread.ts'
+import type { PlayMarks, PlayWatcher } from './thread-protocol.ts'
 import type { PriceSource } from '../opening/priced-instruments.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { keepReportWritable, REPORTS, ReportDirectory } from './report-directory.ts'
@@ -209,8 +209,8 @@ async function playModels({ prepared, models, directory, watcher }: PlayedModels
   try {
     for (const [index, model] of models.entries()) {
       if (watch.ended !== undefined) break
-      const opened = prepared.open(model, directoryOf(directory, model, models.length))
-      const run = new BacktestRun(markDecisions(opened, marks))
+      const opened = prepared.optionsFor(model, directoryOf(directory, model, models.length))
+      const run = new ReportedBacktest(markDecisions(opened, marks))
       await playRun(run, watch, (at) => {
         marks.beat(at)
         const share = (at - prepared.fromAt) / (prepared.toAt - prepared.fromAt)
@@ -228,12 +228,12 @@ async function playModels({ prepared, models, directory, watcher }: PlayedModels
 
 /** @param onPlayed Unix ms */
 export async function playRun(
-  run: BacktestRun,
+  run: ReportedBacktest,
   watch: { readonly ended: EarlyEnd | undefined },
   onPlayed: (at: number) => void,
 ): Promise<void> {
   let turnAt = systemClock.monotonic()
-  while (watch.ended === undefined && run.playTo(run.now + PROGRESS_STEP_MS)) {
+  while (watch.ended === undefined && run.runUntil(run.now + PROGRESS_STEP_MS)) {
     onPlayed(run.now)
     if (systemClock.monotonic() - turnAt < TURN_MS) continue
     await turn()
@@ -248,7 +248,10 @@ function turn(): Promise<void> {
 }
 
 /** Tells the watcher which strategy is deciding, so that one that hangs can be named. */
-export function markDecisions(opened: BacktestRunOptions, marks: PlayMarks): BacktestRunOptions {
+export function markDecisions(
+  opened: ReportedBacktestOptions,
+  marks: PlayMarks,
+): ReportedBacktestOptions {
   const { backtest } = opened
   const marked = [...backtest.strategies].map(([id, { strategy, params }], index) => {
     const decide: typeof strategy.decide = (snapshot, context) => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { Readings } from '../../src/daemon/explain/readings.ts'
+import { BackgroundReadings } from '../../src/daemon/explain/background-readings.ts'
 
 test('what cannot be read is said, and more than eight readings at a time are turned away', async () => {
-  const readings = new Readings({
+  const readings = new BackgroundReadings({
     config: {
       account: {},
       instruments: {},

@@ -16,7 +16,7 @@ interface PendingReply {
 /**
  * Readings run in a thread, which lives while there are requests, so that trading does not wait.
  */
-export class Readings {
+export class BackgroundReadings {
   readonly #data: ReadingData
   readonly #waiting = new Map<number, PendingReply>()
   #thread: SupervisedThread<ReadingReply> | undefined

@@ -39,7 +39,7 @@ import { drawCurve } from '../views/move-curve.ts'
 import { type AccountPicture, pictureAccount } from '../views/scenario-account.ts'
 import { type ClosePurpose, closePurposeOf } from '../engine/book/bookings.ts'
 
-export interface BacktestRunOptions {
+export interface ReportedBacktestOptions {
   readonly config: Pick<DaemonConfig, 'account' | 'risk' | 'simulator'>
   readonly backtest: Omit<BacktestOptions, 'listener' | 'createJournal' | 'exchange'>
   readonly model: string
@@ -92,8 +92,8 @@ const STEP_OF_CODE: Readonly<Partial<Record<string, LiquidationStep>>> = {
   liquidationFlatten: 'flatten',
 }
 
-export class BacktestRun {
-  readonly #options: BacktestRunOptions
+export class ReportedBacktest {
+  readonly #options: ReportedBacktestOptions
   readonly #core: ExchangeCore
   readonly #backtest: Backtest
   readonly #watch: ExchangeWatch
@@ -104,7 +104,7 @@ export class BacktestRun {
   readonly #steps = new TakenSteps()
   readonly #moments: WorstMomentWatch
 
-  constructor(options: BacktestRunOptions) {
+  constructor(options: ReportedBacktestOptions) {
     const { backtest, config, toAt, directory, coverage, onStep, keptRows } = options
     const { marginCoin: coin, productType } = config.account
     const { core, settings, startAt } = backtest
@@ -167,9 +167,9 @@ export class BacktestRun {
   }
 
   /** @returns whether there is more to play @throws the error that broke the run */
-  playTo(at: number): boolean {
+  runUntil(at: number): boolean {
     const { toAt } = this.#options
-    this.#backtest.run(Math.min(at, toAt) - this.now)
+    this.#backtest.runUntil(Math.min(at, toAt))
     return this.now < toAt
   }
 
@@ -181,6 +181,7 @@ export class BacktestRun {
   finish(): RunReport {
     const { model, toAt, config } = this.#options
     const coin = config.account.marginCoin
+    // Each call plays a part of what is due, and the last one returns true.
     while (!this.#core.advance(this.now));
     this.#watch.look()
     this.#collector.figures(this.now, this.#watch.figures())
