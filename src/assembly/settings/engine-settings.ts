@@ -157,21 +157,41 @@ function toSignalTerms({ accept }: NonNullable<DaemonConfig['signals']>) {
   )
 }
 
+/** Keys of a strategy file that the core does not see. */
+type OutsideCore =
+  | 'file'
+  | 'moduleFile'
+  | 'module'
+  | 'enabled'
+  | 'params'
+  | 'feeds'
+  | 'signals'
+  | 'history'
+  | 'isolation'
+  | 'thread'
+
+/** Does not compile if a key is neither handed to the core nor one of `Known`. */
+type Forgotten<Rest, Known = never> = Readonly<Record<Exclude<keyof Rest, Known>, never>>
+
 function toStrategy(
   strategy: StrategyConfig,
   instruments: ReadonlyMap<string, Instrument>,
   { shown }: RunSettings,
 ): [StrategyId, StrategySettings] {
-  const id = toStrategyId(strategy.id)
-  const { losses: _losses, pace, positionNotionalMax, orderNotionalMax, ...risk } = strategy.risk
-  const { openOrdersMax, ...sizes } = risk
+  const { id: name, instruments: symbols, universe, onFailure, exits, risk, ...others } = strategy
+  const { capital: capitalText, ...outsideCore } = others
+  outsideCore satisfies Forgotten<typeof outsideCore, OutsideCore>
+  const id = toStrategyId(name)
+  const { losses: _losses, pace, positionNotionalMax, orderNotionalMax, ...rest } = risk
+  const { openOrdersMax, positionMax, orderSizeMax, ...noOther } = rest
+  noOther satisfies Forgotten<typeof noOther>
   const common = {
     openOrdersMax,
     ...(positionNotionalMax !== undefined && { positionNotionalMax: Number(positionNotionalMax) }),
     ...(orderNotionalMax !== undefined && { orderNotionalMax: Number(orderNotionalMax) }),
     ...withoutAbsent(pace),
   }
-  const limits = strategy.instruments.map((symbol) => {
+  const limits = symbols.map((symbol) => {
     const instrument = instruments.get(symbol)
     const lot = instrument?.lot ?? createGrid('1')
     const most = instrument ? lotsMax(instrument) : 0
@@ -179,13 +199,12 @@ function toStrategy(
       size === undefined ? most : stepBelow(lot, Number(size))
     const own: StrategyLimits = {
       ...common,
-      positionMax: toLots(sizes.positionMax),
-      orderSizeMax: toLots(sizes.orderSizeMax),
+      positionMax: toLots(positionMax),
+      orderSizeMax: toLots(orderSizeMax),
     }
     return [symbol, own] as const
   })
-  const { instruments: symbols, universe, onFailure, exits } = strategy
-  const capital = strategy.capital === undefined ? undefined : parseCapital(strategy.capital)
+  const capital = capitalText === undefined ? undefined : parseCapital(capitalText)
   const policy = onFailure === undefined ? {} : { onFailure }
   const fixed = new Set(symbols)
   return [
@@ -226,7 +245,7 @@ function toManual(
   return [[MANUAL, { id: MANUAL, symbols, limits: new Map(limits), feeds, isByHand: true }]]
 }
 
-/** Does not compile if a limit is missing, so that no configured limit is ignored. */
+/** Does not compile if a limit is not handed to the core. */
 function optionalLimitsOf({
   risk: { leverageMax, unknownOrdersMax },
 }: DaemonConfig): Readonly<Record<OptionalLimit, number | undefined>> {
