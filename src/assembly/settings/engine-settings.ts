@@ -247,9 +247,9 @@ function toManual(
 
 /** Does not compile if a limit is not handed to the core. */
 function optionalLimitsOf({
-  risk: { leverageMax, unknownOrdersMax },
+  risk,
 }: DaemonConfig): Readonly<Record<OptionalLimit, number | undefined>> {
-  return { leverageMax, unknownOrdersMax }
+  return { leverageMax: risk.leverageMax, unknownOrdersMax: risk.unknownOrdersMax }
 }
 
 function withoutAbsent<Name extends string>(limits: {
@@ -455,8 +455,9 @@ type Unlimited = Readonly<Record<string, readonly ScopeKind[]>> &
   Readonly<Record<OptionalLimit, readonly ScopeKind[]>>
 
 function findUnlimited(config: DaemonConfig): Unlimited {
-  const { leverageMax, selfTrade, unknownOrdersMax, pace, survives } = config.risk
-  const paces = config.strategies.filter(({ enabled }) => enabled).map(({ risk }) => risk.pace)
+  const { risk } = config
+  const { pace } = risk
+  const paces = config.strategies.filter(({ enabled }) => enabled).map((one) => one.risk.pace)
   const losses = listScopes(config).map(
     ([scope, limits]) => [kindOf(scope), toLimits(limits)] as const,
   )
@@ -466,13 +467,13 @@ function findUnlimited(config: DaemonConfig): Unlimited {
     paces.filter((limits) => limits[name] === undefined).map(() => 'strategy')
   const account = (isOff: boolean): readonly ScopeKind[] => (isOff ? ['account'] : [])
   return {
-    leverageMax: account(leverageMax === undefined),
-    survives: account(survives === undefined),
+    leverageMax: account(risk.leverageMax === undefined),
+    survives: account(risk.survives === undefined),
     ...nameBlindSteps(config),
-    selfTrade: account(selfTrade === 'allow'),
-    unknownOrdersMax: account(unknownOrdersMax === undefined),
+    selfTrade: account(risk.selfTrade === 'allow'),
+    unknownOrdersMax: account(risk.unknownOrdersMax === undefined),
     positionNotionalMax: config.strategies
-      .filter(({ enabled, risk }) => enabled && risk.positionNotionalMax === undefined)
+      .filter((one) => one.enabled && one.risk.positionNotionalMax === undefined)
       .map(() => 'strategy'),
     'pace.ordersPerMinute': [
       ...account(pace.ordersPerMinute === undefined),
