@@ -17,11 +17,21 @@ export function toClosingLine({ passed, failed, skipped }: Count): string {
  * code 1.
  */
 export default class ClosingLineReporter implements Reporter {
-  #line = toClosingLine({ passed: 0, failed: 0, skipped: 0 })
+  readonly #ended: Count = { passed: 0, failed: 0, skipped: 0 }
+  #line: string | undefined
 
   /** Printed at the end of the process, after other reporters and the clean-up. */
   onInit(): void {
-    process.once('exit', () => writeSync(process.stdout.fd, `${this.#line}\n`))
+    process.once('exit', () => writeSync(process.stdout.fd, `${this.closingLine}\n`))
+  }
+
+  onTestModuleEnd(module: TestModule): void {
+    addModule(module, this.#ended)
+  }
+
+  /** A run that is ended from outside has no `onTestRunEnd`. */
+  get closingLine(): string {
+    return this.#line ?? `${toClosingLine(this.#ended)}, and the run was ended before the rest`
   }
 
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
