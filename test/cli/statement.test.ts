@@ -1,33 +1,25 @@
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { main } from '../../src/cli/main.ts'
 import { MARK_SERIES, toMarkValue } from '../../src/journal/curves.ts'
-import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
-import { MAIN, SIMULATOR_SECTION, Workspace } from '../config/workspace.ts'
+import { MAIN, SIMULATOR_SECTION } from '../config/workspace.ts'
+import { WrittenJournal } from './written-journal.ts'
 
 /** Four hours behind UTC in October. */
-const ZONE = 'calendar:\n  timezone: America/New_York\n'
+const ZONE = 'America/New_York'
 const OCTOBER = Date.UTC(2025, 9, 1, 4)
 const NOVEMBER = Date.UTC(2025, 10, 1, 4)
 
-let workspace: Workspace
+let written: WrittenJournal
 beforeEach(() => {
-  workspace = new Workspace()
-  workspace.fill({ 'config/main.yaml': MAIN + ZONE })
-  mkdirSync(join(workspace.directory, '.intentd/paper'), { recursive: true })
+  written = new WrittenJournal(ZONE)
 })
-afterEach(() => {
-  vi.restoreAllMocks()
-  workspace.remove()
-})
+afterEach(() => written.remove())
+
+const run = (...words: readonly string[]) => written.run(...words)
 
 /** An account that made 7.5 in the first minute of October in New York. */
 function writeJournal(closing = '7.5'): void {
-  const file = join(workspace.directory, '.intentd/paper/journal.sqlite')
-  const journal = openSqliteJournal({ file, identity: 'paper', salt: 'salt', keepSince: () => 0 })
-  const grids = { BTCUSDT: { tick: '0.1', lot: '0.001' } }
-  const boot = { kind: 'boot', at: 1, exchangeAt: 1, epoch: 1, version: '0', strategies: [], grids }
   const text = {
     clientOid: '',
     strategyId: '',
@@ -36,7 +28,7 @@ function writeJournal(closing = '7.5'): void {
     tag: '',
     tradeSide: 'close',
   }
-  journal.append({ ...boot, positionMode: 'one_way_mode' } as never, [
+  const journal = written.begin([
     {
       kind: 'fill',
       tradeId: 't1',
@@ -63,22 +55,7 @@ function writeJournal(closing = '7.5'): void {
   })
   journal.notePoints([mark(OCTOBER + 1000, '0'), mark(NOVEMBER + 1000, closing)])
   journal.flush()
-  journal.close()
-}
-
-async function run(...words: readonly string[]) {
-  const printed = { out: '', aside: '' }
-  for (const [stream, name] of [
-    [process.stdout, 'out'],
-    [process.stderr, 'aside'],
-  ] as const)
-    vi.spyOn(stream, 'write').mockImplementation((text) => {
-      printed[name] += String(text)
-      return true
-    })
-  const code = await main([...words, '-c', join(workspace.directory, 'config/main.yaml')])
-  vi.restoreAllMocks()
-  return { code, ...printed }
+  void journal.close()
 }
 
 describe('intentd statement', () => {
@@ -123,7 +100,8 @@ describe('intentd statement', () => {
   test('ends with 75 where --check could not ask the exchange, and shows the rest', async () => {
     const simulator = SIMULATOR_SECTION
     const remote = MAIN.replace(simulator, 'exchange: { baseUrl: "http://127.0.0.1:9" }\n')
-    workspace.fill({ 'config/main.yaml': remote + ZONE })
+    const zone = `calendar:\n  timezone: ${ZONE}\n`
+    written.workspace.fill({ 'config/main.yaml': remote + zone })
     for (const part of ['KEY', 'SECRET', 'PASSPHRASE'])
       vi.stubEnv(`INTENTD_API_${part}`, 'x'.repeat(20))
     writeJournal()
@@ -143,7 +121,7 @@ describe('intentd statement', () => {
 
   test('writes the files that were asked for, and the same again', async () => {
     writeJournal()
-    const books = join(workspace.directory, 'books')
+    const books = join(written.workspace.directory, 'books')
     const words = ['statement', '--year', '2025', '--out', books] as const
     expect((await run(...words)).code).toBe(0)
     expect(readdirSync(books).toSorted()).toEqual([

@@ -1,33 +1,22 @@
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { main } from '../../src/cli/main.ts'
 import { type JournalRecord } from '../../src/domain/record.ts'
 import { type BookedFill, type Booking } from '../../src/journal/booking.ts'
 import { JournalReader } from '../../src/journal/journal-reader.ts'
 import { type OpenedJournal } from '../../src/journal/journal.ts'
-import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
 import { readClosedTrades, TradeHistory } from '../../src/views/closed-trades.ts'
-import { MAIN, Workspace } from '../config/workspace.ts'
+import { WrittenJournal } from './written-journal.ts'
 
 /** Monday, the second of June, 23:00 in New York. */
 const AT = Date.UTC(2025, 5, 3, 3)
 const HOUR_MS = 3_600_000
-const ZONE = 'calendar:\n  timezone: America/New_York\n'
 
-let workspace: Workspace
-let file: string
+let written: WrittenJournal
 beforeEach(() => {
-  workspace = new Workspace()
-  workspace.fill({ 'config/main.yaml': MAIN + ZONE })
-  const directory = join(workspace.directory, '.intentd/paper')
-  mkdirSync(directory, { recursive: true })
-  file = join(directory, 'journal.sqlite')
+  written = new WrittenJournal('America/New_York')
 })
-afterEach(() => {
-  vi.restoreAllMocks()
-  workspace.remove()
-})
+afterEach(() => written.remove())
+
+const run = (...words: readonly string[]) => written.run(...words)
 
 let rows = 0
 function fill(parts: Partial<BookedFill> & Pick<BookedFill, 'side' | 'price'>): BookedFill {
@@ -69,36 +58,11 @@ function append(journal: OpenedJournal, bookings: readonly Booking[]): void {
   journal.commit(() => undefined)
 }
 
-function openJournal(): OpenedJournal {
-  return openSqliteJournal({ file, identity: 'paper', salt: 'salt', keepSince: () => 0 })
-}
-
 function writeJournal(bookings: readonly Booking[], records: readonly JournalRecord[] = []): void {
-  const grids = { BTCUSDT: { tick: '0.1', lot: '0.001' }, ETHUSDT: { tick: '0.01', lot: '0.01' } }
-  const boot = { kind: 'boot', at: 1, exchangeAt: 1, epoch: 1, version: '0', strategies: [], grids }
-  const journal = openJournal()
-  journal.append({ ...boot, positionMode: 'one_way_mode' } as never)
+  const journal = written.begin()
   for (const record of records) journal.append(record)
   append(journal, bookings)
   void journal.close()
-}
-
-async function run(
-  ...words: readonly string[]
-): Promise<{ code: number; out: string; aside: string }> {
-  const printed = { out: '', aside: '' }
-  for (const [stream, name] of [
-    [process.stdout, 'out'],
-    [process.stderr, 'aside'],
-  ] as const)
-    vi.spyOn(stream, 'write').mockImplementation((text) => {
-      printed[name] += String(text)
-      return true
-    })
-  const config = join(workspace.directory, 'config/main.yaml')
-  const code = await main([...words, '-c', config])
-  vi.restoreAllMocks()
-  return { code, ...printed }
 }
 
 /** Three trades: one by an order, one by a flatten on the day after, one of another strategy. */
@@ -143,7 +107,7 @@ describe('intentd trades', () => {
         '',
       ].join('\n'),
     )
-    expect(aside).toBe(`from ${file}, journal record 8 of run 1\n`)
+    expect(aside).toBe(`from ${written.file}, journal record 8 of run 1\n`)
   })
 
   test('cites with its figures up to where the journal was read, as do profit and fills', async () => {
@@ -157,7 +121,9 @@ describe('intentd trades', () => {
       expect(shown).toEqual(shown.map(() => expect.objectContaining({ journal }) as unknown))
     }
     for (const words of [['profit'], ['fills'], ['trades', '--csv']])
-      expect((await run(...words)).aside).toContain(`from ${file}, journal record 8 of run 1`)
+      expect((await run(...words)).aside).toContain(
+        `from ${written.file}, journal record 8 of run 1`,
+      )
     const { out } = await run('trades', '--course', '1')
     const course = JSON.parse(out) as { readonly fills: unknown }
     expect(course).toMatchObject({ journal })
@@ -302,7 +268,7 @@ test('a strategy or an instrument that nothing knows is an error; one that the j
 describe('a history of trades that is read again and again', () => {
   let scannedBehind: readonly unknown[] = []
   const read = (history: TradeHistory): readonly string[] => {
-    const reader = new JournalReader(file)
+    const reader = new JournalReader(written.file)
     try {
       const scans = vi.spyOn(reader, 'records')
       const { trades } = history.read(reader, { limit: 10 })
@@ -324,7 +290,7 @@ describe('a history of trades that is read again and again', () => {
     // No record is read a second time.
     expect([read(history), scannedBehind]).toEqual([['0.8'], [3, 3, 3]])
 
-    const journal = openJournal()
+    const journal = written.open()
     append(journal, [third, { ...fourth, owner: 'waiting', strategyId: '' }])
     expect(read(history)).toEqual(['0.8', '-2.2'])
 

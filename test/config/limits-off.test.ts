@@ -29,29 +29,30 @@ test('each limit that is off is named once, with how many scopes lack it', () =>
   const instruments = Object.keys(config.instruments).length
   const perInstrument = `${instruments} instrument${instruments === 1 ? '' : 's'}`
 
-  expect(listUnlimited(limited)).toEqual([
-    'survives',
-    'selfTrade',
-    'unknownOrdersMax',
-    'positionNotionalMax (2 strategies)',
-    'pace.ordersPerMinute (2 strategies)',
-    'pace.identicalPerMinute (account, 2 strategies)',
-    'pace.rateLimitedPerMinute',
-    'pace.rejectionsPerMinute (1 strategy)',
-    `losses.daily (${perInstrument}, 1 strategy)`,
-    `losses.drawdown (account, ${perInstrument}, 2 strategies)`,
-    'losses.streak (1 strategy)',
-  ])
+  // Each with whether the account lacks it, and how many of what else.
+  const off: readonly (readonly [name: string, account: boolean, ...others: string[]])[] = [
+    ['survives', true],
+    ['selfTrade', true],
+    ['unknownOrdersMax', true],
+    ['positionNotionalMax', false, '2 strategies'],
+    ['pace.ordersPerMinute', false, '2 strategies'],
+    ['pace.identicalPerMinute', true, '2 strategies'],
+    ['pace.rateLimitedPerMinute', true],
+    ['pace.rejectionsPerMinute', false, '1 strategy'],
+    ['losses.daily', false, perInstrument, '1 strategy'],
+    ['losses.drawdown', true, perInstrument, '2 strategies'],
+    ['losses.streak', false, '1 strategy'],
+  ]
+
+  expect(listUnlimited(limited)).toEqual(
+    off.map(([name, account, ...others]) => {
+      const scopes = [...(account ? ['account'] : []), ...others]
+      return others.length === 0 ? name : `${name} (${scopes.join(', ')})`
+    }),
+  )
   // The line of a start says no more than this.
   expect(countUnlimited(limited)).toEqual({
-    account: [
-      'survives',
-      'selfTrade',
-      'unknownOrdersMax',
-      'pace.identicalPerMinute',
-      'pace.rateLimitedPerMinute',
-      'losses.drawdown',
-    ],
+    account: off.filter(([, account]) => account).map(([name]) => name),
     others: 11 + 2 * instruments,
   })
 })
