@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { buildInitFiles } from '../../../src/cli/setup/init-files.ts'
 import { type DaemonConfig, readConfig } from '../../../src/config/load-config.ts'
 import { makeDirectory } from '../../../src/lib/durable-file.ts'
@@ -57,7 +58,7 @@ function secondsUntilBelow(config: DaemonConfig, below: number, startAt: number)
 test('in a new directory the strategy buys within a minute, whenever it is started', () => {
   const config = loadWritten()
   const [strategy] = config.strategies
-  const { below } = strategy?.params as { readonly below: number }
+  const { below } = z.object({ below: z.number() }).parse(strategy?.params)
 
   for (const second of [0, 15, 30, 45, 59])
     expect(secondsUntilBelow(config, below, MIDNIGHT + second * 1000)).toBeLessThan(60)
