@@ -131,7 +131,7 @@ export class InterpreterBench {
       positionReadAt: () => 0,
       instrument: () => undefined,
       denied: new Map(),
-      standingDenials: [],
+      standingDenials: () => [],
       write: () => '',
     }
   }
