@@ -178,7 +178,8 @@ export interface Engine {
   unrealisedOf(strategyId: string): number | undefined
   readonly disputes: ReadonlyMap<string, Dispute>
   readonly denied: ReadonlyMap<Denial['code'], number>
-  readonly standingDenials: readonly StandingDenial[]
+  /** As of the last plan of each instrument, and the last decision of each strategy. */
+  standingDenials(): readonly StandingDenial[]
   /** Refusals that go on. */
   readonly refusals: readonly LoggedRefusal[]
   /** The core as text, taken between two steps. */
@@ -253,9 +254,7 @@ export function resumeEngine(core: Core): Engine {
     unrealisedOf: (strategyId) => unrealisedOfWholeStrategy(core, strategyId),
     disputes: core.disputes.open,
     denied: core.denials.counts,
-    get standingDenials() {
-      return standingDenials(core)
-    },
+    standingDenials: () => standingDenials(core),
     get refusals() {
       return listRefusals(core)
     },

@@ -111,10 +111,12 @@ export function* listDenied({
   engine,
   settings,
 }: Pick<ShownAccount, 'engine' | 'settings'>): Generator<string> {
-  const shown = engine.standingDenials.filter(
-    ({ code, strategyId }) =>
-      !SAID_ELSEWHERE.has(code) && settings.strategies.has(strategyId as StrategyId),
-  )
+  const shown = engine
+    .standingDenials()
+    .filter(
+      ({ code, strategyId }) =>
+        !SAID_ELSEWHERE.has(code) && settings.strategies.has(strategyId as StrategyId),
+    )
   const causes = Map.groupBy(shown, ({ symbol, strategyId, code }) =>
     [symbol, strategyId, code].join('|'),
   )
