@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type * as runs from '../src/backtest/backtest-run.ts'
+import type * as runs from '../src/backtest/reported-backtest.ts'
 import type * as preparing from '../src/backtest/opening/prepare-backtest.ts'
 import type * as configs from '../src/config/load-config.ts'
 import type * as candles from '../src/simulator/market/recorded/candle-tape.ts'
@@ -33,7 +33,7 @@ const { files, repeats } = JSON.parse(text) as RoundOrder
 
 /** A module of the checkout; its type is ours. */
 const from = (file: string): Promise<unknown> => import(pathToFileURL(join(checkout, file)).href)
-const { BacktestRun } = (await from('src/backtest/backtest-run.ts')) as typeof runs
+const { ReportedBacktest } = (await from('src/backtest/reported-backtest.ts')) as typeof runs
 const { looksOf, prepareBacktest } = (await from(
   'src/backtest/opening/prepare-backtest.ts',
 )) as typeof preparing
@@ -61,8 +61,8 @@ async function play(): Promise<Omit<BacktestRound, 'cpu'>> {
   const out = join(directory, `out-${process.pid}`)
   mkdirSync(out)
   const before = process.cpuUsage()
-  const run = new BacktestRun(prepared.open(prepared.fillModel, out))
-  while (run.playTo(run.now + DAY_MS));
+  const run = new ReportedBacktest(prepared.optionsFor(prepared.fillModel, out))
+  while (run.runUntil(run.now + DAY_MS));
   const { coverage, config } = prepared
   const remarks = prepared.listRemarks()
   const report = run.finish()

@@ -10,7 +10,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { BacktestRun } from '../src/backtest/backtest-run.ts'
+import { ReportedBacktest } from '../src/backtest/reported-backtest.ts'
 import { prepareBacktest } from '../src/backtest/opening/prepare-backtest.ts'
 import { loadConfig } from '../src/config/load-config.ts'
 import { loadRecording } from '../src/prices/load-recording.ts'
@@ -157,9 +157,11 @@ async function playBacktest({ days: length, symbols, looks, averages }: Play): P
   const files = symbols.map((symbol) => writeCandles(project, symbol, length))
   const request = { files, days: length, seed: undefined, balance: undefined, version: 'bench' }
   const out = join(project.directory, 'out')
-  const run = new BacktestRun((await prepareBacktest(loaded, request)).open('default', out))
+  const run = new ReportedBacktest(
+    (await prepareBacktest(loaded, request)).optionsFor('default', out),
+  )
   const seconds = timeCpu(() => {
-    while (run.playTo(run.now + DAY_MS));
+    while (run.runUntil(run.now + DAY_MS));
   })
   fills = run.finish().fills.count
   rmSync(out, { recursive: true })

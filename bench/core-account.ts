@@ -73,7 +73,7 @@ export class CoreAccount {
       journal: this.#createJournal(),
       pageFills: PAGE_FILLS,
       hasPreviousRun: false,
-      surroundings: {
+      environment: {
         gate: {
           isStill: false,
           enter: (happens) => happens(),

@@ -58,7 +58,7 @@ async function measure(file: string): Promise<void> {
     },
   })
   const minutes = Number(values.minutes)
-  backtest.run(minutes * 60_000)
+  backtest.runUntil(backtest.now + minutes * 60_000)
   backtest.stop('leave')
   for (const journal of journals) journal.close()
   const hours = minutes / 60

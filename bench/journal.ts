@@ -17,7 +17,7 @@ import { deriveClientOid } from '../src/execution/batch.ts'
 import { type Journal } from '../src/journal/journal.ts'
 import { nextLink } from '../src/journal/durable-mark.ts'
 import { openSqliteJournal } from '../src/journal/sqlite-journal.ts'
-import { own } from '../src/lib/own.ts'
+import { mutable } from '../src/lib/mutable.ts'
 import { medianOf } from './figures.ts'
 
 const { values } = parseArgs({
@@ -106,7 +106,7 @@ function readText(database: DatabaseSync): void {
   const text = String(row?.['body'])
   if (nextLink('', text) !== row?.['seal']) throw new Error('unreachable')
   const { maps, orders } = JSON.parse(text) as { maps: [string, unknown][][]; orders: Order[] }
-  const book = own(createBook('one_way_mode'))
+  const book = mutable(createBook('one_way_mode'))
   for (const [index, name] of MAPS.entries()) {
     const map = book[name] as Map<string, unknown>
     for (const [key, value] of maps[index] ?? []) map.set(key, value)

@@ -4,7 +4,7 @@
 import { Limiter } from '../src/exchange/limiter/limiter.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { systemTimers } from '../src/lib/timers.ts'
-import { PollGrid } from '../src/market/poll-grid.ts'
+import { Poller } from '../src/market/poller.ts'
 import { percentileOf } from './figures.ts'
 
 const GRANTS = 20
@@ -53,7 +53,7 @@ export async function measureLateness(rounds: number): Promise<readonly Lateness
 
 async function lateness(): Promise<LatenessRound> {
   const late: { poll: number[]; timer: number[] } = { poll: [], timer: [] }
-  const grid = new PollGrid({
+  const poller = new Poller({
     intervalMs: POLL_MS,
     clock: systemClock,
     timers: systemTimers,
@@ -71,11 +71,11 @@ async function lateness(): Promise<LatenessRound> {
       if (!isOver) arm()
     }, dueAt - exactNow())
   }
-  grid.start()
+  poller.start()
   arm()
   await sleep(POLLING_MS)
   isOver = true
-  await grid.stop()
+  await poller.stop()
   return { pollMs: percentileOf(late.poll, 0.99), timerMs: percentileOf(late.timer, 0.99) }
 }
 

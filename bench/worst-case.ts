@@ -15,7 +15,7 @@ import { type Core } from '../src/engine/state/core.ts'
 import { storeOrder } from '../src/engine/book/book.ts'
 import { forgetTotals } from '../src/engine/state/totals.ts'
 import { decimal } from '../src/lib/decimal.ts'
-import { own } from '../src/lib/own.ts'
+import { mutable } from '../src/lib/mutable.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../test/engine/engine-bench.ts'
 import { madeInstrument } from '../test/support/market-moment.ts'
 
@@ -123,7 +123,7 @@ function measure(core: Core, hasChanged: boolean): number {
 function changeOrder({ book, totals }: Core, clientOid: ClientOid | undefined): void {
   const order = clientOid && book.orders.get(clientOid)
   if (!order) throw new Error('no order is open')
-  storeOrder(own(book), { ...order, filledLots: 1 - order.filledLots })
+  storeOrder(mutable(book), { ...order, filledLots: 1 - order.filledLots })
   forgetTotals(totals, SYMBOL)
 }
 

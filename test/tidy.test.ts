@@ -195,20 +195,20 @@ describe('a planted violation is found', () => {
     },
     {
       title: 'state that is changed outside its folders',
-      files: { 'src/engine/orders/send.ts': '\nown(core.clock).isOpen = true\n' },
+      files: { 'src/engine/orders/send.ts': '\nmutable(core.clock).isOpen = true\n' },
       rule: 'state-owner',
       line: 2,
     },
     {
       title: 'state that another module changes',
-      files: { 'src/daemon/run.ts': 'own(engine.book).orders.clear()\n' },
+      files: { 'src/daemon/run.ts': 'mutable(engine.book).orders.clear()\n' },
       rule: 'state-owner',
     },
     {
       title: 'a piece of state that two files change',
       files: {
-        'src/engine/state/clock-state.ts': 'own(core.clock).isOpen = true\n',
-        'src/engine/state/halt.ts': '\nown(core.clock.samples).clear()\n',
+        'src/engine/state/clock-state.ts': 'mutable(core.clock).isOpen = true\n',
+        'src/engine/state/halt.ts': '\nmutable(core.clock.samples).clear()\n',
       },
       rule: 'state-owner',
       line: 2,
@@ -216,8 +216,8 @@ describe('a planted violation is found', () => {
     {
       title: 'a property of the core that two files set',
       files: {
-        'src/engine/state/halt.ts': 'own(core).mode = 1\n',
-        'src/engine/state/clock-state.ts': 'own(core).now = 1\nown(core).mode = 2\n',
+        'src/engine/state/halt.ts': 'mutable(core).mode = 1\n',
+        'src/engine/state/clock-state.ts': 'mutable(core).now = 1\nmutable(core).mode = 2\n',
       },
       rule: 'state-owner',
       line: 2,
@@ -225,7 +225,8 @@ describe('a planted violation is found', () => {
     {
       title: 'a piece of state behind another name',
       files: {
-        'src/engine/state/clock-state.ts': 'const alias = core.market\nown(alias).snapshots = 7\n',
+        'src/engine/state/clock-state.ts':
+          'const alias = core.market\nmutable(alias).snapshots = 7\n',
       },
       rule: 'state-owner',
       line: 2,
@@ -234,7 +235,7 @@ describe('a planted violation is found', () => {
       title: 'another piece than the one that the file owns',
       files: {
         'src/engine/lifecycle/kill.ts':
-          "for (const one of core.instruments.values()) own(one).phase = 'idle'\n",
+          "for (const one of core.instruments.values()) mutable(one).phase = 'idle'\n",
       },
       rule: 'state-owner',
       line: 1,
@@ -242,9 +243,12 @@ describe('a planted violation is found', () => {
     {
       title: 'a part of a parameter that two files change',
       files: {
-        'src/engine/state/denials.ts': 'const f = (a: InstrumentState) => own(a.denials).clear()\n',
-        'src/engine/state/halt.ts': 'const f = (b: InstrumentState) => own(b.denials).clear()\n',
-        'src/engine/state/instrument-state.ts': 'const f = (c: InstrumentState) => own(c).phase\n',
+        'src/engine/state/denials.ts':
+          'const f = (a: InstrumentState) => mutable(a.denials).clear()\n',
+        'src/engine/state/halt.ts':
+          'const f = (b: InstrumentState) => mutable(b.denials).clear()\n',
+        'src/engine/state/instrument-state.ts':
+          'const f = (c: InstrumentState) => mutable(c).phase\n',
       },
       rule: 'state-owner',
     },
@@ -252,9 +256,9 @@ describe('a planted violation is found', () => {
       title: 'a piece of state that two files take as a parameter and change',
       files: {
         'src/engine/state/clock-state.ts':
-          'function open(clock: ClockState) {\n  own(clock).isOpen = true\n}\n',
+          'function open(clock: ClockState) {\n  mutable(clock).isOpen = true\n}\n',
         'src/engine/state/halt.ts':
-          'function halt(at: number, clock: ClockState) {\n  own(clock).at = at\n}\n',
+          'function halt(at: number, clock: ClockState) {\n  mutable(clock).at = at\n}\n',
       },
       rule: 'state-owner',
     },
@@ -507,10 +511,10 @@ describe('what is no violation is left alone', () => {
 
   test('the owner of a state may change it, and the files of the book change it together', () => {
     const sources = {
-      'src/lib/own.ts': 'export function own<State>(state: State): Own<State> {}\n',
-      'src/engine/state/clock-state.ts': 'own(core.clock).a = 1\nown(core.clock).b = 1\n',
-      'src/engine/book/apply-fill.ts': 'const a = (book: Book) => own(book).a\n',
-      'src/engine/book/apply-record.ts': 'const a = (book: Book) => own(book).b\n',
+      'src/lib/mutable.ts': 'export function mutable<State>(state: State): Mutable<State> {}\n',
+      'src/engine/state/clock-state.ts': 'mutable(core.clock).a = 1\nmutable(core.clock).b = 1\n',
+      'src/engine/book/apply-fill.ts': 'const a = (book: Book) => mutable(book).a\n',
+      'src/engine/book/apply-record.ts': 'const a = (book: Book) => mutable(book).b\n',
     }
 
     expect(checkSourceTree(new Map(Object.entries(sources)))).toEqual([])

@@ -1,4 +1,4 @@
-import type { OpenAccount } from '../assembly/account/open-account.ts'
+import type { OpenAccount } from '../assembly/account/account-setup.ts'
 import type { ContractRules } from '../domain/contract-rules.ts'
 import type { StrategyId } from '../domain/ids.ts'
 import { type Book, createBook, killOf } from '../engine/book/book.ts'
@@ -65,7 +65,7 @@ export interface BacktestOptions extends Pick<
 
 const PAGE_FILLS = 100
 
-/** A stop has its own patience; this only ends a backtest. */
+/** A stop ends by its own limits; this one only ends a backtest that is wrong. */
 const STOP_MS_MAX = 3_600_000
 
 /** Nothing goes wrong, and events reach the run at once. */
@@ -77,10 +77,10 @@ const UNDISTURBED: Pick<VirtualEnvironment, 'gate' | 'isKilled' | 'retreatNote'>
 }
 
 /**
- * The daemon's core on the simulated exchange, in virtual time and without I/O: the same options
- * give the same run to the byte.
+ * Runs the daemon's core on the simulated exchange, in virtual time and without I/O: the same
+ * options give the same run to the byte.
  *
- *     new ──run()──► running ──stop()──► stopped
+ *     new ──runUntil()──► running ──stop()──► stopped
  */
 export class Backtest {
   readonly #time: VirtualTime
@@ -107,7 +107,7 @@ export class Backtest {
       journal: options.createJournal?.(time) ?? new MemoryJournal(settings.salt),
       pageFills: PAGE_FILLS,
       hasPreviousRun: false,
-      surroundings: this.#surround(options.listener ?? {}),
+      environment: this.#buildEnvironment(options.listener ?? {}),
     })
   }
 
@@ -136,21 +136,21 @@ export class Backtest {
     return this.#options.core.ledger(UID)
   }
 
-  /** @throws the error that broke the run */
-  run(forMs: number): void {
+  /** @param at exchange clock @throws the error that broke the run */
+  runUntil(at: number): void {
     if (!this.#isStarted) this.#account.start()
     this.#isStarted = true
-    this.#time.runUntil(this.#time.now + forMs)
+    this.#time.runUntil(at)
   }
 
-  /** Stops as a daemon does. @returns whether it was proved that nothing else rests or is held */
+  /** @returns whether it was proved that nothing else rests or is held */
   stop(policy: StopPolicy): boolean {
     this.#account.dispatch({ kind: 'commanded', command: { kind: 'stop', policy } })
     this.#time.runUntil(this.#time.now + STOP_MS_MAX, () => this.#stopped !== undefined)
     return this.#stopped === true
   }
 
-  #surround(listener: RunListener): VirtualEnvironment {
+  #buildEnvironment(listener: RunListener): VirtualEnvironment {
     const { onAnnounced } = this.#options
     return {
       ...UNDISTURBED,
@@ -188,7 +188,6 @@ export interface VirtualEnvironment {
 
 export type VirtualLimits = Pick<LimiterOptions, 'tier' | 'use'>
 
-/** The account owns settings and book as in a daemon; around it everything is virtual. */
 export interface VirtualAccountOptions extends Pick<OpenAccount, 'settings' | 'book'> {
   readonly time: VirtualTime
   /** The clock of the machine, which may differ from the exchange's. */
@@ -200,17 +199,17 @@ export interface VirtualAccountOptions extends Pick<OpenAccount, 'settings' | 'b
   readonly polling: VirtualPolling
   readonly feeds?: readonly PlayedFeed[] | undefined
   readonly events?: readonly PlayedEvent[] | undefined
-  /** Rules choose among these. Absent: no rule does. */
+  /** The rules of universes choose among these. Absent: there is no such rule. */
   readonly contracts?: ReadonlyMap<string, ContractRules> | undefined
   /** The exchange returns at most so many fills a page. */
   readonly pageFills: number
-  /** True if an earlier run may just have called the exchange, which its limits count. */
+  /** True if an earlier run may just have made calls that the exchange's limits count. */
   readonly hasPreviousRun: boolean
   readonly createCalls?: ((options: VirtualCallsOptions) => ExchangePort) | undefined
-  /** Each reading gets an object of its own, as on a network with faults. */
+  /** Each reading is a call of its own, as on a network with faults. */
   readonly isExact?: boolean | undefined
   readonly limits?: VirtualLimits | undefined
-  readonly surroundings: VirtualEnvironment
+  readonly environment: VirtualEnvironment
 }
 
 export class VirtualAccount {
@@ -226,7 +225,7 @@ export class VirtualAccount {
   #pollers: VirtualPollers | undefined
 
   constructor(options: VirtualAccountOptions) {
-    const { book, time, network, clock, surroundings, isExact = false } = options
+    const { book, time, network, clock, environment, isExact = false } = options
     const settings = copyRoster(options.settings)
     this.#options = { ...options, settings }
     const trusted = new TrustedClock(clock)
@@ -245,7 +244,7 @@ export class VirtualAccount {
         isExact || network.steadyMs === undefined
           ? undefined
           : { ms: network.steadyMs, queueOf: (endpoint) => this.#limiter.queueOf(endpoint) },
-      gate: surroundings.gate,
+      gate: environment.gate,
     }
     this.engine = createEngine(settings, book)
     this.ports = this.#createPorts()
@@ -260,7 +259,7 @@ export class VirtualAccount {
     return this.#hasBegun
   }
 
-  /** The run begins once the exchange's clock was measured. */
+  /** The run begins once the exchange's clock has been measured. */
   start(): void {
     const { exchange, polling, settings } = this.#options
     const isChosen = exchange.contracts !== undefined
@@ -269,7 +268,7 @@ export class VirtualAccount {
       wire: this.#wire,
       exchange,
       polling,
-      // Kept tickers, and an exchange whose contracts are read, show all instruments.
+      // Kept tickers show all instruments, and so does an exchange whose contracts are read.
       instruments: isChosen || isKept ? undefined : settings.instruments.size,
       isOver: () => this.#isClosed,
       dispatch: (event) => this.dispatch(event),
@@ -295,20 +294,20 @@ export class VirtualAccount {
     })
   }
 
-  /** After this nothing falls due any more; calls for a retreat are still made. */
+  /** From now on nothing falls due; calls for a retreat are still made. */
   close(): void {
     this.#isClosed = true
     this.interpreter.close()
   }
 
-  /** After this no call is granted either. */
+  /** From now on no call is granted either. */
   end(): void {
     this.#isEnded = true
     this.close()
   }
 
   #lookForKill(): void {
-    const { isKilled } = this.#options.surroundings
+    const { isKilled } = this.#options.environment
     if (!isKilled() || killOf(this.engine.book) !== undefined) return
     this.dispatch({
       kind: 'commanded',
@@ -329,8 +328,8 @@ export class VirtualAccount {
   }
 
   #createPorts(): Ports {
-    const { exchange, journal, settings, pageFills, surroundings, time, polling } = this.#options
-    const { gate, isKilled, announcements, retreatNote, listener, interruptions } = surroundings
+    const { exchange, journal, settings, pageFills, environment, time, polling } = this.#options
+    const { gate, isKilled, announcements, retreatNote, listener, interruptions } = environment
     const { trusted, limiter } = this.#wire
     const onWithheld = () => this.#lookForKill()
     const createCalls = this.#options.createCalls ?? ((options) => new VirtualCalls(options))
@@ -380,7 +379,6 @@ export class VirtualAccount {
 
 function ignore(): void {}
 
-/** A returned token is in stock at once. */
 export class DirectPool implements TokenPool {
   readonly leadMs = 0
   #stock: number
@@ -412,7 +410,7 @@ export class DirectPool implements TokenPool {
   }
 }
 
-/** This journal ends with its process. Records are copied, as a disk would. */
+/** Keeps copies of the records in memory, so later changes of a record do not reach them. */
 export class MemoryJournal implements Journal {
   readonly salt: string
   readonly #records: string[] = []
@@ -462,7 +460,10 @@ export class MemoryJournal implements Journal {
   close(): void {}
 }
 
-/** This journal is never read again, so it keeps only used keys: a key names one order for ever. */
+/**
+ * Keeps only used keys, because this journal is never read again, and a key names one order for
+ * ever.
+ */
 export class PassingJournal implements JournalPort {
   readonly recordsSinceCheckpoint = 0
   readonly #keys = new MemoryKeys()

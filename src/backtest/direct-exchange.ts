@@ -26,9 +26,8 @@ export const MARGIN_COIN = 'USDT'
 
 export interface PlacedBatch {
   readonly body: string
-  /** Unix ms, exchange clock as the client knew it. */
+  /** Exchange clock as the client knew it. */
   readonly signedAt: number
-  /** The network delivered the request a second time. */
   readonly isCopy: boolean
 }
 
@@ -57,7 +56,10 @@ export interface SimulatedExchange {
   readonly contracts?: ReadonlyMap<string, ContractRules> | undefined
 }
 
-/** Says which instruments are listed, and how new a price counts as (played-prices.ts). */
+/**
+ * Decides which instruments are listed, and how old their prices are (`viewOf` in
+ * played-prices.ts).
+ */
 export interface TickerView {
   isListed(symbol: string, at: number): boolean
   /** Unix ms when a price shown at `shownAt` was last current. */
@@ -70,7 +72,7 @@ export interface DirectExchangeOptions {
   /** Default: all instruments are listed, and each price is new. */
   readonly view?: TickerView
   readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts' | 'market'> | undefined
-  /** Positions are passed as numbers. As texts the client would parse them to the same numbers. */
+  /** Positions are passed as numbers, the same as the client would parse from texts. */
   readonly statesNumbers?: boolean
   /** Called after the market was played, before any answer shows it. */
   readonly onPlayed?: () => void
@@ -82,7 +84,7 @@ export class DirectExchange implements SimulatedExchange {
   readonly #options: DirectExchangeOptions
   readonly #productType: ProductType
 
-  /** @param now Unix ms, exchange clock */
+  /** @param now exchange clock */
   constructor(core: ExchangeCore, now: () => number, options: DirectExchangeOptions = {}) {
     this.#core = core
     this.#now = now
@@ -181,7 +183,7 @@ export class DirectExchange implements SimulatedExchange {
         this.#putTicker(table, toTickerNumbers(state, symbol), now)
   }
 
-  /** A loop over the names would cost more than the figures themselves. */
+  /** A loop over the names of columns would cost more than the figures themselves. */
   #putTicker(table: TickerTable, ticker: TickerNumbers, now: number): void {
     const { symbol, ts } = ticker
     const { view } = this.#options

@@ -27,8 +27,8 @@ export interface WatchListener {
 }
 
 /**
- * Looks after each quote's matching: fills, funding and worth, each exactly once and none sooner
- * than it happened. No trade depends on it.
+ * Reports fills, funding and worth after the matching of each quote: each exactly once, and none
+ * before it happened. No trade depends on it.
  */
 export class ExchangeWatch {
   readonly #state: CoreState
@@ -43,11 +43,13 @@ export class ExchangeWatch {
     net: 0,
     marginUse: 0,
   }
-  /** An order between two quotes met the display of the first. */
+  /**
+   * Holds what was displayed before the last quote, because an order between two quotes met the
+   * display of the first.
+   */
   readonly #touches = new Map<string, Touch>()
-  /** A closed position is kept until its funding is known. */
   readonly #positions = new Map<Position, Decimal>()
-  /** Since the last valuation; it cannot be seen afterwards. */
+  /** Since the last valuation, because a liquidation cannot be seen afterwards. */
   #isLiquidated = false
   #fillsSeen = 0
   #fundingSeen: Decimal = ZERO
@@ -60,10 +62,7 @@ export class ExchangeWatch {
     for (const symbol of this.#state.symbols.values()) this.#follow(symbol)
   }
 
-  /**
-   * Must be called whenever the market was played, because an order may be filled between two
-   * quotes.
-   */
+  /** Called whenever the market was played, because an order may be filled between two quotes. */
   look(): void {
     if (this.#state.clock.tradeSequence > this.#fillsSeen) this.#takeFills()
     const { funding = ZERO } = this.#account.coins.get(this.#coin) ?? {}
@@ -241,7 +240,6 @@ export class ExchangeWatch {
   }
 }
 
-/** See docs/simulator.md. */
 const LIQUIDATION = /^(?:offset|reduce|burst)_close_/
 
 function shareOf(need: number, behind: number): number {

@@ -9,21 +9,15 @@ import { parseValue, writeValue } from '../lib/value-text.ts'
 import { RECORDING_BYTES_MAX, unpackGzip } from '../prices/unpack-gzip.ts'
 
 /**
- * One feed's readings as lines of JSON, plain or gzipped; the first names the request
- * (`docs/data.md`):
- *
- *     {"feed":"longShortRatio?symbol=BTCUSDT","format":1}
- *     {"readAt":1748476800123,"data":[{"ts":"1748476800000","longShortRatio":"1.52"}]}
- *
- * A signal's line (`"feed":"signal:tv"`) may have an `id`; else its instant names it. A strategy
- * may know a reading from `readAt` on: Unix ms, or ISO 8601 with its zone.
+ * The readings of one feed. docs/data.md has the format of the file. A signal without an `id` is
+ * named by its instant.
  */
 export interface FeedFile {
   readonly feed: FeedId
   readonly source: string
   readonly sha256: string
   readonly path: string
-  /** Rising. */
+  /** Rising. A strategy may know a reading from this instant on. */
   readonly readAt: readonly number[]
   /** Each call parses the line anew, because a year of objects would not fit into memory. */
   reading(index: number): FeedReading
@@ -36,7 +30,7 @@ const NEWLINE = 0x0a
 const CLOCKS_DIFFER_MS_MAX = 60_000
 const INSTANT_FIELDS = ['ts', 'cTime', 'uTime'] as const
 const FIRST_AT = Date.UTC(2009, 0, 1)
-/** Unix seconds of any day are below, milliseconds since 2001 above. */
+/** Unix seconds of any day are below this, milliseconds since 2001 above. */
 const SECONDS_BELOW = 1e11
 
 /**
@@ -209,9 +203,7 @@ function listRecords(value: unknown): readonly Readonly<Record<string, unknown>>
   return isRecord(value) ? [value, ...Object.values(value).flatMap(listRecords)] : []
 }
 
-/**
- * Reads Unix seconds or milliseconds, as number or text, or a date; undefined for anything else.
- */
+/** Undefined for anything but Unix seconds or milliseconds, as number or text, or a date. */
 function toTime(value: unknown): number | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
   const number = Number(value)

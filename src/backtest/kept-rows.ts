@@ -11,15 +11,13 @@ import type { UniverseRecording, UniverseSpan } from '../recording/universe/univ
 
 export interface KeptRowsOptions extends Pick<UniverseSpan, 'fromAt' | 'toAt'> {
   readonly recording: Pick<UniverseRecording, 'entries'>
-  /** A row counts as new until the next answer. */
+  /** The time until the next answer: for so long a row counts as new. */
   readonly stepMs: number
-  /** Instruments that trade on these rows; others have prices of their own. */
   readonly traded: ReadonlySet<string>
 }
 
 export type TickerRow = Readonly<Record<TickerColumn, number>>
 
-/** These columns come from the instrument's own prices; the others are as kept. */
 const PRICE_COLUMNS = ['lastPr', 'askPr', 'bidPr', 'bidSz', 'askSz', 'ts'] as const
 
 /** Shows the last answer before an instant. A run reads the file once, from its beginning. */
@@ -42,12 +40,12 @@ export class KeptRows {
     this.#read()
   }
 
-  /** The same object until the contracts change; undefined if none were kept. */
+  /** Stays the same object until the contracts change; undefined if none were kept. */
   get contracts(): ReadonlyMap<string, ContractRules> | undefined {
     return this.#contracts
   }
 
-  /** The figures count all kept rows, also of instruments with prices of their own. */
+  /** Counts all kept rows, also those of instruments with prices of their own. */
   get market(): MarketAggregates | undefined {
     return this.#market
   }
@@ -128,7 +126,7 @@ export class KeptRows {
         this.#next = next.value.table
         return
       }
-      // A day's file begins with all contracts: no new answer.
+      // The file of a day begins with all contracts again, which is no new answer.
       if (next.value.readAt === this.#contractsAt) continue
       this.#contractsAt = next.value.readAt
       this.#nextContracts = next.value.contracts
@@ -146,8 +144,8 @@ function copyTable(from: TickerTable, to: TickerTable): void {
 }
 
 /**
- * Looks see each answer at the instant at which it was kept, so decisions at multiples of the
- * interval have the same rows as live.
+ * Makes each look fall on the instant at which an answer was kept, so that decisions see the same
+ * rows as live.
  * @param instants of the kept answers, Unix ms, rising
  * @returns ms from now until the next request
  */

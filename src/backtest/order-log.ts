@@ -21,7 +21,7 @@ export interface OrderLogOptions {
   readonly onDenied: (strategyId: string, symbol: string, count: number) => void
 }
 
-/** Other programs read these files, so they use these names. */
+/** The words of other programs, which read these files. */
 const STATUS: Readonly<Record<OrderState, string>> = {
   queued: 'INITIALIZED',
   sent: 'SUBMITTED',
@@ -35,7 +35,6 @@ const STATUS: Readonly<Record<OrderState, string>> = {
   absent: 'EXPIRED',
 }
 
-/** Follows the orders in the records of a run, and knows strategy, purpose and end of each. */
 export class OrderLog {
   readonly denials = new Map<DenialCode, number>()
   readonly strategies = new Set<string>()

@@ -12,7 +12,7 @@ export interface PlayedRange {
 }
 
 const MISSING_ROW_STEPS = 1.5
-/** Quotes come when they change: only so long a silence is a gap. */
+/** Quotes are recorded when they change, so only a silence of this length is a gap. */
 const QUOTE_GAP_MS_MIN = 60_000
 const GAPS_SHOWN = 5
 const DIVISION_ERROR_TICKS_MAX = 1e-4
@@ -91,8 +91,8 @@ export function emptyRange(facts: Readonly<Record<string, string>>): Failure {
 }
 
 /**
- * With what the recording lacks. @param stepMs of the whole recording: how long a price counts as
- * new must not depend on the cut
+ * Includes what the recording lacks. @param stepMs of the whole recording, because how long a price
+ * counts as new must not depend on the cut
  */
 export function describeRecording(
   recording: Recording,
@@ -122,13 +122,13 @@ export function describeRecording(
 }
 
 export interface ViewedPrices extends Pick<PriceCoverage, 'symbol' | 'fromAt' | 'toAt' | 'stepMs'> {
-  /** The first price stood since then, Unix ms; absent: it is new. */
+  /** The first price has stood since then; absent: it is new. */
   readonly firstAt?: number
 }
 
 /**
- * A trader sees no instrument before its recording begins or after its end, and a price as new
- * until the next.
+ * Lists an instrument from the beginning of its recording to its end. A price counts as new until
+ * the next.
  */
 export function viewOf(coverage: readonly ViewedPrices[]): TickerView {
   const bySymbol = new Map(coverage.map((one) => [one.symbol, one]))
@@ -146,7 +146,7 @@ export function viewOf(coverage: readonly ViewedPrices[]): TickerView {
 }
 
 /**
- * Intervals that are not whole rows have none: what lies within a row is made up.
+ * Intervals of less than whole rows have no candles, because the prices within a row are made up.
  * @param toAt the end of the run: nothing is known of what closes later
  */
 export function readRecordedCandles(

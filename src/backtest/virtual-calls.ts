@@ -45,24 +45,27 @@ export interface VirtualCallsOptions {
   /** The exchange returns at most so many fills a page. */
   readonly pageFills: number
   readonly settings: Pick<EngineSettings, 'positionMode' | 'instruments'>
-  /** Called when a call was withheld: the kill switch may be set without the core knowing. */
+  /**
+   * Called when a call was withheld: perhaps the kill switch is set, and the core does not know it
+   * yet.
+   */
   readonly onWithheld: () => void
 }
 
-/** A retreat waits less long for all its instruments. */
+/** Longer than a retreat waits for all its instruments. */
 const GRANT_MS = 6000
 
 interface VirtualSend<Data> {
   readonly endpoint: GrantedEndpoint | 'modifyTpslOrder'
-  /** @param signedAt Unix ms, exchange clock as we know it */
+  /** @param signedAt exchange clock as we know it */
   readonly perform: (signedAt: number, isCopy: boolean) => Reply<Data>
   readonly options: CallOptions
   readonly onAnswer: OnAnswer<Data>
 }
 
 /**
- * With a grant a call goes straight to the simulator's core. Pages become a reading by the client's
- * code, without promises.
+ * A call that has its grant goes straight to the simulator's core. The client's own code makes a
+ * reading of the pages, without promises.
  */
 export class VirtualCalls implements ExchangePort {
   readonly #wire: VirtualWire
@@ -149,7 +152,7 @@ export class VirtualCalls implements ExchangePort {
   readPosition(symbol: string, onAnswer: OnAnswer<PositionReading>): void {
     const asked = { requestedAt: this.#wire.trusted.clock.now(), onAnswer }
     const { source, steady } = this.#readsOf(symbol)
-    // If the steady reading is on its way or would have to wait, an ordinary call is made.
+    // An ordinary call is made while the steady reading is on its way or would have to wait.
     if (steady === undefined || steady.carried.isAway || !steady.carried.leave())
       return askFor(this.#wire, new VirtualPositionCall(source, asked))
     steady.call.asked = asked
@@ -281,7 +284,6 @@ class VirtualFillsCall implements WireCall<FillsPage> {
   }
 }
 
-/** One object carries one reading after the other. Most find no fill. */
 class SteadyFills implements WireCall<FillsPage> {
   readonly site = 'orderFills'
   readonly isReading = true
@@ -320,7 +322,7 @@ class SteadyFills implements WireCall<FillsPage> {
 
 const NO_PAGE: Reply<FillsPage> = accept({ fillList: [], endId: '' })
 
-/** The exchange gives the same row again and again, so fills are kept by rows. */
+/** The simulated exchange returns the same row object each time, so fills are kept by rows. */
 function createReader({ positionMode, instruments }: VirtualCallsOptions['settings']): FillsReader {
   const fills = new WeakMap<WireFill, Fill>()
   return {
@@ -341,7 +343,9 @@ interface ReadSource {
   readonly known: KnownRows
 }
 
-/** Reads one instrument. On a steady network the same call carries one reading after the other. */
+/**
+ * The readings of one instrument. On a steady network the same call carries one after the other.
+ */
 interface PositionReads {
   readonly source: ReadSource
   readonly steady:

@@ -17,12 +17,13 @@ export interface VirtualPolling {
   readonly positionsMs: number
   readonly timeMs: number
   /**
-   * While the core waits, it hears of the time this soon after an event, and then after twice as
-   * long each time.
+   * While the core waits, it is told the time so long after an event, and then each time after
+   * twice as long.
    */
   readonly waitingMs?: number
   /**
-   * Fills and positions are read so long before each read of the tickers, instead of at intervals.
+   * Replaces the intervals of fills and positions: they are read so long before each reading of the
+   * tickers.
    */
   readonly beforeTickers?: { readonly fillsMs: number; readonly positionsMs: number }
   /** Unix ms, rising; replaces `tickersMs` from the first on. */
@@ -49,7 +50,6 @@ const TIME_PASSED: EngineEvent = { kind: 'timePassed' }
 const FILLS_DUE: EngineEvent = { kind: 'pollDue', what: 'fills' }
 const POSITIONS_DUE: EngineEvent = { kind: 'pollDue', what: 'positions' }
 
-/** Reads tickers, fills and positions as the daemon's pollers do. */
 export class VirtualPollers {
   readonly #options: VirtualPollersOptions
   #hasBegun = false
@@ -57,15 +57,15 @@ export class VirtualPollers {
   #waitsMs = 0
   #waitsUntil = 0
   #nextTickersIndex = 0
-  /** Unix ms, our clock; 0 if the offset has to be said again. */
+  /** The offset that the core was told last, and when; our clock, 0 if it has to be told again. */
   #saidOffsetMs = 0
   #saidAt = 0
   #saidContracts: ReadonlyMap<string, ContractRules> | undefined
-  /** The core reads this table; a table that it has left is used again. */
+  /** The core reads this table; a table that it no longer reads is used again. */
   #shown: TickerTable | undefined
   readonly #spare: TickerTable[] = []
   readonly #steady: SteadyTickers | undefined
-  readonly #readTickers = () => this.start()
+  readonly #onTickersDue = () => this.#readTickersAndScheduleNext()
   readonly #readFills = () => this.#poll(FILLS_DUE)
   readonly #readPositions = () => this.#poll(POSITIONS_DUE)
 
@@ -78,16 +78,19 @@ export class VirtualPollers {
   }
 
   start(): void {
+    this.#readTickersAndScheduleNext()
+  }
+
+  #readTickersAndScheduleNext(): void {
     const { wire, exchange, polling, isOver } = this.#options
     if (isOver()) return
     const { time, trusted, network } = wire
-    // Where an answer may come twice, each has a table of its own.
     const table = this.#spare.pop() ?? new TickerTable(this.#options.instruments)
     table.readAt = 0
     if (this.#steady?.leave(table) !== true)
       network.send(new TickersCall({ trusted, exchange, table, hear: this.#hearTickers }))
     const nextMs = this.#untilNextRead()
-    time.after(nextMs, this.#readTickers)
+    time.after(nextMs, this.#onTickersDue)
     const { beforeTickers } = polling
     if (beforeTickers === undefined) return
     time.after(nextMs - beforeTickers.positionsMs, this.#readPositions)
@@ -196,15 +199,17 @@ export class VirtualPollers {
 }
 
 /**
- * One object carries all readings of the tickers on a network on which nothing goes wrong, in the
- * places of time that a {@link TickersCall} takes.
+ * Does for tickers what {@link SteadyReading} does for other readings: it takes the places of time
+ * that a {@link TickersCall} takes.
  */
 class SteadyTickers {
   readonly #wire: VirtualWire
   readonly #ms: number
   readonly #options: Pick<TickersCallOptions, 'exchange' | 'hear'>
   #table: TickerTable | undefined
-  /** `#sentAt` is our clock; `#requestTime` the exchange's, 0 until the request has arrived. */
+  /**
+   * `#sentAt` is by our clock; `#requestTime` by the exchange's, 0 until the request has arrived.
+   */
   #sentAt = 0
   #requestTime = 0
 
@@ -287,7 +292,7 @@ class TickersCall implements VirtualCall<undefined> {
 
 export interface PlayedFeed {
   readonly feed: FeedId
-  /** Unix ms, rising: the run hears of each reading then. */
+  /** Rising: the run is told of each reading at this instant. */
   readonly heardAt: readonly number[]
   reading(index: number): FeedReading
 }
@@ -298,7 +303,6 @@ function toEvent(feed: FeedId, reading: FeedReading): EngineEvent {
   return { kind: 'signalTaken', feed, id, value: data as SignalValue }
 }
 
-/** A recorded run heard this event. */
 export interface PlayedEvent {
   readonly at: number
   readonly event: EngineEvent
@@ -313,7 +317,7 @@ export interface PlayedFeedsOptions {
 }
 
 /**
- * Never gives a reading before its instant. A run begins with the last one before it, as a daemon
+ * Shows no reading before its instant. A run begins with the last reading before it, as a daemon
  * reads each feed when it starts.
  */
 export function playFeeds({ feeds, events, time, isOver, dispatch }: PlayedFeedsOptions): void {
@@ -331,7 +335,7 @@ export function playFeeds({ feeds, events, time, isOver, dispatch }: PlayedFeeds
       if (!isOver()) dispatch(event)
     })
   for (const feed of feeds) {
-    // A signal comes when it is sent, so none is heard from before the start.
+    // A signal comes when it is sent, so a run is shown none from before its start.
     const isSignal = nameOfSignal(feed.feed) !== undefined
     const known = isSignal ? -1 : feed.heardAt.findLastIndex((at) => at <= time.now)
     if (known >= 0) hear(feed, known)

@@ -3,21 +3,19 @@ import type { Timers } from '../lib/timers.ts'
 
 export type DueTask = (() => void) | { run(): void }
 
-/** Due at instants of the exchange's clock (Unix ms), at one instant in the order of scheduling. */
+/** Instants are of the exchange's clock. Tasks of one instant run in the order of scheduling. */
 export class VirtualTime {
-  /**
-   * The next due thing comes last. Two lists of numbers and functions save a million objects a run.
-   */
+  /** The next task comes last. Two lists of numbers and functions save a million objects a run. */
   readonly #dues: DueTask[] = []
   readonly #instants: number[] = []
   #now: number
-  /** This machine's clock is exactly the exchange's. */
+  /** The machine's clock, which is exactly the exchange's. */
   readonly clock: Clock
   readonly #settle: (() => void) | undefined
 
   /**
    * @param startAt Unix ms
-   * @param settle called after each due thing: lets promises come to their end
+   * @param settle called after each task, to let promises settle
    */
   constructor(startAt: number, settle?: () => void) {
     this.#settle = settle
@@ -58,7 +56,7 @@ export class VirtualTime {
     instants[place] = at
   }
 
-  /** Stops early when nothing is left, or `isOver` says so. */
+  /** Ends early when nothing is left, or `isOver` returns true. */
   runUntil(endAt: number, isOver: () => boolean = () => false): void {
     const instants = this.#instants
     for (

@@ -17,9 +17,7 @@ export interface Gate {
   settle(happens: () => void): void
 }
 
-/**
- * On a network without faults, and with limits that no other program uses, readings take this way.
- */
+/** The way of readings on a network without faults, under limits that no other program uses. */
 export interface SteadyWay {
   /** One way. */
   readonly ms: number
@@ -38,7 +36,7 @@ export interface VirtualWire {
 
 export interface WireCall<Data> {
   readonly site: CallableName
-  /** An answer to a reading is heard once, because twice it would begin two readings. */
+  /** A second answer to a reading is dropped, because it would begin another reading. */
   readonly isReading: boolean
   perform(isCopy: boolean): Reply<Data>
   hear(answer: Answer<Data>): void
@@ -52,9 +50,8 @@ export function askFor<Data>(wire: VirtualWire, call: WireCall<Data>): void {
 }
 
 /**
- * A reading that is asked for at each look, on a network on which nothing goes wrong: one object
- * for all, where an ordinary one needs six. It takes the same places in the order of time, and of
- * the limiter.
+ * One object for all readings of a kind on a network without faults, where each ordinary reading
+ * needs six. It takes the same places of virtual time and of the limiter.
  */
 export class SteadyReading<Data> {
   readonly #wire: VirtualWire
@@ -63,7 +60,9 @@ export class SteadyReading<Data> {
   readonly #call: WireCall<Data>
   #isAway = false
   #reply: Reply<Data> | undefined
-  /** `#sentAt`, `#grantedAt` and `#receivedAt` are our clock, the other two the exchange's. */
+  /**
+   * `#sentAt`, `#grantedAt` and `#receivedAt` are by our clock, the other two by the exchange's.
+   */
   #sentAt = 0
   #grantedAt = 0
   #receivedAt = 0
@@ -81,7 +80,7 @@ export class SteadyReading<Data> {
     return this.#isAway
   }
 
-  /** @returns whether it has left; if not, it has to wait for its grant */
+  /** @returns false if the reading has to wait for its grant */
   leave(): boolean {
     const { time, trusted } = this.#wire
     if (!this.#queue.takeAtOnce(PRIORITY.reads)) return false
@@ -196,18 +195,18 @@ function isRateLimited(answer: Answer<unknown>): boolean {
 
 export interface VirtualCall<Data> {
   readonly site: CallableName
-  /** The clock that hears when each answer was sent and received. */
+  /** The clock that is told when each request was sent and its answer received. */
   readonly trusted: { readonly clock: Clock; readonly offset: Pick<ExchangeClock, 'observe'> }
   /** @param isCopy sent a second time on the way */
   perform(isCopy: boolean): Reply<Data>
-  /** With faults it may be called twice, or not at all once the process has died. */
+  /** Called once; with faults perhaps twice, or not at all once the process has died. */
   hear(answer: Answer<Data>): void
 }
 
 export interface Network {
   /** Each call arrives once, and its answer is heard once. */
   readonly isFaithful: boolean
-  /** Defined if nothing goes wrong: each way always takes so many ms. */
+  /** Defined on a network without faults: each way always takes so many ms. */
   readonly steadyMs?: number
   /** A batch waits so many ms for its connection. */
   connectMs(): number
@@ -218,7 +217,7 @@ export function originOf({ site }: Pick<VirtualCall<unknown>, 'site'>): AnswerOr
   return site === 'tickers' ? 'public' : 'signed'
 }
 
-/** On this network nothing goes wrong, and each way takes the same time. */
+/** A network without faults, on which each way takes the same time. */
 export class DirectNetwork implements Network {
   readonly isFaithful = true
   readonly #time: VirtualTime
@@ -253,7 +252,7 @@ class DirectCall<Data> {
   readonly #latencyMs: number
   /** Our clock. */
   readonly #sentAt: number
-  /** Exchange clock, at its arrival; and the answer there. */
+  /** Exchange clock, when the request arrived. */
   #requestTime = 0
   #reply: Reply<Data> | undefined
 
@@ -285,7 +284,7 @@ class DirectCall<Data> {
   }
 }
 
-/** Sorts a reply as a client does, by its code. */
+/** Classifies a reply by its code, as a client does. */
 export function toAnswer<Data>(
   reply: Reply<Data>,
   times: { readonly receivedAt: number; readonly requestTime?: number },

@@ -4,17 +4,17 @@ import type { ControlAnswer, ControlRequest } from './commands.ts'
 
 /** Days of an operator's commands, or an hour of one a second. */
 const REQUESTS_MAX = 4000
-/** A command repeated after a lost answer is one of the last. */
+/** A command that is repeated after a lost answer is one of the last. */
 export const REQUESTS_KEPT_MAX = 100
 /** An id that begins with its time, Unix ms, says how old the request is. */
 const DATED_ID = /^(\d{13})[-:._]/
-/** Refused for a clock that is wrong, a kill would be worse than one obeyed twice. */
+/** A kill that is refused because a clock is wrong is worse than one that is carried out twice. */
 const NEVER_OUTDATED: ReadonlySet<ControlRequest['order']['kind']> = new Set(['restrict', 'kill'])
-/** Their effect ends with the process. */
+/** Commands whose effect ends with the process. */
 const OF_THIS_RUN: ReadonlySet<ControlRequest['order']['kind']> = new Set(['logLevel', 'reload'])
 
 export interface AnsweredRequest {
-  /** An id names one command, so the whole request is compared. */
+  /** Covers the whole request, because an id names one command. */
   readonly digest: string
   readonly answer: ControlAnswer
   readonly isKept: boolean
@@ -24,25 +24,31 @@ export interface AnsweredRequest {
 
 export interface AnswerStore {
   load(): readonly AnsweredRequest[]
-  /** Oldest first. The store reports its own errors: the command was already obeyed. */
+  /**
+   * Oldest first. The store reports its own errors, because the command has been carried out
+   * already.
+   */
   save(answers: readonly AnsweredRequest[]): void
 }
 
-/** `other`: the id belongs to another command. `outdated`: it may have been obeyed and forgotten. */
+/**
+ * `other`: the id belongs to another command. `outdated`: the command may have been carried out and
+ * forgotten.
+ */
 export type Unanswered = 'other' | 'outdated'
 
 /**
- * A command repeated after a lost answer is not obeyed again. A process that dies between obeying
- * and storing forgets it. The journal knows the keys of trades and entries by hand. An id with a time
- * before all that is remembered is refused, because a release or a flatten that is obeyed again
- * months later ends or closes something else.
+ * A command that is repeated after a lost answer is not carried out again. An id with a time before
+ * all that is remembered is refused, because a release or a flatten that is repeated months later
+ * would end or close something else. A process that dies before it stores an answer forgets the
+ * command, except trades and entries by hand, whose keys are in the journal.
  */
 export class AnsweredRequests {
   readonly #answered: Map<string, AnsweredRequest>
   readonly #earlier: Set<string>
   readonly #store: AnswerStore | undefined
   readonly #now: () => number
-  /** Requests answered until then may be forgotten, Unix ms. */
+  /** Requests answered before this may be forgotten. */
   #forgottenUntil = Number.NEGATIVE_INFINITY
 
   /** @param now Unix ms */
@@ -57,7 +63,7 @@ export class AnsweredRequests {
       this.#forgottenUntil = oldest.answeredAt ?? now()
   }
 
-  /** @returns `unknown`: not obeyed yet */
+  /** @returns `unknown`: not carried out yet */
   recall(request: ControlRequest): ControlAnswer | 'unknown' | Unanswered {
     const known = this.#answered.get(request.requestId)
     if (known === undefined) return this.#isOutdated(request) ? 'outdated' : 'unknown'
@@ -71,7 +77,7 @@ export class AnsweredRequests {
     if (known !== 'unknown') return known
     const digest = digestOf(request)
     const answer = obey()
-    // Nothing changed, so repeating it may succeed. A dry run takes no place from an answer.
+    // A refused command changed nothing, so repeating it may succeed. A dry run is not kept either.
     if (!answer.isObeyed || ('dryRun' in request.order && request.order.dryRun)) return answer
     const isKept = !OF_THIS_RUN.has(request.order.kind)
     this.#earlier.delete(request.requestId)
@@ -85,7 +91,7 @@ export class AnsweredRequests {
     return answer
   }
 
-  /** Without a time in its id, a request counts as sent when it comes. */
+  /** A request without a time in its id counts as sent when it arrives. */
   #isOutdated({ requestId, order }: ControlRequest): boolean {
     const [, sentAt] = DATED_ID.exec(requestId) ?? []
     if (sentAt === undefined || NEVER_OUTDATED.has(order.kind)) return false
@@ -102,12 +108,12 @@ function digestOf(request: ControlRequest): string {
   return sha256Hex([JSON.stringify(request)])
 }
 
-/** A release waits for a kill's proof only in its own run. */
+/** A release that waits for the proof of a kill waits only in this run. */
 function isWaiting({ order }: ControlRequest, { held }: ControlAnswer): boolean {
   return order.kind === 'releaseKill' && held.some(({ code }) => code === 'kill')
 }
 
-/** Obeyed again, an old release could release a later kill. */
+/** An old release that is carried out again could release a later kill. */
 function asForgotten(answer: ControlAnswer): ControlAnswer {
   return {
     ...answer,

@@ -6,14 +6,16 @@ const REASON_MAX = 500
 const SCOPE_MAX = 100
 const REQUEST_ID = /^[\w:.-]{8,100}$/
 
-/** A text of others is one line, or it could forge lines of what a person reads before deciding. */
+/**
+ * A text from outside becomes one line, because it could otherwise forge lines that a person reads
+ * before deciding.
+ */
 const lineOf = (max: number) => z.string().overwrite(cleanLine).min(1).max(max)
 
 const scope = lineOf(SCOPE_MAX).meta({
   description: '*: the account; SYMBOL: an instrument; strategy:ID: a strategy',
 })
 
-/** Whoever else gives these orders, such as an assistant, is asked for the same. */
 export const orderFields = {
   scope,
   name: lineOf(SCOPE_MAX),
@@ -171,7 +173,7 @@ export const confirmationSchema = z.strictObject({
 
 export const controlAnswerSchema = z.strictObject({
   requestId: z.string(),
-  /** Now or earlier; `status` shows the end of a flatten or a kill. */
+  /** Carried out now or earlier; `status` shows how a flatten or a kill ends. */
   isObeyed: z.boolean(),
   text: z.string(),
   held: z.array(restrictionSchema),

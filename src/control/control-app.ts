@@ -38,11 +38,11 @@ export interface ControlAppOptions {
   readonly version: string
   readonly monotonic: () => number
   readonly readOnly: boolean
-  /** Shared by socket and port, like the next. */
+  /** This and `proposals` are shared by socket and port. */
   readonly answered: AnsweredRequests
   readonly proposals: Proposals
   readonly entrance: Entrance
-  /** Those of all entrances, so a kill is obeyed before other commands. */
+  /** Shared by all entrances, so that a kill comes before other commands. */
   readonly turns: TurnQueue
   readonly address: () => string | undefined
   readonly refusals: Refusals
@@ -89,7 +89,7 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   app.onError((error, context) => {
     if (error instanceof HTTPException) return error.getResponse()
     if (error instanceof Failure) return context.json({ error: error.message }, 503)
-    // The client left or timed out, so this answer is not read.
+    // The client has left or timed out, so nothing reads this answer.
     if (context.req.raw.signal.aborted) return context.json({ error: 'not asked to the end' }, 400)
     onBroken(messageOf(error))
     return context.json({ error: 'the daemon failed to answer; its log says why' }, 500)
@@ -97,15 +97,15 @@ export function buildControlApp(options: ControlAppOptions): Hono {
   return app
 }
 
-/** Whoever asks again and again without a token must not have it made again. */
+/** A client without a token must not be able to have the text made again and again. */
 function once(make: () => string): () => string {
   let made: string | undefined
   return () => (made ??= make())
 }
 
 /**
- * A body in chunks is counted as it comes. Hono's own limit makes a Request of its Request then,
- * which fails where the runtime's classes were left as they are.
+ * Counts a body in chunks as it comes. Hono's own limit would make a Request of its Request, which
+ * fails if the runtime's classes are not replaced.
  */
 async function boundBody(context: Context, next: Next): Promise<Response | void> {
   const { req } = context
@@ -139,7 +139,6 @@ function answerReadiness(context: Context, daemon: Controlled, entrance: Entranc
   )
 }
 
-/** Exchanges the code of the dashboard's address for the token. */
 function addSession(app: Hono, { codes, tokens }: Entrance): void {
   app.post(SESSION_PATH, async (context) => {
     const asked = sessionRequestSchema.safeParse(readJson(await context.req.text()))
@@ -166,7 +165,8 @@ function addFollowing(
       const from = parseEventId(context, daemon.events)
       if (from === undefined)
         return context.json({ error: 'the id of an event is a whole number' }, 400)
-      // Per kind of token, so readers take no place of commanders; the socket has one kind.
+      // Counted by kind of token, so that readers take no place of those that command; the socket
+      // has one kind.
       const peer = peerOf(context.req.header('authorization'), entrance.tokens)
       if (followers[peer] >= FOLLOWERS_MAX) {
         refusals.add('follower', `${FOLLOWERS_MAX} follow already`)
@@ -191,7 +191,7 @@ function callerAt({ via }: Entrance): string {
   return via === 'socket' ? describeSocket() : 'port:control.token'
 }
 
-/** At the socket the caller is the daemon's user, so what adds risk needs no second proof. */
+/** The socket admits only the daemon's user, so what adds risk needs no code there. */
 function addCommands(app: Hono, options: ControlAppOptions): void {
   const { daemon, entrance, answered, turns } = options
   app.post(COMMANDS_PATH, async (context) => {
@@ -206,7 +206,6 @@ function addCommands(app: Hono, options: ControlAppOptions): void {
   })
 }
 
-/** A chat and an assistant propose at the socket, through the command line. */
 function addProposals(app: Hono, options: ControlAppOptions): void {
   const { daemon, readOnly, entrance, answered, proposals } = options
   app.get(PROPOSALS_PATH, (context) => context.json(proposals.list()))

@@ -9,12 +9,12 @@ import { answerError } from './access/plain-answer.ts'
 import { TurnQueue } from './access/turn-queue.ts'
 import { createControlServer, hostsOf } from './front/http-server.ts'
 import { openPortThread, type OpenPort, ServedPort } from './front/served-port.ts'
-import { COMMANDS_PATH } from './powers.ts'
+import { COMMANDS_PATH, type ServedAgents } from './powers.ts'
 import { Refusals } from './refusals.ts'
 import { SessionCodes } from './access/session-codes.ts'
 import type { ControlTokens } from './access/token-file.ts'
 
-/** They all belong to one user. */
+/** All clients of the socket belong to one user. */
 const SOCKET_CONNECTIONS_MAX = 64
 
 export interface ControlServerOptions extends Omit<
@@ -23,8 +23,8 @@ export interface ControlServerOptions extends Omit<
 > {
   readonly onRefused: (why: string, count: number) => void
   readonly socket: string
-  /** That of `intentd mcp --http`, to which the port leads assistants. */
-  readonly agentSocket?: string | undefined
+  /** To whom the port leads assistants. */
+  readonly agents?: ServedAgents | undefined
   /** Loopback; 0 takes any free port. */
   readonly port:
     | { readonly host: string; readonly number: number; readonly tokens: ControlTokens }
@@ -35,7 +35,6 @@ export interface ControlServerOptions extends Omit<
   readonly onUnreachable: (address: string, reason: string) => void
 }
 
-/** Its failures never stop trading. */
 export class ControlServer {
   readonly #options: ControlServerOptions
   readonly #codes: SessionCodes
@@ -54,7 +53,7 @@ export class ControlServer {
     this.#refusals = new Refusals(options.onRefused)
   }
 
-  /** Its code works once within a minute; undefined without a port. */
+  /** The code in the address works once, within a minute. Undefined without a port. */
   newAddress(): string | undefined {
     return this.#baseUrl && `${this.#baseUrl}/#code=${this.#codes.issue()}`
   }
@@ -63,7 +62,7 @@ export class ControlServer {
     return this.#baseUrl
   }
 
-  /** Undefined while it is not open. */
+  /** Undefined while the socket is not open. */
   get socket(): string | undefined {
     return this.#isSocketOpen ? this.#options.socket : undefined
   }
@@ -74,7 +73,6 @@ export class ControlServer {
     if (port !== undefined) await this.#listenAtPort(port)
   }
 
-  /** Recreates a removed socket file. */
   async look(): Promise<void> {
     await this.#lookAtSocket()
     const { port } = this.#options
@@ -85,12 +83,11 @@ export class ControlServer {
     const { socket, onUnreachable } = this.#options
     if (this.#socketServer === undefined || existsSync(socket)) return
     if (this.#isSocketOpen) onUnreachable(socket, 'its file has vanished; it is made again')
-    // Open connections stay; the removed file admits no new ones.
+    // Open connections stay; new ones need the file.
     this.#socketServer.close()
     await this.#listenAtSocket(socket, this.#isSocketOpen)
   }
 
-  /** Ends open streams too. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#baseUrl = undefined
@@ -108,7 +105,7 @@ export class ControlServer {
     if (tooLong !== undefined)
       return this.#options.onUnreachable(socket, `${tooLong}; choose a shorter state.directory`)
     try {
-      // The state directory is locked, so an existing socket is of an ended run.
+      // The state directory is locked, so an existing socket is of a run that has ended.
       rmSync(socket, { force: true })
       const path = shortPath(socket)
       this.#socketServer = await this.#listen((server, then) => server.listen(path, then))
@@ -124,7 +121,7 @@ export class ControlServer {
     isNews = true,
   ): Promise<void> {
     if (this.#isStopped) return
-    const { agentSocket, onBroken, onUnreachable, openPort = openPortThread } = this.#options
+    const { agents, onBroken, onUnreachable, openPort = openPortThread } = this.#options
     const hosts: string[] = []
     const served = new ServedPort({
       open: openPort,
@@ -136,7 +133,7 @@ export class ControlServer {
           read: tokens.read.reveal(),
           agent: tokens.agent?.reveal(),
         },
-        agentSocket,
+        agents,
       },
       turns: this.#turns,
       serve: this.#createApp({ via: 'port', hosts, tokens, codes: this.#codes }).fetch,

@@ -6,6 +6,7 @@ import type {
   ClosedTradesView,
   CurvesView,
   DenialsView,
+  ExplainQuery,
   FleetView,
   InstrumentDetail,
   JournalQuery,
@@ -16,32 +17,29 @@ import type {
   StoryView,
 } from './detail-views.ts'
 import type { EventHistory } from './event-history.ts'
-import type { RiskierOrder } from './powers.ts'
+import type { RiskierCommand } from './powers.ts'
 import type { UniverseView } from './universe-view.ts'
 import type { WhatIfQuery, WhatIfView } from './what-if-view.ts'
 import type { FillView, OrderView, PositionView, StatusView } from './views.ts'
 
-/** Says what an order that may add risk would do. */
-export interface OrderPlan {
-  /** A proposal counts only while these stay. */
+export interface CommandPlan {
+  /** A proposal is valid only while these stay the same. */
   readonly changes: readonly string[]
   readonly notes: readonly string[]
-  /** Why it would be refused now. */
   readonly refusal?: string
 }
 
 /** A one-time code confirmed a proposal. */
 export interface Approval {
-  /** The proposal and its confirmation, for journal and log. */
   readonly text: string
-  /** As shown: an act that would change something else is refused. */
+  /** The changes as they were shown. An act that would change something else is refused. */
   readonly changes: readonly string[]
 }
 
-export interface ReloadOrder {
+export interface ReloadRequest {
   readonly by: string
   readonly reason: string
-  /** It may change only this; undefined: anything. */
+  /** The only changes that are approved; undefined: any. */
   readonly approved?: readonly string[] | undefined
 }
 
@@ -50,7 +48,7 @@ export interface Readiness {
   readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly found: string }>>
 }
 
-/** Answers at once from memory; reads that return a promise run beside it. */
+/** Answers at once from memory; a read that returns a promise runs elsewhere. */
 export interface Controlled {
   readonly events: EventHistory
   status(): StatusView
@@ -67,26 +65,25 @@ export interface Controlled {
   keptCurve(since?: number): Promise<KeptCurveView>
   plots(symbol: string, since?: number): Promise<readonly KeptPlotView[]>
   whatIf(query: WhatIfQuery): Promise<readonly WhatIfView[]>
-  /** One for each strategy that has one. */
   universes(): readonly UniverseView[]
   /** Undefined if not traded. */
   instrument(symbol: string): InstrumentDetail | undefined
   denials(): DenialsView
   /** @param subject a clientOid or an intent key */
-  explain(subject: string): Promise<readonly StoryView[]>
+  explain(query: ExplainQuery): Promise<readonly StoryView[]>
   /** Newest first. */
   journal(query: JournalQuery): Promise<readonly JournalRowView[]>
   backtests(): Promise<readonly BacktestView[]>
   /** Undefined if the journal is a file. */
   fleet(): Promise<FleetView> | undefined
-  /** Undefined if none is possible now. */
+  /** Undefined if no reload is possible now. */
   tryReload(): Promise<ReloadView> | undefined
   readiness(): Readiness
   metrics(): string
   /** Changes nothing. */
-  planOrder(order: RiskierOrder): OrderPlan | Promise<OrderPlan>
+  planCommand(order: RiskierCommand): CommandPlan | Promise<CommandPlan>
   /**
-   * @param verified verified origin: `port:control.token`, `socket:uid 1000`
+   * @param verified origin: `port:control.token`, `socket:uid 1000`
    * @param approval of an order that was only proposed
    */
   command(request: ControlRequest, verified: string, approval?: Approval): ControlAnswer

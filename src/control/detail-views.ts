@@ -165,14 +165,19 @@ export interface ClosedTradesQuery {
   readonly limit: number
 }
 
+export interface ExplainQuery {
+  readonly subject: string
+  /** Unix ms, for an instrument; absent: as far back as something happened, a week at most. */
+  readonly since?: number | undefined
+  /** The newest moments; absent: all. */
+  readonly limit?: number | undefined
+}
+
 export interface JournalQuery {
-  /** As written in the record; empty: any. */
   readonly containing: string
   readonly strategy?: string | undefined
   readonly kind?: string | undefined
-  /** Only records before this sequence. */
   readonly before?: number | undefined
-  /** A record is not split. */
   readonly limit: number
 }
 

@@ -1,8 +1,8 @@
 import type { EventView } from './views.ts'
 
-/** Minutes of a busy day, hours of a quiet one. */
+/** Some minutes of a busy day, or hours of a quiet one. */
 const EVENTS_MAX = 2000
-/** On a busy day other events are gone in a minute. */
+/** Warnings and errors are kept longer: on a busy day other events are gone in a minute. */
 const ALERTS_MAX = 200
 const ALERTING: ReadonlySet<string> = new Set(['warn', 'error', 'fatal'])
 
@@ -13,7 +13,7 @@ export class EventHistory {
   readonly #beforeFirst: number
   #lastId: number
 
-  /** @param beforeFirst ids continue after it, so that ids of an earlier run do not recur */
+  /** @param beforeFirst ids continue after this one, so that no id of an earlier run recurs */
   constructor(beforeFirst: number) {
     this.#beforeFirst = beforeFirst
     this.#lastId = beforeFirst
@@ -39,7 +39,7 @@ export class EventHistory {
     id: number,
     max: number,
   ): { readonly events: readonly EventView[]; readonly missed: number } {
-    // For an id of another run everything is new.
+    // After an id of another run, all events are new.
     const isOurs = id >= this.#beforeFirst && id <= this.#lastId
     const from = isOurs ? id : this.#beforeFirst
     const first = this.#events[0]?.id ?? this.#lastId + 1

@@ -4,7 +4,6 @@ import { systemTimers } from '../lib/timers.ts'
 import type { EventHistory } from './event-history.ts'
 import type { EventView } from './views.ts'
 
-/** A screen shows no more. */
 export const EVENTS_TOGETHER = 200
 export const EVERY_MS = 250
 /** Both ends notice a broken connection. */

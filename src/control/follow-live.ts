@@ -11,8 +11,8 @@ interface LiveOptions {
 }
 
 /**
- * Sends `state` (changed parts of the status) and `log`. Nothing is written before the last message
- * was taken: a slow client skips states and misses events (`missed` says how many).
+ * Sends `state` (changed parts of the status) and `log`. Nothing is written before the client took
+ * the last message, so a slow one skips states and misses events (`missed` says how many).
  */
 export async function followLive({ stream, from, history, sections }: LiveOptions): Promise<void> {
   let [id, version] = [from, 0]

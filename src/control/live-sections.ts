@@ -5,10 +5,6 @@ interface Section {
   readonly version: number
 }
 
-/**
- * Followers receive only changed parts, computed once for all and at most as often as they are
- * sent.
- */
 export class LiveSections {
   readonly #read: () => StatusView
   readonly #monotonic: () => number

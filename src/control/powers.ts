@@ -2,27 +2,27 @@ import type { ControlRequest } from './commands.ts'
 
 export const SESSION_PATH = '/v1/session'
 
-/** Where assistants are served, by a token that opens nothing else. */
+/** The path of assistants, whose token opens nothing else. */
 export const AGENT_PATH = '/mcp'
 
-export type ControlOrder = ControlRequest['order']
+export type RequestedCommand = ControlRequest['order']
 
 /**
- * Names what a command does to risk. `look` changes nothing, `research` computes on past prices,
- * `safer` only takes risk away and is done at once; `riskier` may add risk: done at the machine,
- * only proposed from elsewhere.
+ * A power says what a command does to risk. `look` changes nothing, `research` computes on past
+ * prices, `safer` only takes risk away and is done at once. `riskier` may add risk: it is done at
+ * the machine, and only proposed from elsewhere.
  */
 export type Power = 'look' | 'research' | 'safer' | 'riskier'
 
-/** The log level changes no trading, yet is no look. */
-const ORDER_POWERS = {
+const COMMAND_POWERS = {
   restrict: 'safer',
   flatten: 'safer',
   close: 'safer',
   cancel: 'safer',
   kill: 'safer',
   logLevel: 'safer',
-  // Less capital tightens limits, more of it loosens them; so may an entry that is taken back.
+  // Less capital tightens limits. More capital loosens them, and so may an entry that is taken
+  // back.
   withdrawal: 'safer',
   deposit: 'riskier',
   correctDeposit: 'riskier',
@@ -31,22 +31,22 @@ const ORDER_POWERS = {
   release: 'riskier',
   releaseKill: 'riskier',
   reload: 'riskier',
-} as const satisfies Readonly<Record<ControlOrder['kind'], Power>>
+} as const satisfies Readonly<Record<RequestedCommand['kind'], Power>>
 
 const RISKIER: ReadonlySet<unknown> = new Set(
-  Object.entries(ORDER_POWERS).flatMap(([kind, power]) => (power === 'riskier' ? [kind] : [])),
+  Object.entries(COMMAND_POWERS).flatMap(([kind, power]) => (power === 'riskier' ? [kind] : [])),
 )
 
 type KindOf<Wanted extends Power> = {
-  [Kind in ControlOrder['kind']]: (typeof ORDER_POWERS)[Kind] extends Wanted ? Kind : never
-}[ControlOrder['kind']]
+  [Kind in RequestedCommand['kind']]: (typeof COMMAND_POWERS)[Kind] extends Wanted ? Kind : never
+}[RequestedCommand['kind']]
 
-export type RiskierOrder = Extract<ControlOrder, { readonly kind: KindOf<'riskier'> }>
+export type RiskierCommand = Extract<RequestedCommand, { readonly kind: KindOf<'riskier'> }>
 
 /** An order before it is checked. */
 export type UncheckedOrder = Readonly<Record<string, unknown>>
 
-export function isRiskier(order: ControlOrder): order is RiskierOrder
+export function isRiskier(order: RequestedCommand): order is RiskierCommand
 export function isRiskier(order: UncheckedOrder): boolean
 export function isRiskier(order: UncheckedOrder): boolean {
   if (order['kind'] === 'order' && order['reduceOnly'] === true) return false
@@ -59,7 +59,7 @@ interface AgentSettings {
   readonly agents: Readonly<Record<'research' | 'safer' | 'propose', boolean>>
 }
 
-/** Its commands leave for the socket, which does not show that they came by the port. */
+/** Commands of assistants go to the socket, which does not show that they came by the port. */
 export function agentPowers(
   { readOnly, agents }: AgentSettings,
   way: 'port' | 'machine',
@@ -73,7 +73,24 @@ export function agentPowers(
   ])
 }
 
-/** As they are obeyed, of those that wait together. */
+/** The daemon names the powers with each request that it passes on: a reload may change them. */
+export const AGENT_POWERS_HEADER = 'intentd-agent-powers'
+
+export interface ServedAgents {
+  /** The socket of `intentd mcp --http`. */
+  readonly socket: string
+  readonly powers: readonly Power[]
+}
+
+/** @param text of {@link AGENT_POWERS_HEADER} */
+export function parsePowers(text: string): ReadonlySet<Power> {
+  const named = new Set<string>(text.split(','))
+  return new Set(POWERS.filter((power) => named.has(power)))
+}
+
+const POWERS: readonly Power[] = ['look', 'research', 'safer', 'riskier']
+
+/** Decides which of several waiting commands is carried out first. */
 export function urgencyOf({ kind, mode }: UncheckedOrder): 'kill' | 'halt' | 'command' {
   if (kind === 'kill') return 'kill'
   return kind === 'flatten' || (kind === 'restrict' && mode === 'halted') ? 'halt' : 'command'
@@ -82,21 +99,21 @@ export function urgencyOf({ kind, mode }: UncheckedOrder): 'kill' | 'halt' | 'co
 export const COMMANDS_PATH = '/v1/commands'
 export const PROPOSALS_PATH = '/v1/proposals'
 
-/** The token that a posted path takes at the port; `full` also for paths that are not listed. */
+/** The token that a path for POST takes at the port. Paths that are not listed take `full`. */
 export const POST_TOKENS: Readonly<Record<string, 'full' | 'agent' | 'open'>> = {
   [COMMANDS_PATH]: 'full',
   [PROPOSALS_PATH]: 'full',
-  // Beside the token it needs a one-time code.
+  // It needs a one-time code, too.
   '/v1/confirmations': 'full',
-  // It hands out the right to command.
+  // It hands out the token for commands.
   '/v1/addresses': 'full',
   [SESSION_PATH]: 'open',
   [AGENT_PATH]: 'agent',
 }
 
 /**
- * For chats and assistants, which run commands as processes. Only the operator runs `machine`
- * commands; a person in the chat may `confirm`, an assistant never.
+ * Powers of the commands that chats and assistants run as processes. Only the operator runs
+ * `machine` commands; a person in the chat may `confirm`, an assistant never.
  */
 export const VERB_POWERS = {
   status: 'look',
@@ -123,20 +140,20 @@ export const VERB_POWERS = {
   replay: 'research',
   // For an assistant only below the folder that the configuration allows.
   'new-strategy': 'research',
-  // Another name of `mode`, by which chats and assistants never ask for `active`.
-  restrict: ORDER_POWERS.restrict,
-  pause: ORDER_POWERS.restrict,
-  flatten: ORDER_POWERS.flatten,
-  close: ORDER_POWERS.close,
-  cancel: ORDER_POWERS.cancel,
-  kill: ORDER_POWERS.kill,
-  'log-level': ORDER_POWERS.logLevel,
+  // Another name of `mode`, without `active`, for chats and assistants.
+  restrict: COMMAND_POWERS.restrict,
+  pause: COMMAND_POWERS.restrict,
+  flatten: COMMAND_POWERS.flatten,
+  close: COMMAND_POWERS.close,
+  cancel: COMMAND_POWERS.cancel,
+  kill: COMMAND_POWERS.kill,
+  'log-level': COMMAND_POWERS.logLevel,
   // `active` is a release.
-  mode: ORDER_POWERS.release,
-  resume: ORDER_POWERS.release,
-  release: ORDER_POWERS.release,
-  adopt: ORDER_POWERS.adopt,
-  reload: ORDER_POWERS.reload,
+  mode: COMMAND_POWERS.release,
+  resume: COMMAND_POWERS.release,
+  release: COMMAND_POWERS.release,
+  adopt: COMMAND_POWERS.adopt,
+  reload: COMMAND_POWERS.reload,
   confirm: 'confirm',
   pair: 'machine',
   order: 'machine',
@@ -168,7 +185,6 @@ export const VERB_POWERS = {
 
 export type Verb = keyof typeof VERB_POWERS
 
-/** All that an assistant can be offered. */
 export type OfferedVerb = {
   [Name in Verb]: (typeof VERB_POWERS)[Name] extends Power ? Name : never
 }[Verb]

@@ -1,5 +1,3 @@
-// The choice of rules among all that the exchange lists.
-
 import { z } from 'zod'
 import { instant } from './views.ts'
 

@@ -88,7 +88,7 @@ export class Daemon {
     return !this.#isBroken
   }
 
-  /** It comes before the stop, so that the journals say what ended the run. */
+  /** Called before the stop, so that the journals say what ended the run. */
   noteReload(facts: Pick<ReloadRecord, 'changes' | 'reason' | 'by'>): void {
     for (const account of this.accounts) account.command({ kind: 'reload', ...facts })
   }
@@ -98,8 +98,8 @@ export class Daemon {
   }
 
   /**
-   * A strategy's error harms that strategy (STR1), any other breaks the run. False for a strategy
-   * that a reload only loaded.
+   * A strategy's error harms only that strategy (STR1); any other breaks the run. False for a
+   * strategy that a reload only loaded.
    */
   failBy(strategy: string | undefined, error: unknown): boolean {
     if (strategy !== undefined)
@@ -150,7 +150,7 @@ export class Daemon {
       this.#quiet,
     ])
     await this.#market.close()
-    // Read before the exchange stops, and after all that could still break.
+    // Summaries are read before the exchange stops, and after all that could still break.
     const summaries = this.accounts.map((account, index) => account.summary(ends[index]))
     await this.#embedded?.stop()
     await Promise.all(this.#tradeLogs.map((log) => log.finish()))
@@ -165,7 +165,7 @@ export class Daemon {
     )
   }
 
-  /** Grows twenty times a second, after the accounts handled the passing of time. */
+  /** Grows twenty times a second, after the accounts have handled the passing of time. */
   get heartbeat(): number {
     return this.#market.timeSteps
   }

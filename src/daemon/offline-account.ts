@@ -1,7 +1,6 @@
 import type { DaemonConfig } from '../config/load-config.ts'
 import type { ApiCredentials } from '../config/secrets.ts'
-import type { Answer } from '../domain/answer.ts'
-import { refusesKeys } from '../domain/answer.ts'
+import { type Answer, refusesKeys } from '../domain/answer.ts'
 import { FLAT, type Holding, type PositionReading } from '../domain/position.ts'
 import { rebuildBook } from '../engine/book/book-rows.ts'
 import { TrustedClock } from '../exchange/clock/exchange-clock.ts'
@@ -13,7 +12,7 @@ import { Failure } from '../lib/failure.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Timers } from '../lib/timers.ts'
 import type { BatchResult } from '../protocol/values.ts'
-import type { OpenAccount } from '../assembly/account/open-account.ts'
+import type { OpenAccount } from '../assembly/account/account-setup.ts'
 import { accessTo, keysRefused } from '../assembly/account/account-keys.ts'
 import { holdAccount } from '../assembly/account/account-lock.ts'
 import { toEngineSettings } from '../assembly/settings/engine-settings.ts'
@@ -45,7 +44,7 @@ export interface OfflineAccount extends Pick<
 const CANCELS_MAX = 10
 
 /**
- * Locks out other traders. The command must judge the keys noted in the journal.
+ * Locks out other daemons. The caller must judge the keys that are noted in the journal.
  * @throws Failure STATE_HELD, ACCOUNT_HELD, DAEMON_EXCHANGE_MISSING, and those of opening a journal
  */
 export async function withOfflineAccount<Result>(
@@ -96,7 +95,6 @@ export async function withOfflineAccount<Result>(
   }
 }
 
-/** A change between two readings means that someone else trades. */
 export async function readHoldings(
   { client, settings }: Pick<OfflineAccount, 'client' | 'settings'>,
   keys: string | undefined,

@@ -1,6 +1,6 @@
 import type { DaemonConfig, LoadedConfig } from '../config/load-config.ts'
 import type { ApiCredentials } from '../config/secrets.ts'
-import { stateOlder } from '../interpreter/older-state.ts'
+import { stateOlder } from '../engine/resolution/older-state.ts'
 import { ACCOUNT } from '../domain/trading-mode.ts'
 import { type Book, restrictionOf } from '../engine/book/book.ts'
 import { rebuildBook } from '../engine/book/book-rows.ts'
@@ -13,8 +13,8 @@ import type { Clock } from '../lib/clock.ts'
 import { Failure } from '../lib/failure.ts'
 import { Account } from './account/account.ts'
 import { ServerNews } from './fleet/fleet-news.ts'
-import { OrderedKills, throwStandingKill } from './fleet/ordered-kill.ts'
-import type { AccountSetup, OpenAccount } from '../assembly/account/open-account.ts'
+import { RequestedKills, throwStandingKill } from './fleet/requested-kills.ts'
+import type { AccountSetup, OpenAccount } from '../assembly/account/account-setup.ts'
 import type { AccountOptions } from './account/account-ports.ts'
 import { accessTo } from '../assembly/account/account-keys.ts'
 import { holdAccount, type PassedOver } from '../assembly/account/account-lock.ts'
@@ -37,10 +37,12 @@ import { isEmbedded, stateDirectoryOf } from '../assembly/state/state-place.ts'
 import { noteEndings } from './watchdog/hang-note.ts'
 import { openRunners, showSettingsOf } from '../assembly/strategies/strategies.ts'
 
-/** Counted after the checkpoint that contains them. */
+/** Records stay so long after the checkpoint that contains them. */
 const RECORDS_KEPT_MS = 7 * 86_400_000
 
-/** A strategy's key names one order at least this long after its use; a key takes some 70 bytes. */
+/**
+ * A strategy's key names one order for at least this long after its use. A key takes some 70 bytes.
+ */
 const KEYS_KEPT_MS = 366 * 86_400_000
 
 export interface OpeningAccount
@@ -49,9 +51,9 @@ export interface OpeningAccount
     Pick<OpenAccount, 'accounts' | 'strategies' | 'logger' | 'trusted' | 'timers'> {
   readonly market: MarketOverride
   readonly version: string
-  /** It must be steady: the machine's clock may jump. */
+  /** Must be steady, because the machine's clock may jump. */
   readonly clock: Clock
-  /** It times what must not outlast a sleep. */
+  /** Times what must not outlast a sleep of the machine. */
   readonly machineClock: Clock
   /** Waits for the journal's lease. Absent: a held lease is a refusal. */
   readonly standby?: StandbyFrame | undefined
@@ -81,7 +83,7 @@ export async function openAccount(options: OpeningAccount): Promise<DaemonAccoun
   const { embedded } = state
   if (embedded?.endsAt === undefined || embedded.endsAt > options.clock.now())
     return prepare(options, state)
-  // An earlier run played this recording to its end.
+  // An earlier run has played this recording to its end.
   await state.close()
   options.logger.log('info', 'recording.startsAgain', { before: setWorldAside(directory) })
   return prepare(options, await openAccountState(options, directory))
@@ -144,7 +146,7 @@ type AccountLinks = Pick<AccountOptions, 'market' | 'watchdog' | 'tradeLog'> & {
 export function createAccount(open: DaemonAccount, { limiter, ...links }: AccountLinks): Account {
   const { embedded, journal, config } = open
   const { lease } = journal
-  const kills = lease && new OrderedKills({ lease, directory: config.state.directory })
+  const kills = lease && new RequestedKills({ lease, directory: config.state.directory })
   const account = new Account({
     ...open,
     ...links,
@@ -193,7 +195,7 @@ async function openAccountState(options: OpeningAccount, directory: string): Pro
       })
       taken.push(() => account.release())
     }
-    // A standby leaves the account to its writer, perhaps on this machine.
+    // A standby takes no locks yet, because the writer may be on this machine.
     if (!options.standby) hold()
     const news = config.journal && new ServerNews({ ...options, config })
     if (news) taken.push(() => news.end())
@@ -201,8 +203,8 @@ async function openAccountState(options: OpeningAccount, directory: string): Pro
     if (news) journal.lease?.show(news)
     try {
       if (journal.lease) throwStandingKill(journal.lease, config.state.directory)
-      // Nothing of the previous writer can reach the exchange any more, but it may hang and never
-      // release its lock.
+      // Nothing of the previous writer can reach the exchange any more, but it may hang and keep
+      // its lock.
       if (whom !== undefined) hold(passOver(options, whom))
       const embedded = await embed(options, directory)
       const close = async () => {
@@ -233,7 +235,10 @@ function passOver({ logger, timers }: OpeningAccount, whom: string): PassedOver 
   }
 }
 
-/** Notes that a writer abandoned on another machine may have cancelled orders without a record. */
+/**
+ * Notes that a writer on another machine, which gave nothing back, may have cancelled orders
+ * without a record.
+ */
 async function openAccountJournal(
   options: OpeningAccount,
   directory: string,
@@ -307,7 +312,7 @@ function settingsOf(
     accounts,
     shown: showSettingsOf(strategies),
   })
-  // Orders cancelled without a record may be gone, whatever the book says.
+  // Orders that were cancelled without a record may be gone, whatever the book says.
   if (!hasRetreated(directory)) return configured
   logger.log('info', 'retreat.found', { onRestart: loaded.config.onRestart })
   return { ...configured, onRestart: 'cancel', hasRetreated: true }

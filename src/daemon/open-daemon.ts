@@ -1,4 +1,4 @@
-import type { ReloadOrder } from '../control/controlled.ts'
+import type { ReloadRequest } from '../control/controlled.ts'
 import { type ProductMarket, type Product, MarketData } from './market-data/market-data.ts'
 import { resolve } from 'node:path'
 import type { DaemonConfig } from '../config/load-config.ts'
@@ -15,7 +15,7 @@ import {
   stopTimeoutOf,
   toInstruments,
 } from '../assembly/settings/engine-settings.ts'
-import { Readings } from './explain/readings.ts'
+import { BackgroundReadings } from './explain/background-readings.ts'
 import { ClosedTradeLog } from './reporting/closed-trade-log.ts'
 import { wantsTrades } from '../alerts/alerts.ts'
 import type { ClosedTradesView, ReloadView } from '../control/detail-views.ts'
@@ -36,7 +36,7 @@ import {
 import { accountLogger, type DaemonLogger } from '../logging/logger.ts'
 import { journalPlaceOf, pairingFileOf } from '../assembly/state/state-place.ts'
 import { hangNoteOf } from './watchdog/hang-note.ts'
-import type { AccountSetup } from '../assembly/account/open-account.ts'
+import type { AccountSetup } from '../assembly/account/account-setup.ts'
 import { Watchdog } from './watchdog/watchdog.ts'
 import { randomHex } from '../lib/entropy.ts'
 import type { Secret } from '../lib/secret.ts'
@@ -51,7 +51,7 @@ export interface OpenDaemonOptions
   readonly codesClock?: Clock
   readonly processStartedAt?: number
   readonly others?: readonly AccountSetup[]
-  readonly onReload?: (order: ReloadOrder) => void
+  readonly onReload?: (order: ReloadRequest) => void
   readonly alertTargets?: (() => AlertTargets) | undefined
   readonly tryReload?: () => Promise<ReloadView> | undefined
   /** Returns what addresses an account in a command: ` -c live.yaml`. */
@@ -78,7 +78,7 @@ interface OpenAccounts {
 }
 
 /**
- * An account without keys, or with a held or unreadable state, is off, unless all are.
+ * An account without keys, or with a held or unreadable state, is off; if all are, the start fails.
  * @throws ConfigError for strategies that do not load; Failure if no account can be opened
  */
 export async function openDaemon(options: OpenDaemonOptions): Promise<OpenedDaemon> {
@@ -238,7 +238,7 @@ interface ControlledParts {
   readonly open: DaemonAccount
   readonly account: Account
   readonly market: ProductMarket
-  readonly readings: Readings
+  readonly readings: BackgroundReadings
   readonly signalCounts: SignalCounts | undefined
 }
 
@@ -277,7 +277,6 @@ function openControlOf(
   })
 }
 
-/** The watchdog knows strategies by index over all accounts. */
 function createWatchdog(
   { loaded, logger, timers }: OpenDaemonOptions,
   parts: DaemonParts,
@@ -329,12 +328,15 @@ function listProducts(accounts: readonly DaemonAccount[]): readonly Product[] {
   )
 }
 
-function openReadings({ config, directory }: DaemonAccount): Readings {
+function openReadings({ config, directory }: DaemonAccount): BackgroundReadings {
   const journal = journalPlaceOf(config, directory).file
-  return new Readings({ config, journal, backtests: resolve('backtests') })
+  return new BackgroundReadings({ config, journal, backtests: resolve('backtests') })
 }
 
-function openTradeLog({ logger, timers, book }: DaemonAccount, readings: Readings): ClosedTradeLog {
+function openTradeLog(
+  { logger, timers, book }: DaemonAccount,
+  readings: BackgroundReadings,
+): ClosedTradeLog {
   return new ClosedTradeLog({
     read: (query) => readings.ask({ kind: 'trades', query }) as Promise<ClosedTradesView>,
     logger,

@@ -20,7 +20,7 @@ import {
 } from './offline-account.ts'
 import { retreatNote } from '../assembly/state/retreat-note.ts'
 
-/** The exchange keeps fills for three months; one of recent weeks is enough. */
+/** The exchange keeps fills for three months. One fill of recent weeks is enough. */
 const FILLS_LOOKED_AT_MS = 30 * 86_400_000
 /** A fill may be dated slightly before the end of the last reading. */
 const FILLS_BEFORE_MS = 10_000
@@ -38,8 +38,8 @@ export interface RekeyReport {
 /**
  * Accepts a rotated key if it opens the journal's account. Positions and later fills are compared
  * first, then a fill of the journal, and last the names of resting orders, which only a cancel
- * shows; after a difference nothing is cancelled. Flat accounts without fills and orders are all
- * alike: the operator must vouch for such a one.
+ * shows; after a difference nothing is cancelled. A flat account without fills and orders is like
+ * any other, so the operator must vouch for it.
  * @throws Failure STATE_OF_OTHER_ACCOUNT, REKEY_UNPROVED
  */
 export function rekeyJournal(options: RekeyOptions): Promise<RekeyReport> {
@@ -120,8 +120,7 @@ async function compareNames(
   for (const symbol of settings.instruments.keys()) {
     const resting = [...openOrdersOf(book, symbol)].filter(isResting)
     if (resting.length === 0) continue
-    // The note is durable before the first cancel: the next run must not assume that the orders
-    // rest.
+    // Durable before the first cancel, because the next run must not assume that the orders rest.
     retreatNote(directory, { log: () => undefined }).leave()
     const names = await cancelResting(account, symbol, keys)
     const known = new Set<string>(resting.map(({ terms }) => terms.clientOid))

@@ -27,9 +27,9 @@ export interface RepairResult {
 }
 
 /**
- * An older state takes over the exchange's positions. Everything that rests is cancelled, and again
- * once no request of a run killed just now can be accepted (A1): this state does not know such a
- * run, so the wait is unconditional.
+ * An older state takes over the exchange's positions. Everything that rests is cancelled, and
+ * cancelled again once no request of a run that was just killed can be accepted (A1). This state
+ * would not know of such a run, so the wait is unconditional.
  * @throws Failure STATE_OF_OTHER_KEYS, and those of `withOfflineAccount`
  */
 export function repairFromExchange(options: ExchangeRepairOptions): Promise<RepairResult> {

@@ -55,7 +55,8 @@ export async function startStandby(options: StandbyOptions): Promise<Standby> {
     { ...options, pairingFile: pairingFileOf(config) },
   )
   await control.start()
-  // A standby answers commands: a takeover, perhaps days later, would obey those that wait.
+  // A standby answers commands at once, because a takeover, perhaps days later, would carry out
+  // those that wait.
   const inbox = new CommandInbox({
     directory: config.state.directory,
     onCommand: () => refuseCommand({ standbyOf: seen?.state.holder ?? '' }),

@@ -100,8 +100,8 @@ export function toRows(series: CandleSeries, from = 0): readonly CandleRow[] {
 }
 
 /**
- * A gap as long as the series empties it. A candle not later than the last is ignored: what was
- * known at a close never changes.
+ * A gap as long as the series empties it. A candle that is not later than the last one is ignored,
+ * because what was known at a close never changes.
  */
 export function appendCandle(series: CandleSeries, row: CandleRow): void {
   const [openAt, , , , , ticks] = row
@@ -153,6 +153,16 @@ export function addTick(candle: OpenCandle, price: number, at: number): void {
   candle.close = price
   candle.ticks += 1
   candle.lastAt = at
+}
+
+/** A shorter candle counts as one tick. Its open is given to {@link openCandle}. */
+export function addCandle(
+  candle: OpenCandle,
+  { high, low, close }: Pick<OpenCandle, 'high' | 'low' | 'close'>,
+  at: number,
+): void {
+  for (const price of [high, low, close]) addTick(candle, price, at)
+  candle.ticks -= 2
 }
 
 export function openCandle(openAt: number, price: number, at: number): OpenCandle {

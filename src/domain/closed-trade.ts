@@ -80,10 +80,7 @@ export function addToSums(sums: Map<string, TradeSums>, trade: ClosedTrade): voi
   sums.set(key, { reason, ...addToFigures(sums.get(key), trade) })
 }
 
-/**
- * @param tagsMax a strategy may give each trade a tag of its own, so further ones are counted
- * together
- */
+/** @param tagsMax trades of further tags are counted together: a strategy may give each its own */
 export function addToTags(sums: Map<string, TagSums>, trade: ClosedTrade, tagsMax: number): void {
   const { entryTag, coin } = trade
   const isOther = sums.size >= tagsMax && !sums.has(`${coin} ${entryTag}`)

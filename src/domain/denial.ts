@@ -71,24 +71,26 @@ export function detailOf({ detail }: Objection | Undescribed<Objection>): string
   return typeof detail === 'string' ? detail : detail()
 }
 
-/** Only `engine/state/denials.ts` changes it. */
 export interface DenialState {
   readonly counts: ReadonlyMap<DenialCode, number>
   /** Keyed by symbol, and then by strategy, code and key; the oldest first. */
   readonly logged: ReadonlyMap<string, ReadonlyMap<string, LoggedDenial>>
-  /**
-   * Keyed by symbol, strategy and code: names logged in the minute that began at `since` (Unix ms,
-   * our clock).
-   */
+  /** Keyed by symbol, strategy and code: names logged in the minute that began at `since`. */
   readonly named: ReadonlyMap<
     string,
     { readonly since: number; readonly keys: ReadonlySet<string> }
   >
+  /** Keyed by symbol: denied at its last plan; by scope of a strategy: at its last decision. */
+  readonly standing: ReadonlyMap<string, readonly StandingDenial[]>
+}
+
+export interface StandingDenial extends Denial {
+  readonly orders: number
 }
 
 export interface LoggedDenial {
-  /** Unix ms, our clock. */
   readonly loggedAt: number
   readonly snapshot: number
   readonly unlogged: number
+  readonly detail: string
 }

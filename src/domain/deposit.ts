@@ -6,7 +6,6 @@ export interface Deposit {
   readonly id: string
   /** Unix ms, as the person says. */
   readonly movedAt: number
-  /** Unix ms, our clock. */
   readonly enteredAt: number
   /** Decimal; negative for a withdrawal. */
   readonly amount: string

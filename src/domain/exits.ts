@@ -18,21 +18,27 @@ export type ExitDistance =
   | { readonly kind: 'share'; readonly millionths: number }
   | { readonly kind: 'atr'; readonly millionths: number }
 
-/**
- * Shares are whole millionths (0.05 is 50,000), so that levels are exact in ticks; durations in ms.
- */
+/** Shares are whole millionths (0.05 is 50,000), so that levels are exact in ticks. */
 export interface ExitRules {
   readonly stop?: ExitDistance
   /** Opening orders carry a stop-loss at this share, which the exchange keeps. */
   readonly stopAtExchange?: number
-  /** Follows the best price, once that has brought `after`. */
+  /** Follows the best price, once the profit at it has reached `after`. */
   readonly trailing?: { readonly after: number; readonly distance: ExitDistance }
-  /** The stop moves to entry plus `offset`, once the best price has brought `after`. */
+  /**
+   * The stop moves to entry plus `offset`, once the profit at the best price has reached `after`.
+   */
   readonly breakEven?: { readonly after: number; readonly offset: number }
-  /** The last row whose time has come counts: a profit of `least` closes. Sorted by time, from 0. */
+  /**
+   * Rows are sorted by time, from 0. The last one whose time has come counts: a profit of `least`
+   * closes.
+   */
   readonly profitTable?: readonly { readonly fromMs: number; readonly least: number }[]
   readonly timeLimitMs?: number
-  /** Once in a trade each: at a profit of `at`, this share of the largest size closes. Sorted. */
+  /**
+   * Rows are sorted. At a profit of `at`, the share `close` of the largest size closes, once in a
+   * trade.
+   */
   readonly takeProfits?: readonly { readonly at: number; readonly close: number }[]
   readonly coolDownMs?: number
   readonly protections?: ExitProtections
@@ -40,11 +46,14 @@ export interface ExitRules {
   readonly atr?: { readonly intervalMs: number; readonly period: number }
 }
 
-/** Pauses of entries, which end by themselves. */
+/** A pause of entries ends by itself. */
 export interface ExitProtections {
-  /** After so many trades that a stop ended at a loss. */
+  /** Entries pause after so many trades that a stop ended at a loss. */
   readonly stops?: { readonly count: number; readonly withinMs: number; readonly pauseMs: number }
-  /** After so many trades that together brought less than `below` of what was put in. */
+  /**
+   * Entries pause after so many trades whose profit together is less than this share of their
+   * worth.
+   */
   readonly lowProfit?: {
     readonly trades: number
     readonly withinMs: number
@@ -77,7 +86,7 @@ export interface ExitTrade {
   readonly due: DueExit | null
   /** The last exit that was due for the whole position. */
   readonly leftBy: ExitKind | null
-  /** Realised less fees before it, margin coin. */
+  /** Realised profit less fees before this trade, margin coin. */
   readonly netBefore: number
 }
 
@@ -108,7 +117,10 @@ export interface EntryPause {
 export interface ExitState {
   readonly long: ExitTrade | null
   readonly short: ExitTrade | null
-  /** A target on this side counts again once the strategy wants something else. */
+  /**
+   * A target on this side opens nothing until the strategy wants something else, or the cool-down
+   * is over.
+   */
   readonly lock: HoldSide | null
   readonly pause: EntryPause | null
   /** As many as protections look at, the oldest first. */
@@ -140,7 +152,7 @@ export interface KeptExitsWatch {
   readonly missingSince: number | undefined
   readonly move: StopMove | undefined
   readonly moveNotBefore: number
-  /** This was logged, and has not worked since. */
+  /** The failure that was logged last; undefined once it worked again. */
   readonly failing: 'list' | 'missing' | 'move' | undefined
 }
 

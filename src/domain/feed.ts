@@ -4,7 +4,6 @@ export interface FeedReading {
   readonly readAt: number
   /** Here and below: only signals have it. */
   readonly id?: string
-  /** Unix ms, our clock. */
   readonly untilAt?: number
   /** Unix ms, as the sender says. */
   readonly sentAt?: number

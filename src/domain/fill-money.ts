@@ -4,7 +4,7 @@ import type { CoinFee, Fill } from './fill.ts'
 /** Margin coin, as far as known (MON2). An absent field is zero. */
 export interface Money {
   readonly profit: Decimal
-  /** With fees in other coins as far as their worth is known; negative if received. */
+  /** Includes fees in other coins as far as their worth is known; negative if received. */
   readonly fees: Decimal
   readonly fills: number
   readonly otherFees?: Readonly<Record<string, OtherFees>>
@@ -17,7 +17,6 @@ const COUNTS = ['feesMissing', 'profitsMissing', 'profitsOurs'] as const
 
 export interface OtherFees {
   readonly paid: string
-  /** The part without a price. */
   readonly uncounted: string
   /** The counted part, margin coin; the fees include it. */
   readonly worth: string
@@ -34,6 +33,14 @@ export interface Uncounted {
 export type FillMoney = Pick<Fill, 'fee' | 'profit' | 'otherFees' | 'isProfitOurs'>
 
 export const NO_MONEY: Money = { profit: ZERO, fees: ZERO, fills: 0 }
+
+/** The exchange's number of decimals. */
+const MONEY_DECIMALS = 8
+
+/** Amounts that are computed with floats get as many decimals as those that the exchange states. */
+export function roundMoney(amount: number): Decimal {
+  return decimal(amount.toFixed(MONEY_DECIMALS))
+}
 
 export function feeOf({ fee, otherFees = [] }: Pick<Fill, 'fee' | 'otherFees'>): Decimal {
   let sum = decimal(fee || '0')

@@ -58,7 +58,7 @@ export interface Fill {
   readonly fee?: string
   readonly otherFees?: readonly CoinFee[]
   readonly profit?: string
-  /** Computed from our fills' prices, because the exchange stated none. */
+  /** The profit is computed from our fills' prices, because the exchange stated none. */
   readonly isProfitOurs?: true
   readonly scope: 'taker' | 'maker'
   /** `API`: our orders; `SYS`: liquidation and delivery; others: made by hand. */

@@ -1,7 +1,6 @@
 import { toStrategyId } from './ids.ts'
 import type { Force } from './intent.ts'
 
-/** The owner of trades by hand. */
 export const MANUAL = toStrategyId('manual')
 
 /** Decimals are text, in the base and the quote coin. */

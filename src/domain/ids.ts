@@ -12,11 +12,17 @@ export type TradeId = Brand<string, 'TradeId'>
 /** Unique within a daemon for the lifetime of its journal. */
 export type StrategyId = Brand<string, 'StrategyId'>
 
+/** The keys of maps, as plain text; those of two parts are joined by a bar. */
+export type InstrumentSymbol = string
+export type SymbolAndInterval = string
+export type SymbolAndSide = string
+export type StrategyAndSymbol = string
+export type StrategyAndKey = string
+
 const CLIENT_OID = /^[0-9a-z-]{1,32}$/
 
 /**
- * @throws RangeError for a text that the exchange's rules, in any reading, would not accept
- * unchanged
+ * @throws RangeError for a text that some reading of the exchange's rules would refuse or change
  */
 export function toClientOid(text: string): ClientOid {
   if (!CLIENT_OID.test(text)) throw new RangeError(`not a clientOid: "${text}"`)

@@ -2,7 +2,9 @@ import { type Decimal, decimal, decimalOfInteger } from '../lib/decimal.ts'
 import { createGrid, type Grid, nearestStep, stepBelow, stepsMax } from '../lib/grid.ts'
 import type { ContractRules } from './contract-rules.ts'
 
-/** Another text could be taken for a scope (`*`, `strategy:ID`), or for two names joined by a bar. */
+/**
+ * Any other text could be taken for a scope (`*`, `strategy:ID`), or for two names joined by a bar.
+ */
 export const SYMBOL_PATTERN = /^[A-Z0-9]{2,30}(?:_[A-Z0-9]{1,12})?$/
 
 export type ProductType =

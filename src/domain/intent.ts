@@ -2,8 +2,8 @@ import type { ExitKind } from './exits.ts'
 import type { OrderAction } from './order-action.ts'
 
 /**
- * An intent cannot express the wire's traps: no side and trade side to mix up, no prices off the
- * grid, no cancel of other strategies' orders. Prices are ticks, sizes are lots.
+ * An intent cannot mix up side and trade side, name a price off the grid, or cancel other
+ * strategies' orders. Prices are ticks, sizes are lots.
  */
 export type Intent = PlaceIntent | QuoteIntent | TargetIntent | CancelAllIntent | AccountCallIntent
 
@@ -95,7 +95,7 @@ export interface CopySettingsIntent {
   readonly stopLossRatio?: number | null
 }
 
-/** The purpose decides when an order is stale, and what replaces it. */
+/** Decides when an order is stale, and what replaces it. */
 export type OrderPurpose = 'place' | 'quote' | 'target' | 'flatten'
 
 export interface OrderIntent {

@@ -1,6 +1,6 @@
 /**
- * A figure was counted from the journal up to here, so of two answers the newer one can be told. It
- * may count records that came while the journal was read.
+ * A figure was counted from the journal up to here, so the newer of two answers is known. It may
+ * include records that came while the journal was read.
  */
 export interface JournalPlace {
   /** The number of starts of the daemon. */

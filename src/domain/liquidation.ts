@@ -1,7 +1,6 @@
 import type { WitnessTimes } from './loss-limits.ts'
 import type { HoldSide } from './position.ts'
 
-/** The mildest first. */
 export const LIQUIDATION_STEPS = ['warn', 'reduce', 'flatten'] as const
 export type LiquidationStep = (typeof LIQUIDATION_STEPS)[number]
 export type LiquidationSteps = Readonly<Record<LiquidationStep, number>>
@@ -18,16 +17,18 @@ export interface MaintenanceRules {
 }
 
 /**
- * `agreed`: our figure and the exchange's are close · `disputed`: they are not · `alone`: for so
- * long that only ours counts · `ours`, `stated`: only one is known · `none`: neither.
+ * - `agreed`: our figure and the exchange's are close
+ * - `disputed`: they are not
+ * - `alone`: they have not been for so long that only ours counts
+ * - `ours`, `stated`: only one is known
+ * - `none`: neither is
  */
 export const DISTANCE_TRUSTS = ['agreed', 'disputed', 'alone', 'ours', 'stated', 'none'] as const
 export type DistanceTrust = (typeof DISTANCE_TRUSTS)[number]
 
-/** A longer dispute is judged by our figure: by then an alerted person can have looked. */
+/** After a longer dispute our figure counts alone: an alerted person can have looked by then. */
 export const LIQUIDATION_DISPUTE_MS = 600_000
 
-/** Only `engine/state/liquidations.ts` changes it. */
 export interface LiquidationState {
   /** Keyed by symbol, measured when reading and book last agreed on the positions. */
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
@@ -62,7 +63,6 @@ export interface LiquidationDistance {
   readonly stated: number
   /** The smaller of both, unless ours counts alone. */
   readonly nearest: number
-  /** `nearest` in typical hourly moves. */
   readonly moves: number
   readonly trust: DistanceTrust
   /** Maintenance margin and closing fee over the collateral, by our count; at 1: liquidation. */
@@ -76,6 +76,6 @@ export interface HourlyCloses {
   readonly hour: number
   /** The oldest first; NaN where none was read. */
   readonly closes: readonly number[]
-  /** The median of the hourly moves, a share; NaN with fewer than three. */
+  /** The median of hourly moves, as a share; NaN with fewer than three. */
   readonly typical: number
 }

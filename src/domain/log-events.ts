@@ -291,7 +291,7 @@ export const LOG_EVENTS = {
   'order.clockRefused':
     'The exchange refused the time that the order was signed with; the order is sent again with another time. If this goes on, the clocks of exchange and answers disagree: read `clock.publicApart` and the status.',
   'order.displacedLate':
-    'A wanted order that a cancel-all took away does not rest again in time; read the denials beside it.',
+    'A wanted order that a cancel-all took away does not rest again in time; `denials` names what is denied on the instrument now.',
   'order.dropped': 'A waiting order was no longer wanted and was not sent.',
   'order.nameUnknown':
     'A cancel-all listed orders with names like those of intentd that this state has not given: another intentd with a state of its own trades the account, or this state is a very old copy. Compare the account with the exchange; two daemons on one account are not safe.',

@@ -4,22 +4,32 @@ import type { Scope } from './trading-mode.ts'
 /** Margin coin, above zero. An absent limit does not apply. */
 export interface LossLimits {
   readonly daily?: number
-  /** The fall below the peak: for the account a share of its peak equity, else an amount. */
+  /**
+   * The fall below the peak: a share of the peak equity for the account, an amount for a strategy
+   * or an instrument.
+   */
   readonly drawdown?: { readonly [step in DrawdownStep]?: number }
   readonly streak?: number
+}
+
+/** Sums of decimals as floats are slightly off. */
+export function isLossReached(lost: number, limit: number): boolean {
+  return lost >= limit * (1 - 1e-9)
 }
 
 export const DRAWDOWN_STEPS = ['warn', 'reducing', 'flatten'] as const
 export type DrawdownStep = (typeof DRAWDOWN_STEPS)[number]
 
-/** Where losses of a scope count from, in net profit: realised less fees, funding, and unrealised. */
+/**
+ * Losses of a scope count from here, in net profit: realised less fees, funding, and unrealised.
+ */
 export interface Watermark {
   readonly scope: Scope
   readonly dayFrom: number
   /** Here and for `peak`, null means that no figure was believed yet. */
   readonly dayNet: number | null
   readonly peak: number | null
-  /** The peak of the last drawdown step, which a release of an earlier step keeps. */
+  /** The peak of the last drawdown step. A release of an earlier step keeps it. */
   readonly lastPeak?: number
 }
 
@@ -81,8 +91,8 @@ export interface WitnessedNet extends WitnessTimes {
 
 /**
  * Net profit of an instrument, or of a strategy on one, margin coin. NaN: not known. A limit is
- * reached only if even `believed` is beyond it, a flatten waits for `confirmed`, and a peak rises
- * to `low` at most (MON1). `base` and `earlier` are the readings before.
+ * reached only if `believed` is beyond it, a flatten waits for `confirmed`, and a peak rises to
+ * `low` at most (MON1).
  */
 export interface Worth {
   readonly trust: Trust
@@ -100,7 +110,6 @@ export interface Worth {
   readonly earlier: number
 }
 
-/** Only `engine/state/losses.ts` changes it. */
 export interface LossState {
   readonly statements: ReadonlyMap<string, PositionStatement>
   /** Keyed by symbol and side: counters of funding that another reading has to confirm. */
@@ -120,14 +129,16 @@ export interface LossState {
   readonly used: ReadonlyMap<string, UsedLoss>
   readonly warned: ReadonlySet<string>
   readonly awaited: ReadonlySet<string>
-  /** Keyed by symbol: when a reading of the position was asked for beside its turn. */
+  /** Keyed by symbol: when a reading of the position was asked for out of turn. */
   readonly askedAt: ReadonlyMap<string, number>
 }
 
 export interface FigureSettings {
   readonly toleranceRatio: number
   readonly toleranceMin: number
-  /** A longer dispute is judged by our figure alone, at prices within `indexBandRatio` of the index. */
+  /**
+   * After a longer dispute only our figure counts, at prices within `indexBandRatio` of the index.
+   */
   readonly disputeMsMax: number
   readonly indexBandRatio: number
 }
@@ -147,7 +158,7 @@ export const DISPUTED_FIGURES = ['unrealised', 'fills', 'liquidation'] as const
 export type DisputedFigure = (typeof DISPUTED_FIGURES)[number]
 
 /**
- * Two witnesses of one figure differ, or one says nothing (MON1).
+ * A dispute is open while two witnesses of one figure differ, or one says nothing (MON1).
  *
  *     (agreed) ──a comparison finds a difference──► open ──a later one finds none──► (agreed)
  *
@@ -171,7 +182,6 @@ export interface Dispute {
   readonly isLogged: boolean
 }
 
-/** Changed only by `disputes.ts`. */
 export interface DisputeState {
   readonly open: ReadonlyMap<string, Dispute>
   /** Scopes that may only reduce, because the worse figure has reached a limit. */

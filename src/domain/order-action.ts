@@ -9,8 +9,8 @@ export interface WireDirection {
 }
 
 /**
- * In hedge mode `side` is that of the position, not of the trade: to close a long is `buy` +
- * `close`. Document: Direction rules in hedge mode.
+ * In hedge mode `side` is that of the position, not of the trade: `buy` and `close` close a long.
+ * Document: Direction rules in hedge mode.
  */
 export const WIRE_DIRECTIONS: Readonly<
   Record<PositionMode, Readonly<Record<OrderAction, WireDirection>>>

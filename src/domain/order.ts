@@ -6,10 +6,15 @@ import type { OrderAction } from './order-action.ts'
 /**
  * Transitions: `execution/order-machine.ts`.
  *
- * `queued` known not to be at the exchange, to be sent · `sent` on the wire · `live` accepted ·
- * `unknown` may or may not exist · `quarantined` its fills contradict each other, an operator must
- * look · and, terminal: `filled` · `done` accepted and no longer live · `rejected` refused by the
- * exchange · `expired` no longer wanted and never sent · `absent` proved never to have existed.
+ * - `queued`: known not to be at the exchange, to be sent
+ * - `sent`: on the wire
+ * - `live`: accepted
+ * - `unknown`: may or may not exist
+ * - `quarantined`: its fills contradict each other; an operator must look
+ * - `done`: accepted and no longer live
+ * - `rejected`: refused by the exchange
+ * - `expired`: no longer wanted and never sent
+ * - `absent`: proved never to have existed
  */
 export type OrderState = (typeof OPEN_STATES | typeof TERMINAL_STATES)[number]
 

@@ -18,7 +18,7 @@ export interface Entry {
   readonly shortTicks: number
 }
 
-/** Without lots that no fill explains, until the exchange has stated their price. */
+/** Lots that no fill explains count only once the exchange has stated their price. */
 export interface AccountEntry extends Entry {
   /** Lots whose price only the exchange knows; two readings have stated it. */
   readonly statedLongLots: number

@@ -1,4 +1,3 @@
-/** A value that a strategy wants to be shown. */
 export interface PlotPoint {
   readonly symbol: string
   readonly name: string
@@ -8,7 +7,6 @@ export interface PlotPoint {
 export const PLOT_NAMES_MAX = 8
 const PLOT_NAME_LENGTH_MAX = 24
 
-/** The name is fit for a legend. */
 export function isPlotName(name: unknown): name is string {
   return (
     typeof name === 'string' &&

@@ -17,6 +17,14 @@ export function isFlat({ longLots, shortLots }: Holding): boolean {
   return longLots === 0 && shortLots === 0
 }
 
+export function isSameHolding(one: Holding, other: Holding): boolean {
+  return one.longLots === other.longLots && one.shortLots === other.shortLots
+}
+
+export function lotsOn({ longLots, shortLots }: Holding, side: HoldSide): number {
+  return side === 'long' ? longLots : shortLots
+}
+
 export function netLots(holding: Holding): number {
   return holding.longLots - holding.shortLots
 }
@@ -64,7 +72,7 @@ export interface PositionRow {
   /** Since the position opened; empty before the first payment, or if it was not stated. */
   readonly fundingFee: string
   readonly markPrice: number
-  /** Here and below, NaN, undefined or an absent field was not stated. */
+  /** Here and below, NaN or an absent field means that the exchange did not state it. */
   readonly liquidationPrice: number
   readonly margin?: number
   readonly marginRatio?: number
@@ -89,7 +97,10 @@ export interface ExitLevels {
   readonly stopLossTicks?: number
 }
 
-/** Kept until the next position begins, so that the fill that closed this one can be matched. */
+/**
+ * Exits are kept until the next position begins, so that the fill that closed this one can be
+ * matched.
+ */
 export interface KeptExits extends ExitLevels {
   readonly clientOid: ClientOid
   readonly strategyId: StrategyId

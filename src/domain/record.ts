@@ -20,8 +20,8 @@ import type { OrderTerms } from './order.ts'
 import type { Holding, HoldSide, ListedExit } from './position.ts'
 
 /**
- * The book is a fold over these alone. They are plain JSON: no meaningful undefined, no dates, no
- * maps. Instants are Unix ms of our clock, unless the exchange's is named.
+ * Records are plain JSON without meaningful undefined, dates or maps. Instants are Unix ms of our
+ * clock, unless a comment names the exchange's.
  */
 export type JournalRecord =
   | BootRecord
@@ -67,7 +67,6 @@ export interface InstrumentGrids {
   readonly isInverse?: true
 }
 
-/** The first record of a run. */
 export interface BootRecord extends DatedRecord {
   readonly kind: 'boot'
   /** A first run reads fills from here; exchange clock. */
@@ -84,7 +83,7 @@ export interface BootRecord extends DatedRecord {
   readonly rules?: Readonly<Record<string, ContractRules>>
 }
 
-/** New wishes of a strategy; without any, only its state, at intervals. */
+/** A decision records wishes that have changed, or only the strategy's state, at intervals. */
 export interface DecisionRecord extends DatedRecord {
   readonly kind: 'decision'
   readonly strategyId: StrategyId
@@ -179,7 +178,7 @@ export interface OutcomeRecord extends DatedRecord {
 export interface FillsRecord extends DatedRecord {
   readonly kind: 'fills'
   readonly fills: readonly Fill[]
-  /** When the fills were read, if one is dated later, which is wrong; exchange clock. */
+  /** Exchange clock at the reading, if a fill is dated later, which is wrong. */
   readonly throughAt?: number
   /** Their fills may be of an order whose orderId is not known yet. */
   readonly waiting?: readonly OrderId[]
@@ -228,7 +227,7 @@ export interface ExpireRecord extends DatedRecord {
   readonly reason: string
 }
 
-/** The exchange's position differed from the fills, and is believed. */
+/** The exchange's position differed from the fills, and counts from now on. */
 export interface AdoptRecord extends DatedRecord {
   readonly kind: 'adopt'
   readonly symbol: string
@@ -236,7 +235,7 @@ export interface AdoptRecord extends DatedRecord {
   readonly was: Holding
 }
 
-/** A strategy takes over what none holds, after a command or for a flatten. */
+/** A strategy takes over lots without an owner, after a command or for a flatten. */
 export interface AssignedRecord extends DatedRecord {
   readonly kind: 'assigned'
   readonly symbol: string
@@ -299,15 +298,15 @@ export interface ReleasedRecord extends DatedRecord {
 export interface PruneRecord extends DatedRecord {
   readonly kind: 'prune'
   readonly ordersBefore: number
-  /** So many orders are forgotten at most, the oldest first. */
+  /** At most so many orders are forgotten, the oldest first. */
   readonly ordersMax?: number
   /** Earlier trades are never read again; exchange clock. */
   readonly tradesBefore: number
   /** Every fill up to here is known; exchange clock. */
   readonly fillsThroughAt: number
-  /** The time before was in the future, so `fillsThroughAt` is set back. */
+  /** `fillsThroughAt` is set back, because it was in the future. */
   readonly isBroughtBack?: true
-  /** Keys of ended calls that were used before are forgotten. */
+  /** Keys of ended calls are forgotten if they were used before this. */
   readonly keysBefore: number
 }
 
@@ -416,7 +415,7 @@ export interface SignalRecord extends DatedRecord {
   readonly untilAt: number
   /** As the sender says: an earlier signal does not replace a later one. */
   readonly sentAt?: number
-  /** Ids of before are forgotten. */
+  /** Ids that were taken before this are forgotten. */
   readonly idsBefore: number
 }
 

@@ -19,8 +19,8 @@ export type SignalField =
 export type SignalFields = Readonly<Record<string, SignalField>>
 
 /**
- * Equal contents are equal text, so the fields are in the schema's order. A problem repeats nothing
- * of what was sent.
+ * The fields are in the schema's order, so that equal contents are equal text. A problem repeats
+ * nothing of what was sent.
  */
 export function readSignalFields(
   fields: SignalFields,
@@ -48,7 +48,7 @@ function objectTo(field: SignalField, part: unknown): string | undefined {
     case 'text':
       if (typeof part !== 'string') return 'is no text'
       if (part.length > field.lengthMax) return `is longer than ${field.lengthMax} characters`
-      // A lone half of a character is another text once stored.
+      // A lone half of a character would be stored as another text.
       return part.isWellFormed() && part === cleanLine(part)
         ? undefined
         : 'has characters that are not seen'

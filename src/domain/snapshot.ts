@@ -43,7 +43,6 @@ export interface AccountMoment {
   readonly marks: ReadonlyMap<string, PositionMark>
   readonly holdings: ReadonlyMap<string, Holding>
   readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
-  /** Minutes after midnight UTC. */
   readonly fundingMinutes: readonly number[]
 }
 

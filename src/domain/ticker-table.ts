@@ -42,8 +42,8 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number]
 const CLOCK_ERROR_MS = 1000
 
 /**
- * Answers overtake each other by less than the wait for one. A time further ahead was wrong, and
- * would make later answers look old.
+ * An answer overtakes another by less than the wait for one. If the known time is further ahead, it
+ * was wrong, and must not make later answers look old.
  */
 export function isOvertaken(
   { requestTime }: Pick<TickerTable, 'requestTime'>,
@@ -55,7 +55,7 @@ export function isOvertaken(
 }
 
 export interface MarketAggregates {
-  /** Unix ms, exchange clock, of the answer. */
+  /** Exchange clock, of the answer. */
   readonly at: number
   readonly count: number
   readonly advance: number
@@ -73,7 +73,7 @@ export class TickerTable {
   #symbols: string[] = []
   /** Unix ms, our clock; 0 before the first answer. */
   readAt = 0
-  /** When the exchange received the request, or `readAt` if the answer does not say it. */
+  /** When the exchange received the request, or `readAt` if the answer does not state it. */
   requestTime = 0
   /** Keyed by symbol: why the row could not be read; its values are NaN. */
   unreadable: ReadonlyMap<string, string> = new Map()
@@ -140,7 +140,6 @@ export class TickerBuffers {
     return this.#current
   }
 
-  /** A reader fills it with its own answer, or leaves it as it is. */
   spare(): TickerTable {
     const [one, other] = this.#tables
     return one === this.#current ? other : one
@@ -155,10 +154,12 @@ export class TickerBuffers {
   }
 }
 
-/** Recorded tickers have a minute between them. */
 const PERIOD_MS = 60_000
 
-/** Answers kept each minute must give the same as four a second. */
+/**
+ * The market is computed once a minute, so that a recording with one answer a minute gives the same
+ * as four answers a second.
+ */
 export class MarketWatch {
   #minute = Number.NaN
   #last: MarketAggregates | undefined
@@ -175,7 +176,7 @@ export class MarketWatch {
   }
 }
 
-/** A row without its change of 24 hours counts nowhere. */
+/** Ignores rows that lack their change of 24 hours. */
 export function buildMarketAggregates({
   symbols,
   columns,

@@ -3,17 +3,8 @@ import { MANUAL } from './hand-order.ts'
 import type { StrategyId } from './ids.ts'
 
 /**
- * From the laxest to the strictest.
- *
- * | mode | what may leave |
- * |------------|---------------------------------------------------------------|
- * | `active` | everything that risk approves |
- * | `reducing` | orders that only reduce, cancel-alls |
- * | `halted` | cancel-alls, and the closing orders of an explicit flatten |
- * | `killed` | cancel-alls |
- *
- * Account, strategy and instrument have one each, and the strictest counts. Open orders that may add
- * risk are cancelled, unless the restriction is volatile.
+ * From the laxest to the strictest; docs/trading-modes.md says what may leave in each. Account,
+ * strategy and instrument have one each, and the strictest counts.
  */
 export const TRADING_MODES = ['active', 'reducing', 'halted', 'killed'] as const
 
@@ -119,7 +110,7 @@ export const MODE_REASONS = {
 
 export type ModeReason = keyof typeof MODE_REASONS
 
-/** Nothing would buy back what is closed of trades by hand, so such a close ends by itself. */
+/** A close of trades by hand ends by itself, because no strategy would open them again. */
 export function endsOf({ code, scope }: Pick<Restriction, 'code' | 'scope'>): string {
   if (code === 'close' && scope === strategyScope(MANUAL))
     return 'everything that was to be closed is closed, or an operator releases it'
@@ -149,7 +140,7 @@ export interface Restriction {
   readonly reason: string
   readonly by: string
   readonly at: number
-  /** It holds as long as its cause, though others with this code are recorded. */
+  /** The restriction ends with its cause, although others with this code are recorded. */
   readonly isVolatile?: true
   /** Lots that a partial close leaves. */
   readonly keeps?: readonly KeptLots[]
@@ -174,7 +165,7 @@ export function toTradingState(restrictions: readonly Restriction[]): TradingSta
   return { mode: sorted[0]?.mode ?? 'active', restrictions: sorted }
 }
 
-/** An unsynchronised clock is the strictest halt, because it keeps closing orders back too. */
+/** An unsynchronised clock is the strictest halt, because it holds closing orders back, too. */
 function strictnessOf({ mode, code }: Restriction): number {
   return TRADING_MODES.indexOf(mode) + (code === 'clockUnsynchronised' ? 0.5 : 0)
 }
@@ -184,7 +175,10 @@ export interface LeavingOrder {
   readonly reduces: () => boolean
 }
 
-/** The restriction that keeps the order from leaving (RSK2). Only this function knows the modes. */
+/**
+ * Returns the restriction that holds the order back (RSK2). Only this function knows what the modes
+ * allow.
+ */
 export function heldBackBy(
   { restrictions }: TradingState,
   { isFlatten, reduces }: LeavingOrder,

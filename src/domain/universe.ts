@@ -1,16 +1,19 @@
 import type { ContractRules } from './contract-rules.ts'
 
 /**
- * `volume`: of 24 h, in USDT · `change`: of 24 h, as a share, signed · `volatility`: the range of
- * 24 h as a share of the last price · `spread`: between bid and ask, as a share of the middle.
+ * - `volume`: of 24 h, in USDT
+ * - `change`: over 24 h, a signed share
+ * - `volatility`: the range of 24 h, a share of the last price
+ * - `spread`: between bid and ask, a share of the middle
  */
 export const UNIVERSE_MEASURES = ['volume', 'change', 'volatility', 'spread'] as const
 
 export type UniverseMeasure = (typeof UNIVERSE_MEASURES)[number]
 
 /**
- * `close`: the position is closed · `keep`: the strategy may reduce it until it is flat ·
- * `handBack`: orders are cancelled, and the position stays without an owner.
+ * - `close`: the position is closed
+ * - `keep`: the strategy may reduce it until it is flat
+ * - `handBack`: orders are cancelled, and the position stays without an owner
  */
 export const LEAVING_POLICIES = ['close', 'keep', 'handBack'] as const
 
@@ -21,7 +24,7 @@ export interface ValueRange {
   readonly max?: number | undefined
 }
 
-/** While members leave, up to so many times the count may be members. */
+/** While members leave, there may be up to so many times the configured count. */
 export const LEAVING_TIMES = 2
 
 /** Names are symbols, or patterns with `*` for any text. */
@@ -99,13 +102,13 @@ export interface UniverseVerdict {
 }
 
 export interface UniverseMember {
-  /** Unix ms, exchange clock. */
+  /** Exchange clock. */
   readonly since: number
   readonly leavingSince?: number
   readonly rules: ContractRules
 }
 
-/** The book keeps it as JSON. Instants are Unix ms of the exchange's clock. */
+/** The book keeps it as JSON. Instants are of the exchange's clock. */
 export interface KeptUniverse {
   readonly evaluatedAt: number
   readonly rule: string
@@ -118,12 +121,12 @@ export interface KeptUniverse {
 
 export interface UniverseLeaving {
   readonly policy: LeavingPolicy
-  /** Unix ms, exchange clock. */
+  /** Exchange clock. */
   readonly since: number
   readonly verdict: UniverseVerdict
 }
 
-/** An evaluation is refused while most of the exchange's list is missing. */
+/** Evaluations are refused while most of the exchange's list is missing. */
 export interface UniverseRefusal {
   /** The first and the last refusal in a row; exchange clock. */
   readonly since: number
@@ -132,7 +135,7 @@ export interface UniverseRefusal {
   readonly missing: number
 }
 
-/** Instants are Unix ms of the exchange's clock. */
+/** Instants are of the exchange's clock. */
 export interface UniverseMemory {
   readonly evaluatedAt: number
   readonly members: ReadonlyMap<string, UniverseMember>
@@ -172,7 +175,10 @@ export function isUniverseDue(
   return Math.floor(at / stepMs) > Math.floor(evaluatedAt / stepMs)
 }
 
-/** A replay has only the first answer of each minute (`recordUniverse`). */
+/**
+ * Judges at most once a minute, because a replay has only the first answer of each
+ * (`recordUniverse`).
+ */
 function judgedAgainMs({ everyMs }: Pick<UniverseRule, 'everyMs'>): number {
   return Math.min(everyMs, 60_000)
 }

@@ -82,7 +82,7 @@ export interface HeldAtPayment {
 
 /**
  * Margin coin; zero if the side receives, or a rate is not known. The smaller of both rates counts,
- * so one wrong answer is no loss (MON1).
+ * so that one wrong answer causes no loss (MON1).
  */
 export function estimatePayment(held: HeldAtPayment): number {
   const { holdSide, size, price, isInverse, rates } = held

@@ -33,17 +33,15 @@ export interface WorstCase {
 
 export const WORST_CASE_WARN = 0.8
 
-/** Only `engine/state/worst-case.ts` changes it. */
 export interface WorstCaseState {
   /** Measured by the worse figures; undefined: unknown or not needed. */
   readonly last: WorstCase | undefined
   readonly equity: number | undefined
   readonly isWarned: boolean
-  /** Other answers have to confirm that the budget is exceeded. */
+  /** Set while other answers have to confirm that the budget is exceeded. */
   readonly awaited: WitnessTimes | undefined
 }
 
-/** Only `engine/state/trading-mode.ts` changes it. */
 export interface Reduction {
   readonly code: ModeReason
   readonly holdSide: HoldSide

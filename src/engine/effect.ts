@@ -27,7 +27,6 @@ export interface OutgoingCall {
 /** `reduce` goes before `add` when calls are scarce (LIM2). */
 export type GrantPriority = 'reduce' | 'add'
 
-/** A line of the log. */
 export interface Announcement {
   readonly kind: 'announce'
   readonly level: 'debug' | 'info' | 'warn' | 'error'

@@ -1,10 +1,10 @@
 import { listMissingCandles, takeFetchedCandles } from './state/candles.ts'
-import type { Denial } from '../domain/denial.ts'
+import type { Denial, StandingDenial } from '../domain/denial.ts'
 import type { LiquidationDistance, NearestDistance } from '../domain/liquidation.ts'
-import type { StrategyId } from '../domain/ids.ts'
+import type { StrategyId, InstrumentSymbol } from '../domain/ids.ts'
 import type { SurvivalSettings, WorstCase } from '../domain/worst-case.ts'
 import type { Dispute, Equity, UsedLoss } from '../domain/loss-limits.ts'
-import type { Restriction } from '../domain/trading-mode.ts'
+import type { Restriction, Scope } from '../domain/trading-mode.ts'
 import { unreachable } from '../lib/unreachable.ts'
 import type { Book } from './book/book.ts'
 import { answerCancel, sendCancel } from './orders/cancel-all.ts'
@@ -57,9 +57,16 @@ import {
   record,
   type SilentCalls,
 } from './state/core.ts'
-import { beginLook, beginMoment, mayDependOnTime, needsLook, noteChanged } from './state/changes.ts'
+import {
+  beginPlanning,
+  beginMoment,
+  mayDependOnTime,
+  isPlanDue,
+  noteChanged,
+} from './state/changes.ts'
 import { createCore } from './state/create-core.ts'
 import { noteGranted } from './state/open-calls.ts'
+import { standingDenials } from './state/denials.ts'
 import { accountEquityOf, type CapitalUse, capitalUseOf } from './state/equity.ts'
 import { unrealisedOfWholeStrategy } from './state/own-figure.ts'
 import {
@@ -103,10 +110,12 @@ import { expirePlaces, recordDueStates, takeDecision } from './strategies/take-d
 import { haltStrategy, takeDecisionFailure } from './lifecycle/strategy-failures.ts'
 import { advanceLeavings, whyNotGone } from './lifecycle/advance-leavings.ts'
 import { whyNotEvaluated } from './state/roster.ts'
-import { takeSnapshot, takeSignal } from './strategies/take-snapshot.ts'
+import { takeSignal } from './strategies/take-signal.ts'
+import { takeSnapshot } from './strategies/ask-to-decide.ts'
 
+/** Instants are Unix ms of our clock, and 0 means never. */
 export interface Engine {
-  /** @param now Unix ms, our clock @returns the effects, in order */
+  /** @returns the effects, in order */
   step(event: EngineEvent, now: number): readonly Effect[]
   readonly book: Book
   /** Instruments of universes come and go with the book. */
@@ -116,7 +125,7 @@ export interface Engine {
   readonly phase: RunPhase
   /** Instruments that this run has not proved, and so does not trade. */
   readonly unproved: readonly string[]
-  /** The note that the last run left as it retreated is of no use any more. */
+  /** The note that the last run left as it retreated is not needed any more. */
   readonly isRetreatSettled: boolean
   /** No stop and no kill goes on; orders may still be held back. */
   readonly isTrading: boolean
@@ -129,18 +138,18 @@ export interface Engine {
   readonly endings: readonly RunEnding[]
   /** With those that are not recorded, but hold now. */
   readonly restrictions: readonly Restriction[]
-  /** When fills were last asked for; Unix ms, our clock, 0: never. */
-  readonly fillsReadAt: number
-  /** As for fills. The time stands still while fills do not explain the position. */
+  /** When fills were last asked for. */
+  readonly fillsAskedAt: number
+  /** When the position was last asked for, while the fills explain it. */
   positionReadAt(symbol: string): number
-  /** Readings too old to add risk on. @param now Unix ms, our clock */
+  /** Readings too old to add risk on. */
   staleReadings(now: number): readonly StaleReading[]
-  /** Each with its kind of call, the longest silence first. @param now Unix ms, our clock */
+  /** Each with its kind of call, the longest silence first. */
   silentCalls(now: number): readonly (readonly [string, SilentCalls])[]
   instrument(symbol: string): InstrumentState | undefined
-  /** Why the batch must not leave, asked before its first byte. @param now Unix ms, our clock */
+  /** Why the batch must not leave, asked before its first byte. */
   objectTo(batch: Pick<OutgoingBatch, 'symbol' | 'clientOids'>, now: number): string | undefined
-  /** The same question for a call on the account. */
+  /** The same question for a call on the account: trading may have been restricted since. */
   isCallHeldBack(callId: number): boolean
   /** Why the strategy cannot take over what no strategy holds. */
   objectToAdoption(command: AdoptCommand): string | undefined
@@ -152,14 +161,13 @@ export interface Engine {
   planPeakRelease(command: ReleaseCommand): PeakRelease | undefined
   /** Lots that strategies would order again although the account holds them. */
   findOrderedAgain(command: ReleaseCommand): Readonly<Record<string, string>> | undefined
-  /** Keyed by scope. */
-  readonly losses: ReadonlyMap<string, UsedLoss>
+  readonly losses: ReadonlyMap<Scope, UsedLoss>
   /** Undefined while a part is not known. */
   readonly equity: Equity | undefined
-  /** Keyed by symbol, as last measured. */
-  readonly distances: ReadonlyMap<string, readonly LiquidationDistance[]>
-  /** Keyed by symbol: the nearest of this run. */
-  readonly nearestDistances: ReadonlyMap<string, NearestDistance>
+  /** As last measured. */
+  readonly distances: ReadonlyMap<InstrumentSymbol, readonly LiquidationDistance[]>
+  /** The nearest of this run. */
+  readonly nearestDistances: ReadonlyMap<InstrumentSymbol, NearestDistance>
   /** As last measured; undefined: unknown, or no move has to be survived. */
   readonly worstCase: WorstCase | undefined
   /** Undefined without a `capital`. */
@@ -170,6 +178,7 @@ export interface Engine {
   unrealisedOf(strategyId: string): number | undefined
   readonly disputes: ReadonlyMap<string, Dispute>
   readonly denied: ReadonlyMap<Denial['code'], number>
+  readonly standingDenials: readonly StandingDenial[]
   /** Refusals that go on. */
   readonly refusals: readonly LoggedRefusal[]
   /** The core as text, taken between two steps. */
@@ -216,7 +225,7 @@ export function resumeEngine(core: Core): Engine {
     get restrictions() {
       return allRestrictions(core)
     },
-    get fillsReadAt() {
+    get fillsAskedAt() {
       return core.readings.fillsAskedAt
     },
     positionReadAt: (symbol) => core.instruments.get(symbol)?.position.readAt ?? 0,
@@ -244,6 +253,9 @@ export function resumeEngine(core: Core): Engine {
     unrealisedOf: (strategyId) => unrealisedOfWholeStrategy(core, strategyId),
     disputes: core.disputes.open,
     denied: core.denials.counts,
+    get standingDenials() {
+      return standingDenials(core)
+    },
     get refusals() {
       return listRefusals(core)
     },
@@ -254,7 +266,7 @@ export function resumeEngine(core: Core): Engine {
 function handleStep(core: Core, event: EngineEvent, now: number): readonly Effect[] {
   const touched = applyEvent(core, event, now)
   judgeChanges(core, event)
-  planDirty(core, event, touched)
+  planAndSettle(core, event, touched)
   advanceProcedures(core, event)
   return core.effects
 }
@@ -289,7 +301,6 @@ const BEAR_ON_MONEY: ReadonlySet<EngineEvent['kind']> = new Set([
   'commanded',
 ])
 
-/** Judges money, exits, pace, and to whom names and fills belong, where these may have changed. */
 function judgeChanges(core: Core, event: EngineEvent): void {
   const { disputes, losses, settings, names } = core
   const isPriceAwaited =
@@ -323,9 +334,13 @@ function doFillsWait({ book, readings }: Core): boolean {
   return book.orphans.size > 0 || readings.orphans.size > 0
 }
 
-function planDirty(core: Core, event: EngineEvent, touched: readonly string[] | undefined): void {
-  if (core.changes.looks.size > 0 || !isTrading(core))
-    lookAtInstruments(core, event.kind === 'snapshotTaken' ? waitingForPrices(core) : touched)
+function planAndSettle(
+  core: Core,
+  event: EngineEvent,
+  touched: readonly string[] | undefined,
+): void {
+  if (core.changes.notes.size > 0 || !isTrading(core))
+    planDueInstruments(core, event.kind === 'snapshotTaken' ? waitingForPrices(core) : touched)
   // A resolution that has just ended may have found the order of waiting fills. If they are adopted
   // instead, nothing leaves before what rests is listed.
   if (doFillsWait(core)) settleWaitingFills(core)
@@ -408,7 +423,7 @@ function handleEvent(core: Core, event: EngineEvent): void {
     case 'readFailed':
       return hearOfFailure(core, event)
     case 'pollDue':
-      return readOnGrid(core, event.what)
+      return pollAccount(core, event.what)
     case 'commanded':
       return handleCommand(core, event.command)
     case 'spaceMeasured':
@@ -422,7 +437,6 @@ function handleEvent(core: Core, event: EngineEvent): void {
   }
 }
 
-/** An answered reading ends its silence, and its refusals. */
 function noteRead(core: Core, event: EngineEvent, what: string): void {
   if (core.silence.calls.size > 0) hearAnswer(core, event)
   if (core.readings.failures.size > 0) noteReadFailure(core, what, undefined)
@@ -490,7 +504,7 @@ function touchedBy(core: Core, event: EngineEvent): readonly string[] | undefine
  * decision, a later event, plans them.
  */
 function waitingForPrices({
-  changes: { looks },
+  changes: { notes },
   effects,
   instruments,
   settings,
@@ -499,7 +513,7 @@ function waitingForPrices({
   const decided = new Set(asked.flatMap((id) => settings.strategies.get(id)?.symbols ?? NONE))
   const waiting: string[] = []
   for (const symbol of instruments.keys())
-    if (looks.get(symbol)?.lookedAt !== undefined && !decided.has(symbol)) waiting.push(symbol)
+    if (notes.get(symbol)?.plannedIn !== undefined && !decided.has(symbol)) waiting.push(symbol)
   return waiting
 }
 
@@ -509,7 +523,7 @@ function listSymbol(symbol: string | undefined): readonly string[] {
   return symbol === undefined ? NONE : [symbol]
 }
 
-function lookAtInstruments(core: Core, touched: readonly string[] | undefined): void {
+function planDueInstruments(core: Core, touched: readonly string[] | undefined): void {
   const { changes } = core
   if (!isTrading(core)) {
     for (const symbol of touched ?? core.instruments.keys()) {
@@ -519,21 +533,21 @@ function lookAtInstruments(core: Core, touched: readonly string[] | undefined): 
     return
   }
   for (const symbol of touched ?? core.instruments.keys()) {
-    if (!needsLook(changes, symbol)) continue
-    const isDenied = changes.looks.get(symbol)?.denied !== undefined
+    if (!isPlanDue(changes, symbol)) continue
+    const isDenied = changes.notes.get(symbol)?.denied !== undefined
     if (!isDenied || !isStillDenied(core, symbol)) advanceInstrument(core, symbol)
   }
 }
 
 function advanceInstrument(core: Core, symbol: string): void {
   const instrument = instrumentOf(core, symbol)
-  beginLook(core.changes, symbol)
+  beginPlanning(core.changes, symbol)
   if (instrument.resolution) advanceResolution(core, instrument)
   scheduleInstrument(core, instrument)
 }
 
 /** A stop needs these readings until it asks for its own last ones. */
-function readOnGrid(core: Core, what: 'fills' | 'positions'): void {
+function pollAccount(core: Core, what: 'fills' | 'positions'): void {
   const { phase, stop } = core.run
   const isStopping = phase === 'stopping' && stop?.phase !== 'proving'
   if (phase !== 'running' && !isStopping) return

@@ -17,7 +17,6 @@ import type { BatchResult } from '../protocol/values.ts'
 /** Calls that are written only when the limiter grants them. */
 export type GrantedEndpoint = 'batchPlaceOrder' | 'cancelAllOrders'
 
-/** A stop leaves orders and positions, cancels orders, or closes everything first. */
 export type StopPolicy = 'leave' | 'cancel' | 'flatten'
 
 export type EngineEvent =
@@ -49,7 +48,6 @@ export type EngineEvent =
       readonly kind: 'decisionFailed'
       readonly strategyId: StrategyId
       readonly reason: string
-      /** The strategy will not be asked for a while. */
       readonly isPaused?: boolean
     }
   | { readonly kind: 'granted'; readonly endpoint: GrantedEndpoint }
@@ -66,7 +64,6 @@ export type EngineEvent =
   | { readonly kind: 'callAnswered'; readonly callId: number; readonly answer: Answer<unknown> }
   | { readonly kind: 'fillsRead'; readonly reading: FillsReading }
   | { readonly kind: 'positionRead'; readonly reading: PositionReading }
-  /** A row is not as documented. */
   | { readonly kind: 'positionUnreadable'; readonly symbol: string; readonly problem: string }
   | {
       readonly kind: 'readFailed'
@@ -84,9 +81,8 @@ export type EngineEvent =
   | { readonly kind: 'exitsListed'; readonly listed: ListedExits }
   | { readonly kind: 'exitsUnlisted'; readonly symbol: string; readonly problem: string }
   | { readonly kind: 'feedRead'; readonly feed: FeedId; readonly reading: FeedReading }
-  /** A signal was sent from outside, with its secret. */
+  /** A signal from outside, which came with its secret. */
   | ({ readonly kind: 'signalTaken' } & Signal)
-  /** It is time to read again. */
   | { readonly kind: 'pollDue'; readonly what: 'fills' | 'positions' }
   | { readonly kind: 'commanded'; readonly command: EngineCommand }
   /** `isLow`: the disk of the journal has less room than configured. */
@@ -110,11 +106,10 @@ export interface FetchedCandles {
 /** A second command with this key does nothing. */
 interface HandKey {
   readonly key: string
-  /** The journal knows the key. */
   readonly isKeyUsed?: true
 }
 
-interface CommandSource {
+export interface CommandSource {
   readonly reason: string
   readonly by: string
 }
@@ -174,7 +169,7 @@ export type EngineCommand =
     } & CommandSource)
   /**
    * Ends every restriction of the scope, except a kill. `newPeak`: all steps of its drawdown count
-   * from now; `unclaimed`: lots that no strategy holds may stay so.
+   * from now; `unclaimed`: lots that no strategy holds may stay so, although one would order them again.
    */
   | ({
       readonly kind: 'release'

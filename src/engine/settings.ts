@@ -5,7 +5,7 @@ import type { CandleRow } from '../domain/candles.ts'
 import type { ExitRules } from '../domain/exits.ts'
 import type { FeedId } from '../domain/feed.ts'
 import type { SignalTerms } from '../domain/signal.ts'
-import type { StrategyId } from '../domain/ids.ts'
+import type { StrategyId, InstrumentSymbol, SymbolAndInterval } from '../domain/ids.ts'
 import type {
   Instrument,
   InstrumentFrame,
@@ -65,8 +65,8 @@ export interface ShowSettings {
   readonly candles?: ReadonlyMap<number, number>
   /** Absent: at each snapshot. */
   readonly decides?: readonly DecideOn[]
-  /** From files, keyed by symbol and interval (`candleKey`), the oldest first. */
-  readonly history?: ReadonlyMap<string, readonly CandleRow[]>
+  /** From files, the oldest first. */
+  readonly history?: ReadonlyMap<SymbolAndInterval, readonly CandleRow[]>
 }
 
 /** @returns undefined where the recording has no such candle */
@@ -90,7 +90,6 @@ export interface EngineSettings {
   readonly strategies: ReadonlyMap<StrategyId, StrategySettings>
   /** Makes `instruments` follow the book (`state/roster.ts`). */
   readonly roster?: RosterSettings
-  /** Signals that are taken. */
   readonly signals?: ReadonlyMap<FeedId, SignalTerms>
   /** When the journal began, margin coin. */
   readonly capital?: Decimal
@@ -114,12 +113,7 @@ export interface EngineSettings {
   /** One call may cancel every order of the product type. */
   readonly isExclusive: boolean
   readonly execution: ExecutionSettings
-  /**
-   * A fill that is not ours (a liquidation, a delivery, a person's trade) halts its instrument, or
-   * is adopted.
-   */
   readonly foreignFills: 'halt' | 'adopt'
-  /** Orders that rest at a start are cancelled or adopted. */
   readonly onRestart: 'cancel' | 'adopt'
   /** The last run may have cancelled without a record, and its last cancel-all may still arrive. */
   readonly hasRetreated?: boolean
@@ -128,8 +122,8 @@ export interface EngineSettings {
 export interface LiquidationSettings {
   /** Absent: distances are only shown. */
   readonly steps?: LiquidationSteps
-  /** Keyed by symbol. Without rules we have no count of our own, and steps only warn. */
-  readonly rules: ReadonlyMap<string, MaintenanceRules>
+  /** Without rules we have no count of our own, and steps only warn. */
+  readonly rules: ReadonlyMap<InstrumentSymbol, MaintenanceRules>
 }
 
 export interface LossSettings {

@@ -50,7 +50,7 @@ export interface ExchangeClientOptions {
   readonly gatewayCredentials?: GatewayCredentials | undefined
   readonly platformCoin?: string | undefined
   readonly signingObjection?: (() => string | undefined) | undefined
-  /** The one guarded endpoint that this client may call. The daemon unlocks none. */
+  /** The one guarded endpoint that this client may call. */
   readonly unlocked?: GuardedEndpoint | undefined
   readonly proxyFor?: ProxyFor | undefined
   readonly openCarrier?: ((baseUrl: string) => Carrier) | undefined
@@ -59,7 +59,7 @@ export interface ExchangeClientOptions {
   readonly timers: Timers
   readonly offset: ExchangeClock
   readonly limiter?: GrantSource
-  /** It limits the wait for a grant, and then the call itself up to the answer's last byte. */
+  /** Limits the wait for a grant, and then the call up to the answer's last byte. */
   readonly requestTimeoutMs: number
   readonly answerBytesMax: number
   readonly locale: string
@@ -359,8 +359,8 @@ const ORIGINS: Readonly<Record<Endpoint['auth'], AnswerOrigin | undefined>> = {
 }
 
 /**
- * Such a call creates nothing and has no time in its body. A cancel-all with a time is rewritten by
- * the caller, which recorded it.
+ * A call is signed anew only if it creates nothing and has no time in its body. A cancel-all with a
+ * time is rewritten by the caller, which recorded it.
  */
 function isSignedAnew({ endpoint, body }: PreparedRequest): boolean {
   const { auth, retry } = endpointNamed(endpoint)

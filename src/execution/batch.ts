@@ -16,7 +16,7 @@ import type { BatchResult } from '../protocol/values.ts'
 
 export interface ApprovedItem {
   readonly intent: Approved<OrderIntent>
-  readonly again?: ClientOid
+  readonly resendOf?: ClientOid
 }
 
 interface PackingRules {
@@ -44,7 +44,7 @@ export function packBatch(
     const keys = attributionKeys(mode, item.intent)
     const isFree = (key: string): boolean =>
       !taken.has(key) &&
-      (!owners.has(key) || (item.again !== undefined && owners.get(key) === item.again))
+      (!owners.has(key) || (item.resendOf !== undefined && owners.get(key) === item.resendOf))
     if (packed.length >= max || !keys.every(isFree)) continue
     for (const key of keys) taken.add(key)
     packed.push(item)
@@ -62,7 +62,6 @@ type AttributedTerms = Pick<OrderTerms, 'symbol' | 'action' | 'force'> & {
 /**
  * A fill shows this of its order: symbol, side, trade side, and the limit price if it was the
  * maker. A post-only order has the maker's key, one that cannot rest the taker's, any other both.
- * Two orders of a batch never share a key.
  */
 function attributionKeys(mode: PositionMode, terms: AttributedTerms): readonly string[] {
   const { side, tradeSide } = WIRE_DIRECTIONS[mode][terms.action]
@@ -72,16 +71,16 @@ function attributionKeys(mode: PositionMode, terms: AttributedTerms): readonly s
   return terms.ticks !== undefined && terms.force === 'gtc' ? [taker, maker] : [taker]
 }
 
-export function couldBe(mode: PositionMode, order: Order, fill: Fill): boolean {
-  return fill.lots <= openLots(order) && fitsClass(mode, order, fill)
+export function couldHaveMadeFill(mode: PositionMode, order: Order, fill: Fill): boolean {
+  return fill.lots <= openLots(order) && matchesTermsAndTime(mode, order, fill)
 }
 
-export function fitsClass(mode: PositionMode, order: Order, fill: Fill): boolean {
-  return fill.filledAt >= order.firstSentAt - CLOCK_ERROR_MS && fitsAtAnyTime(mode, order, fill)
+export function matchesTermsAndTime(mode: PositionMode, order: Order, fill: Fill): boolean {
+  return fill.filledAt >= order.firstSentAt - CLOCK_ERROR_MS && matchesTerms(mode, order, fill)
 }
 
 /** Dates cannot be compared for a while after a clock was set. */
-export function fitsAtAnyTime(mode: PositionMode, order: Order, fill: Fill): boolean {
+export function matchesTerms(mode: PositionMode, order: Order, fill: Fill): boolean {
   const { terms } = order
   const { side, tradeSide } = WIRE_DIRECTIONS[mode][terms.action]
   if (terms.symbol !== fill.symbol || side !== fill.side) return false
@@ -152,9 +151,8 @@ const DIGEST_CHARACTERS = 26
 /**
  * A clientOid is `t` + base32(sha256(salt, strategy, key))[0..25] + `-` + base36(generation).
  *
- * The same decision gives the same id even after the journal is lost, so the exchange recognises
- * the duplicate. The salt is drawn once for each state directory, so two daemons never use the same
- * id.
+ * The same decision gives the same id as long as the salt survives, so the exchange recognises a
+ * duplicate. Each journal draws its own salt, so two daemons never use the same id.
  */
 export function deriveClientOid(options: {
   readonly salt: string
@@ -253,7 +251,8 @@ function readFailure(
   message: string,
   orderId: string,
 ): ItemOutcome {
-  switch (errorCode(code).class) {
+  const { class: errorClass, topic } = errorCode(code)
+  switch (errorClass) {
     case 'definite':
       return { clientOid, outcome: 'rejected', code, message }
     case 'exists':
@@ -265,13 +264,12 @@ function readFailure(
         ...(orderId && { orderId: toOrderId(orderId) }),
       }
     case 'retry':
-      if (errorCode(code).topic === 'clock')
-        return { clientOid, outcome: 'clockRefused', code, message }
+      if (topic === 'clock') return { clientOid, outcome: 'clockRefused', code, message }
       return { clientOid, ...NOT_ACCEPTED_NOW, code, message }
     case 'ambiguous':
       return unknownItem(clientOid, code, message)
     default:
-      return unreachable(errorCode(code).class as never)
+      return unreachable(errorClass)
   }
 }
 

@@ -97,7 +97,7 @@ export function markAccepted(order: Order, orderId: OrderId | undefined, at: num
   })
 }
 
-/** An earlier copy of the order may live. */
+/** If the order was sent before, an earlier copy may live. */
 export function markRejected(order: Order, reason: string): Order {
   if (order.state !== 'sent') return order
   return { ...order, state: order.attempts === 1 ? 'rejected' : 'unknown', reason }

@@ -44,7 +44,7 @@ export function planQuote(input: QuotePlanInput): QuotePlan {
     for (const order of orders) {
       if (order.state !== 'queued') continue
       const intent = { ...intentOf(order.terms), deadlineAt: input.deadlineAt }
-      missing.push({ intent, again: order.terms.clientOid })
+      missing.push({ intent, resendOf: order.terms.clientOid })
     }
     const lots = level.lots - lotsOf(orders)
     if (orders.length > 0 && lots > 0 && closableBy(level.side, closable) > 0)
@@ -188,8 +188,8 @@ export interface TargetPlanInput extends PlanInput {
 }
 
 /**
- * While an order leads to the target, no other is placed. `ioc` at the collar: these orders never
- * rest.
+ * While an order leads to the target, no other is placed. Orders are `ioc` at the collar, so they
+ * never rest.
  */
 export function planTarget(input: TargetPlanInput): readonly OrderCandidate[] {
   const open = input.orders.filter((order) => !isTerminal(order))
@@ -199,7 +199,7 @@ export function planTarget(input: TargetPlanInput): readonly OrderCandidate[] {
       .filter((order) => order.state === 'queued' && !stale.includes(order))
       .map(({ terms }) => ({
         intent: { ...intentOf(terms), deadlineAt: input.deadlineAt },
-        again: terms.clientOid,
+        resendOf: terms.clientOid,
       }))
   }
   return stepsOf(input)
@@ -210,8 +210,8 @@ export function planTarget(input: TargetPlanInput): readonly OrderCandidate[] {
 }
 
 /**
- * ORD7: orders are dropped that no longer lead to the target, belong to the other of target and
- * flatten, or would take at a price beyond the collar of today.
+ * ORD7: orders are dropped that no longer lead to the target, have another purpose, or would take
+ * at a price beyond the present collar.
  */
 export function staleTargetOrders(input: TargetPlanInput): readonly Order[] {
   const steps = stepsOf(input)
@@ -327,7 +327,7 @@ function collarTicks(
 export interface OrderCandidate {
   readonly intent: OrderIntent
   /** The waiting order that is sent again, unchanged. */
-  readonly again?: ClientOid
+  readonly resendOf?: ClientOid
   /** Its lots are reduced to what is left to close (`cutToHeld`). */
   readonly isCut?: true
 }

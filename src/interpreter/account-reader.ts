@@ -28,11 +28,11 @@ export interface AccountReaderOptions {
 }
 
 /**
- * One read of the fills and one of each position at a time, so that requests cannot pile up.
- *
+ * Keeps one read of the fills and one of each position in flight, so that requests cannot pile up.
  * Fills requested during a read are read once more, from the earliest start; a position only if
- * urgent. Positions wait here, not at the limiter, so that an urgent one can overtake. Refused
- * reads wait here too ({@link ReadPauses}).
+ * urgent.
+ * Positions wait here, not at the limiter, so that an urgent one can overtake. Refused reads wait
+ * here too ({@link ReadPauses}).
  */
 export class AccountReader {
   readonly #options: AccountReaderOptions
@@ -180,8 +180,8 @@ const PAUSE_MS = 1000
 const PAUSE_MS_MAX = 16_000
 
 /**
- * All reads wait once so many different ones were refused because of the account, with nothing
- * accepted since.
+ * After so many different reads were refused because of the account, with nothing accepted between
+ * them, all reads wait.
  */
 const REFUSED_MAX = 3
 
@@ -195,10 +195,8 @@ interface RefusedRead {
 }
 
 /**
- * Decides when refused reads are repeated. One stops no other: a symbol may have been removed, or a
- * page in front of the exchange may pass. Several refused because of the account, with no private
- * call accepted meanwhile, make all wait and take turns, or a refused key would show many times a
- * second.
+ * Decides when refused reads are repeated (docs/start-and-stop.md, Refused reads). One stops no
+ * other: a symbol may have been removed, or a page in front of the exchange may pass.
  */
 export class ReadPauses {
   readonly #now: () => number

@@ -1,4 +1,4 @@
-import { stateOlder } from './older-state.ts'
+import { stateOlder } from '../engine/resolution/older-state.ts'
 import type { StrategyId } from '../domain/ids.ts'
 import type { Snapshot } from '../domain/snapshot.ts'
 import { countBookChanges, takeBookChanges } from '../engine/book/book-rows.ts'
@@ -25,15 +25,16 @@ const FLUSH_MS = 100
  */
 const CHECKPOINT_CHANGES = 250
 const CHECKPOINT_RECORDS = 10_000
-/** A checkpoint waits this long for a tick that records nothing. */
+/** A checkpoint waits so many ticks for one that records nothing. */
 const TICKS_WAITED_MAX = 5
 
 /** This is seconds of the busiest trading. A journal further behind ends the run. */
 const WAITING_MAX = 10_000
 
 /**
- * These need no commit, nor does what serves a cancel-all. The grant of a batch is requested only
- * after the commit: the waiting batch would hold it.
+ * These wait for no commit: records are only appended, and reads and decisions change nothing
+ * outside. A cancel-all and its grant wait for none either. The grant of a batch does, since the
+ * waiting batch would hold it.
  */
 const GOES_AHEAD: ReadonlySet<Effect['kind']> = new Set([
   'record',
@@ -61,16 +62,14 @@ interface WaitingEffect extends Pick<CausedEvent, 'tickersReadAt'> {
 
 /**
  * Performs one event after the other, and the effects of each in order. Nothing is sent before the
- * preceding records are durable (ORD1).
- *
- * While a commit takes time, events are still stepped, and effects behind the record wait. Some do
- * not wait: records are appended; reads and decisions change nothing outside; and a cancel-all,
- * with its grant, must not be delayed.
+ * preceding records are durable (ORD1). While a commit takes time, events are still stepped, and
+ * the effects behind the record wait, except those that {@link GOES_AHEAD} allows.
  *
  * If the process dies between a cancel-all and its commit, the next book contains cancelled orders.
  * So a retreat note is written before the first cancel-all that does not wait; if that fails,
- * cancel-alls wait too. A run that finds the note trusts no resting order of its book, and removes
- * the note when all are resolved, unless it wrote it again; else an orderly end does.
+ * cancel-alls wait too. A run that finds the note trusts no resting order of its book. It removes
+ * the note when all orders are resolved, or, if it has written the note again itself, at its
+ * orderly end.
  */
 export class Interpreter {
   readonly #engine: Engine

@@ -15,7 +15,6 @@ export interface OrderSenderOptions {
   readonly onAccepted: () => void
 }
 
-/** Calls that reduce risk go first (LIM2). */
 export const LIMITER_PRIORITY: Readonly<Record<GrantPriority, CallPriority>> = { reduce: 0, add: 1 }
 
 export interface BatchCause {

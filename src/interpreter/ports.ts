@@ -21,10 +21,7 @@ export interface DecidingStrategy {
   decide(snapshot: Snapshot): DecisionResult | undefined
 }
 
-/**
- * A driver gives them: the daemon (real time) or a backtest (virtual). Answers come by callback, at
- * once or later.
- */
+/** Answers come by callback, at once or later. */
 export interface Ports {
   readonly clock: Clock
   readonly timers: Timers

@@ -24,9 +24,9 @@ export interface RetreatOptions {
 }
 
 /**
- * Runs when the journal cannot be written, or the program is broken. No orders are placed; resting
- * ones are left or cancelled as `onStop` says, since a cancel-all is safe without a record.
- * Positions stay: an order without a record could be doubled after the restart (ORD1).
+ * How a run ends when its journal cannot be written, or its program is broken. A cancel-all is safe
+ * without a record, so resting orders are left or cancelled as `onStop` says. Positions stay: an
+ * order without a record could be doubled after the restart (ORD1).
  *
  *     leave ──────────────────────────────────────────────────────────► left
  *     cancel, flatten ──noted, or looked at anyway──► cancelling ──a round that finds nothing──► cancelled

@@ -1,14 +1,11 @@
 /** A fill is `waiting` until its order is known, and `nobody`'s when no strategy here placed it. */
 export type FillOwner = 'strategy' | 'waiting' | 'nobody'
 
-/**
- * A fill is kept longer than its record, until it is archived. Trade and order name it together,
- * because the two fills of a self-trade share a tradeId.
- */
+/** A fill is kept until it is archived, longer than its record. */
 export interface BookedFill {
   readonly kind: 'fill'
   readonly tradeId: string
-  /** Unix ms, exchange clock. */
+  /** Exchange clock. */
   readonly at: number
   readonly orderId: string
   /** Empty if the fill belongs to no strategy. */
@@ -22,7 +19,7 @@ export interface BookedFill {
   readonly price: string
   readonly size: string
   /**
-   * The exchange states it for a close, at the account's average price; empty if it is not known. A
+   * The exchange states the profit of a close, at the account's average price. Empty: not known. A
    * received fee is negative.
    */
   readonly profit: string

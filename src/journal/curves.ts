@@ -1,6 +1,6 @@
 /**
- * Curves of an account and plots of its strategies, by minute, older ones by hour. They are only
- * shown: no order depends on them, and a missing point is a gap.
+ * Curves of an account and plots of its strategies are only shown: no order depends on them, and a
+ * missing point is a gap.
  */
 
 export const ACCOUNT_SERIES = 'account'
@@ -9,10 +9,8 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
-/** Statements begin and end with these figures. */
 export const MARK_SERIES = 'marks'
 
-/** Records of the margin account that were logged. */
 export const MARGIN_SERIES = 'margin'
 
 export const CURVE_STEPS_MS = { minute: MINUTE_MS, hour: HOUR_MS } as const
@@ -116,7 +114,7 @@ export function figureOf({ value }: Pick<CurvePoint, 'value'>): number {
 }
 
 export interface MarginSeen {
-  /** Unix ms, exchange clock. Everything before it has been logged. */
+  /** Exchange clock. Everything before it has been logged. */
   readonly from: number
   readonly seen: ReadonlyMap<string, number>
 }

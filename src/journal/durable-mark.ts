@@ -21,12 +21,10 @@ export type MarkReading =
   | { readonly kind: 'absent' | 'damaged' }
 
 /**
- * Says how far the journal was durable, because SQLite takes a damaged frame for the end of its log
- * and silently loses an acknowledged end (docs/journal.md, "Three proofs"). The mark is written after each
- * commit and not synchronised (4 µs), so it never claims too much, and survives the process. After
- * a power cut it is as old as the system's write-back at most. Alternatives made an append longer:
- * 2.1 times to synchronise the mark, 1.7 times to replace the file, 3.8 times to checkpoint the log
- * after each commit.
+ * Writes how far the journal is durable into the mark, a file beside it (docs/journal.md, "Three
+ * proofs"). It is written after each commit and not synchronised (4 µs). Synchronising it would
+ * make an append 2.1 times as long, replacing the file 1.7 times, and a checkpoint of SQLite's log
+ * after each commit 3.8 times.
  */
 export class DurableMark {
   readonly #descriptor: number
@@ -82,7 +80,7 @@ export function readMark(file: string): MarkReading {
   return to === undefined ? { kind: 'read', mark } : { kind: 'moved', mark, to }
 }
 
-/** The length is constant, so that a later mark overwrites an earlier one. */
+/** All lines have the same length, so a later mark overwrites an earlier one. */
 function toLine(mark: Mark): string {
   return `intentd-mark ${numbersOf(mark)}\n`
 }
@@ -91,20 +89,14 @@ function numbersOf({ sequence, link }: Mark): string {
   return `${String(sequence).padStart(16, '0')} ${link}`
 }
 
-/**
- * 128 bits protect against accidents, not against forgery: a program that can write to the file can
- * forge all links.
- */
+/** 128 bits, which suffice against accidents. */
 const LINK_LENGTH = 32
 
 /**
  * Links these parts to the link before. The first link covers what identifies the journal, a
- * record's link the record, a checkpoint's seal the sum of its rows. docs/journal.md ("Three
- * proofs") measures what links, seal and mark find.
- *
- * A digest of each record alone is not enough: where old pages reappear after a lost end was written
- * again, it accepts 15 of 31 mixtures, and links none. The link of a batch of 50 orders takes 20 µs,
- * its append 2,350 with a disk.
+ * record's link the record, a checkpoint's seal the sum of its rows. A digest of each record alone
+ * would not be enough: if old pages reappear after a lost end was written again, it accepts 15 of
+ * 31 mixtures, and links none.
  */
 export function nextLink(
   previous: string,

@@ -102,7 +102,7 @@ const TABLES = `
 const WAIT_MS_MAX = 1000
 /**
  * A copy of the file may hold the lock for seconds, and a failed write ends the run. Nothing else
- * runs meanwhile, so the wait is less than half of the usual `supervision.hungAfterMs`.
+ * runs during the wait, so it is less than half of the usual `supervision.hungAfterMs`.
  */
 const WRITER_WAIT_MS_MAX = 4000
 
@@ -130,7 +130,7 @@ export function removeDatabase(file: string): void {
   for (const part of ['', '-wal', '-shm']) rmSync(`${file}${part}`, { force: true })
 }
 
-/** Nothing changes, not even at the close, so damage stays as it was found. */
+/** Changes nothing, not even at the close, so damage stays as it was found. */
 export function openReading(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { readOnly: true, timeout: WAIT_MS_MAX })
   database.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;')

@@ -31,10 +31,7 @@ export interface NumberedRecord {
   readonly record: JournalRecord
 }
 
-/**
- * Reads a journal while a daemon writes it, and never makes the daemon wait. Each record is checked
- * against its link.
- */
+/** Reads a journal while a daemon writes it. Each record is checked against its link. */
 export class JournalReader {
   readonly #file: string
   readonly #database: DatabaseSync

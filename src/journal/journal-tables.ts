@@ -11,7 +11,7 @@ import { KeyTable, NO_KEYS } from './tables/key-table.ts'
 import { sumToText } from './tables/rows-sum.ts'
 import { sealOf, type StoredCheckpoint, type VerifiedPrefix } from './verified-prefix.ts'
 
-/** Twice as many as come between two checkpoints; dropping them takes some milliseconds. */
+/** Twice as many as two checkpoints have between them; dropping them takes some milliseconds. */
 const DROPPED_MAX = 20_000
 
 /** Each key changes two pages: 64 take 3 to 5 ms of CPU with the commit. */
@@ -38,9 +38,8 @@ export interface JournalTablesOptions extends TableSettings {
 type SealedPlace = Mark & Pick<StoredCheckpoint, 'booked'>
 
 /**
- * Writes records, the book's rows, used keys and booked rows into the tables, for a file as for a
- * replica. Each method needs a transaction. After a failure memory is ahead of the tables, so
- * nothing more may be written.
+ * Writes the tables of a file or a replica. Each method needs a transaction. After a failure memory
+ * is ahead of the tables, so nothing more may be written.
  */
 export class JournalTables {
   readonly #parts: Pick<JournalTablesOptions, 'database' | 'keepSince' | 'keepKeysSince'>
@@ -48,7 +47,6 @@ export class JournalTables {
   readonly #book: BookTable
   readonly keys: KeyTable
   readonly bookings: BookingTable
-  /** Neither a record nor a checkpoint covers their points. */
   readonly curves: CurveTable
   readonly #old: OldRecords
   #carried: Required<Pick<TableSettings, 'bookings' | 'curves'>>
@@ -102,7 +100,9 @@ export class JournalTables {
     return this.#sealed !== undefined && this.keys.waiting > KEYS_MAX
   }
 
-  /** The checkpoint keeps its place: a start also finds these keys in the records behind it. */
+  /**
+   * The checkpoint keeps its place, because a start also finds these keys in the records after it.
+   */
   putKeysAhead(): void {
     if (this.#sealed === undefined) return
     this.keys.save(this.#parts.keepKeysSince?.() ?? 0, KEYS_MAX)
@@ -143,14 +143,16 @@ function toPlace({ sequence, link, booked }: StoredCheckpoint): SealedPlace {
   return { sequence, link, booked }
 }
 
-/** Drops the oldest records, packed ones first. The cost depends on how many are dropped. */
+/**
+ * Drops the oldest records, packed ones first, at a cost that depends only on how many are dropped.
+ */
 class OldRecords {
   readonly #dropBlocks: StatementSync
   readonly #dropRecords: StatementSync
 
   constructor(database: DatabaseSync) {
     this.#dropBlocks = database.prepare(
-      // The column `last` would cost a page of every block.
+      // A condition on the column `last` would read a page of every block.
       `DELETE FROM record_blocks WHERE first < min(
         coalesce((SELECT first FROM record_blocks WHERE at_max >= ? ORDER BY first LIMIT 1), ${Number.MAX_SAFE_INTEGER}),
         (SELECT min(first) FROM record_blocks) + ${DROPPED_MAX})`,

@@ -19,10 +19,7 @@ export interface JournalContents {
   readonly records: readonly JournalRecord[]
 }
 
-/**
- * Everything that changed the book, in order. What is durable is always a prefix of what was
- * appended.
- */
+/** Holds the records in order. What is durable is always a prefix of what was appended. */
 export interface Journal {
   /** Part of every clientOid. */
   readonly salt: string
@@ -34,17 +31,16 @@ export interface Journal {
   append(record: JournalRecord, bookings?: readonly Booking[]): void
   /**
    * Calls `done`, at once or later, when everything appended would survive a power cut. If that
-   * failed, `done` gets the reason and the run must end; it may also be thrown.
+   * failed, the reason is given to `done` or thrown, and the run must end.
    */
   commit(done: (failure?: unknown) => void): void
-  /** Called at intervals for work that nothing waits for. */
+  /** Does work that nothing waits for; called at intervals. */
   flush(): void
   /**
-   * Finds keys however long ago they were used: the book forgets keys with their orders.
+   * Also finds keys that the book has forgotten with their orders.
    * @throws Failure JOURNAL_POISONED if the stored keys are not what was written
    */
   usedKeys(keys: readonly StrategyKey[]): readonly UsedKey[]
-  /** Includes those of earlier runs. */
   readonly recordsSinceCheckpoint: number
   /**
    * Does a bounded part of the next checkpoint: some used keys.
@@ -52,20 +48,20 @@ export interface Journal {
    */
   prepareCheckpoint(): boolean
   /**
-   * Spares the next start from reading all records. A changed entry keeps its place; one that was
-   * removed and added again comes last, as in a map.
+   * Spares the next start from reading all records. Entries keep the order of a map: one that was
+   * removed and added again comes last.
    */
   saveCheckpoint(changes: Iterable<RowChange>): void
   close(): void
 }
 
 /**
- * `asked`: not read yet; `seen`: no order is created any more; `clean`: it is proved that no order
- * of ours rests; `released`: trading goes on.
+ * `seen`: no order is created any more; `clean`: it is proved that no order of ours rests;
+ * `released`: trading goes on.
  */
 export type KillAnswer = 'seen' | 'clean' | 'released'
 
-export interface KillOrder {
+export interface KillRequest {
   readonly number: number
   readonly state: KillAnswer | 'asked'
   readonly reason: string
@@ -87,25 +83,28 @@ export interface FleetNews {
   onShown(trouble?: string): void
 }
 
-/** The right to write, which another machine may take once it has expired. */
+/** The right to write. Another machine may take it once it has expired. */
 export interface WriterLease {
   /**
-   * Why nothing may be signed; undefined while the lease is valid on both clocks of the machine.
+   * Says why nothing may be signed; undefined while the lease is valid by both clocks of the
+   * machine.
    */
   objection(): string | undefined
-  /** Called once, when the lease is lost, or when a write failed that nothing waited for. */
+  /**
+   * The listener is called once: when the lease is lost, or a write failed that nothing waited for.
+   */
   onLost(listener: (failure: Failure) => void): void
   onHandover(listener: () => void): void
-  readonly kill: KillOrder | undefined
-  /** Called repeatedly; returns the progress, or undefined without any. */
-  onKill(listener: (kill: KillOrder) => KillAnswer | undefined): void
+  readonly kill: KillRequest | undefined
+  /** The listener is called repeatedly. It returns the progress, or undefined without any. */
+  onKill(listener: (kill: KillRequest) => KillAnswer | undefined): void
   answerKill(): Promise<void> | void
   show(news: FleetNews): void
-  /** Does not give the lease back at the close, because this process opens the journal again. */
+  /** Keeps the lease over the close, because this process opens the journal again. */
   keep(): void
   /**
-   * The last holder was on another machine and did not give it back: it is not known what was
-   * cancelled there.
+   * The last holder was on another machine and did not give the lease back, so it is not known what
+   * was cancelled there.
    */
   readonly isAbandoned: boolean
 }
@@ -124,7 +123,7 @@ export interface CurveStore {
   /**
    * Adds points, which become durable with what is written next, at the latest with the next {@link
    * Journal.flush}. After a failed write they are dropped.
-   * @param over curves that get no more points, and make room where there is none
+   * @param over curves that get no more points and may make room
    */
   notePoints(points: readonly CurvePoint[], over?: readonly string[]): void
   /** @throws Failure JOURNAL_CORRUPT */
@@ -142,10 +141,10 @@ export interface OpenedJournal
   readonly lease?: WriterLease
   /** 0 without a record. */
   readonly lastSequence: number
-  /** Why nothing can be written at this time, if that may end by itself. */
+  /** Why nothing can be written for now, if that may end by itself. */
   readonly trouble?: string | undefined
   /**
-   * Makes everything appended durable before it lets go of what it writes to.
+   * Makes everything appended durable first.
    * @param isWhole false after a breakdown: a successor must wait for requests that may be on their
    * way
    */

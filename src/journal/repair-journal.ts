@@ -94,7 +94,10 @@ function findRefusal(options: RepairOptions): Failure | undefined {
   }
 }
 
-/** Copies durably, before anything is changed. The copies of an interrupted repair are put back. */
+/**
+ * Copies the files durably, before anything is changed. Copies of an interrupted repair are put
+ * back.
+ */
 function putAside({ file, stamp }: RepairOptions): string {
   const mark = readMark(markFileOf(file))
   if (mark.kind === 'repairing') {

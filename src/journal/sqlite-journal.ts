@@ -28,7 +28,8 @@ import { makeDirectory } from '../lib/durable-file.ts'
 const WAITING_MAX = 256
 
 /**
- * 8 MB, twice what lies between two checkpoints. A commit beyond it moves the log into the file.
+ * 8 MB, twice what two checkpoints have between them. A commit beyond it moves the log into the
+ * file.
  */
 const LOG_PAGES_MAX = 2000
 
@@ -38,11 +39,10 @@ export interface SqliteJournalOptions extends JournalFile, TableSettings {
 }
 
 /**
- * SQLite in WAL mode with full synchronisation, one row for each record, linked to the one before;
- * older ones are packed (`packed-records.ts`). A journal returns exactly what was written, up to
- * the last record that was safe on the disk; otherwise it is refused, and its files stay as they
- * were found. Others may read it (`journal-reader.ts`); the lock of the state directory keeps them
- * from writing.
+ * Opens a journal in SQLite (WAL mode, full synchronisation; layout: `journal-layout.ts`). It
+ * returns exactly what was written, up to the last record that was safe on the disk; otherwise it
+ * is refused, and its files stay as they were found. The caller holds the lock of the state
+ * directory.
  *
  * @throws Failure JOURNAL_FOREIGN, JOURNAL_LAYOUT_UNKNOWN, JOURNAL_LAYOUT_OLD, JOURNAL_CORRUPT,
  * JOURNAL_TAIL_LOST, JOURNAL_MARK_DAMAGED, JOURNAL_REPAIR_UNFINISHED, JOURNAL_MOVED,
@@ -147,8 +147,8 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   }
 
   /**
-   * The log is moved in a turn of its own, because the commit of a checkpoint would take several
-   * times as long. If a reader prevents it, a later checkpoint or commit does it.
+   * Moves the log in a turn of its own, because the commit of a checkpoint would otherwise take
+   * several times as long. If a reader prevents that, a later checkpoint or commit does it.
    */
   #moveLog(): void {
     this.#isLogToMove = false
@@ -172,7 +172,7 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   }
 
   /**
-   * Damaged records stay unpacked, so that a reader finds them; trading does not depend on them.
+   * Leaves damaged records unpacked, so that a reader finds them; trading does not depend on them.
    */
   #takeBlock(): RecordBlock | undefined {
     if (!this.#isPackable || this.#poisonedBy !== undefined) return undefined

@@ -25,7 +25,6 @@ export interface StoredCheckpoint extends Mark, StoredBook {
   readonly booked: string
 }
 
-/** The longest proved beginning of a journal. */
 export interface VerifiedPrefix {
   readonly checkpoint: StoredCheckpoint | undefined
   readonly start: Mark
@@ -120,7 +119,7 @@ export function sealOf({ sequence, link }: Mark, { book, keys, booked }: SealedS
   return nextLink(link, sequence, book.rows, sumToText(book), keys.rows, sumToText(keys), booked)
 }
 
-/** A start does not read the records before the checkpoint; `explain` does. */
+/** Checks the records before the checkpoint, which a start does not read, but `explain` does. */
 export function areOldRecordsWhole(database: DatabaseSync, { sequence, link }: Mark): boolean {
   let previous: RecordRow | undefined
   try {

@@ -1,6 +1,6 @@
 /**
- * Each number is a whole multiple of the column's unit, written as the difference to the row
- * before. A column on no grid is written as floats. Decoding gives every number back bit by bit.
+ * A number is written as a whole multiple of the column's unit, less that of the row before. A
+ * column on no grid is written as floats. Decoding returns every number to the bit.
  */
 import { createGrid, formatOnGrid } from '../lib/grid.ts'
 

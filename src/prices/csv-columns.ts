@@ -1,5 +1,5 @@
 /**
- * Plain digits are read in place. Everything else is read as text: exponents, signs, quotes, and more
+ * Plain digits are read in place, and everything else as text: exponents, signs, quotes, and more
  * digits than a float holds.
  */
 import { Failure } from '../lib/failure.ts'
@@ -62,7 +62,7 @@ export function assertNoCommaInNumber(line: string, where: string): void {
   })
 }
 
-/** Skips Excel's line `sep=;` above the header, and vendors' addresses. */
+/** Skips Excel's line `sep=;` and addresses of vendors above the header. */
 export function findBegin(bytes: Buffer): { readonly from: number; readonly line: number } {
   const end = bytes.indexOf(LINE_FEED)
   const first = bytes.toString('utf8', 0, Math.min(end, ABOVE_LINE_BYTES_MAX))
@@ -136,11 +136,12 @@ function hasOpenQuote(cell: string): boolean {
   return cell.replaceAll(/[^"]/g, '').length % 2 === 1
 }
 
-/** So many rows show how the last field of a row is written. */
+/** Fewer rows do not show how the last field of a row is written. */
 const ROWS_LIKE_MIN = 10
 
 /**
- * A truncated copy may end in its last field: no line end, and fewer decimals than all rows before.
+ * A truncated copy may end within its last field: without a line end, and with fewer decimals than
+ * all rows before.
  * @throws Failure RECORDING_ROW_LENGTH
  */
 function assertWholeEnd(

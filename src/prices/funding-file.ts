@@ -1,11 +1,6 @@
 /**
- * One instrument's payments, a CSV in order of time:
- *
- *     ts_ms,symbol,fundingRate
- *     1748736000000,BTCUSDT,0.0001
- *
- * `ts_ms`: Unix ms, a whole hour; `fundingRate`: the share of a position's value that longs paid:
- * 0.0001 is 1 bp. A period follows from the payment before.
+ * The payments of one instrument, as `intentd import` writes them (docs/data.md). A payment's
+ * period begins at the payment before.
  */
 import { Failure } from '../lib/failure.ts'
 import { EARLIEST_AT } from './check-rows.ts'

@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 /** If the median rate is above this, the file is in percent. */
 export const MEDIAN_RATE_MAX = 0.003
-/** No exchange charges a tenth of a position at once: such a rate is in percent. */
+/** No exchange charges a tenth of a position at once, so such a rate is in percent. */
 export const RATE_MAX = 0.1
 
 /**
@@ -66,7 +66,8 @@ export function assertShares(rates: Float64Array, where: string): void {
 }
 
 /**
- * Each row with a rate is a payment. A rate in every row does not say when it is paid, and stays.
+ * Each row with a rate is a payment, unless every row has one: then the rates do not say when they
+ * are paid, and stay.
  * @throws Failure as {@link buildFunding}
  */
 export function takeOutPayments(

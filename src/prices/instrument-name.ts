@@ -64,7 +64,7 @@ const QUOTES = new Set(
   'USDT USDC USD EUR GBP BTC ETH BNB JPY KRW BRL AUD FDUSD TUSD BUSD USDE USD1 PERP'.split(' '),
 )
 /**
- * Ordinary words end in these too (AUGUST, COUNTRY), so within a word they count only behind one of
+ * Ordinary words end in these, too (AUGUST, COUNTRY), so within a word they count only after one of
  * {@link COINS}.
  */
 const RARE_QUOTES = new Set(
@@ -242,7 +242,6 @@ function pairInWord(named: string): NamedPair | undefined {
     const base = front.slice(0, -quote.length)
     if (base === '' || !front.endsWith(quote) || !/[A-Z]/.test(base)) continue
     if (exchangeNamed(base) !== undefined || WORDS.test(base)) continue
-    // `BTCUSDTPERP` is BTCUSDT.
     const perpetual = quote === 'PERP' ? pairInWord(base) : undefined
     if (perpetual) return perpetual
     const isKnown = COINS.has(base)

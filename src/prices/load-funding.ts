@@ -10,11 +10,10 @@ const COLUMNS = ['ts_ms', 'fundingrate'] as const
 const SYMBOL_COLUMN = 'symbol'
 
 /**
- * A CSV, plain or gzipped, has the columns `ts_ms` and `fundingRate` (a share: 0.0001 is 1 bp, paid
- * by longs), in order of time. A column `symbol` must name the instrument. @throws Failure
- * RECORDING_UNREADABLE, RECORDING_HEADER_UNKNOWN, RECORDING_EMPTY, RECORDING_FUNDING_TIMES,
- * RECORDING_FUNDING_RATE, RECORDING_SYMBOLS_DIFFER, and those of {@link readCsvColumns}, each
- * naming file:line.
+ * Loads a CSV of payments in order of time, plain or gzipped (docs/data.md). A column `symbol` must
+ * name the instrument. @throws Failure RECORDING_UNREADABLE, RECORDING_HEADER_UNKNOWN,
+ * RECORDING_EMPTY, RECORDING_FUNDING_TIMES, RECORDING_FUNDING_RATE, RECORDING_SYMBOLS_DIFFER, and
+ * those of {@link readCsvColumns}, each naming file:line.
  */
 async function loadFunding(path: string, symbol: string): Promise<RecordedFunding> {
   const source = basename(path)

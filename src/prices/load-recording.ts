@@ -8,8 +8,8 @@ import { intervalInName } from './times.ts'
 import { RECORDING_BYTES_MAX, unpackGzip } from './unpack-gzip.ts'
 
 /**
- * CSV or price file, plain or gzipped. A CSV's columns may be in any order; unknown ones are
- * ignored.
+ * Loads a CSV or price file, plain or gzipped. Columns of a CSV may be in any order; unknown ones
+ * are ignored.
  *
  * @param spec a path, whose file name states a CSV's symbol (`BTCUSDT-2025.csv.gz`), or
  * `SYMBOL=path`

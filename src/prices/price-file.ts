@@ -1,12 +1,6 @@
 /**
- * The price file holds prices of one instrument as columns, with a checksum (docs/data.md describes
- * each byte).
- *
- *     8 bytes   89 P R I C E S, and the version as a byte
- *     4 bytes   length of the header, unsigned, little-endian; 4 bytes of zero
- *     header    JSON, filled up with spaces to a multiple of eight
- *     columns   one after the other, each filled up with zeros to a multiple of eight
- *     32 bytes  SHA-256 of everything before
+ * A price file holds the prices of one instrument as columns, with a checksum. docs/data.md
+ * describes each byte.
  */
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
@@ -25,7 +19,7 @@ const MAGIC = Buffer.from([0x89, ...Buffer.from('PRICES', 'latin1')])
 const HEADER_AT = 16
 const SUM_BYTES = 32
 
-/** Thirty-eight years of one-minute candles are a gigabyte and a half as floats. */
+/** Thirty-eight years of one-minute candles, which are a gigabyte and a half as floats. */
 const ROWS_MAX = 20_000_000
 
 const headerSchema = z.object({

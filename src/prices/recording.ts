@@ -34,7 +34,7 @@ export interface Recording {
   readonly intervalMs?: number
   readonly source: string
   /**
-   * It covers the unpacked CSV, so a gzipped copy is the same recording; a price file has its
+   * Covers the unpacked CSV, so that a gzipped copy is the same recording; for a price file, its
    * checksum.
    */
   readonly sha256: string
@@ -92,7 +92,7 @@ export function indexFrom(at: Float64Array, instant: number): number {
   return low
 }
 
-/** Thin markets leave candles out, so without a stated length the shortest step counts. */
+/** Without a stated length the shortest step counts, because thin markets leave candles out. */
 export function candleLength(at: Float64Array, statedMs?: number): number {
   if (statedMs !== undefined) return statedMs
   let length = Number.POSITIVE_INFINITY

@@ -11,8 +11,8 @@ const UNITS_MS = [1000, 1, 0.001, 0.000_001] as const
 const COMPACT = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(?:(\d\d)(\d\d)?)?)?$/
 
 /**
- * Converts the column in place. A number has the only unit, or is the only date, that puts it between 2009 and
- * tomorrow. @throws Failure RECORDING_TIME_UNIT
+ * Converts the column in place, from the only unit or kind of date that puts the numbers between
+ * 2009 and tomorrow. @throws Failure RECORDING_TIME_UNIT
  */
 export function toUnixMs(times: Float64Array, whereOf: (row: number) => string, now: number): void {
   const latest = now + 2 * DAY_MS
@@ -61,7 +61,7 @@ type DateParts = [number, number, number, number, number, number]
 const DATE =
   /^(\d{4})([-./]?)(\d\d)\2(\d\d)(?:[ TD](\d\d):?(\d\d)(?::?(\d\d)(\.\d{1,9})?)?)? ?(?:Z|UTC|GMT|(?:UTC|GMT)?([+-])(\d\d):?(\d\d))?$/
 
-/** Dukascopy's `01.06.2025 00:00`: with points, the day comes first. */
+/** With points the day comes first, as in Dukascopy's `01.06.2025 00:00`. */
 const DAY_FIRST = /^(\d\d)\.(\d\d)\.(\d{4})(?= \d\d:)/
 
 /**

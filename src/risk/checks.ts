@@ -76,8 +76,8 @@ function checkPriced(
 }
 
 /**
- * MKT1. `checkMinimum` comes before, since waiting for prices does not help a size that is too
- * small.
+ * MKT1. This check follows `checkMinimum`, since waiting for prices does not help a size that is
+ * too small.
  */
 function checkFreshness(
   _: OrderIntent,
@@ -360,8 +360,8 @@ function highestPrice(
 }
 
 /**
- * RSK1: everything that a strategy holds, has open, in flight or unknown must fit its capital. An
- * order that adds nothing, or reduces its position, passes.
+ * RSK1: the worst case of what the strategy holds must fit its capital. An order that adds nothing,
+ * or reduces its position, passes.
  */
 function checkCapital(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   const { capital, ownExposure, instrument } = context
@@ -379,7 +379,7 @@ function checkCapital(intent: OrderIntent, context: RiskContext): RiskObjection 
   return { code: 'CAPITAL_LIMIT', detail }
 }
 
-/** RSK1: everything held, open, in flight or unknown counts. A flatten may always close. */
+/** RSK1: the account's worst case. A flatten may always close. */
 function checkGrossNotional(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   if (isFlattenOrExit(intent) && reducesRisk(intent, context)) return undefined
   const { accountExposure, instrument, market, account, otherNotional } = context
@@ -503,14 +503,13 @@ function objectToLeverage(worst: number, context: RiskContext): Objection | unde
   return { code: 'LEVERAGE_LIMIT', detail }
 }
 
+/** No decision is useful for longer, and a key is remembered for longer. */
+const TTL_MS_MAX = 7 * 86_400_000
+
 /**
  * Beyond these limits arithmetic is not exact, and no request can be written. So such numbers are
  * denied where an intent enters the core, and by the first risk check.
  */
-
-/** No decision is useful for longer, and a key is remembered for longer. */
-const TTL_MS_MAX = 7 * 86_400_000
-
 export function objectToNumbers(instrument: Instrument, intent: Intent): Objection | undefined {
   switch (intent.kind) {
     case 'place':

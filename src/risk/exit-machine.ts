@@ -45,8 +45,7 @@ export interface ExitMoment extends Readonly<Record<HoldSide, ExitHolding>> {
  *      └────────flat───────────┴──────────flat───────────┘
  *
  * Lots too few for an order count as flat. A due exit stays due at any price; a full one replaces a
- * partial one. A price is met when two answers in a row have met it. After an exit, a target on
- * that side is locked until the strategy wants something else or the cool-down is over.
+ * partial one. docs/exits.md says when a price is met, and what is locked afterwards.
  * @returns the same state if nothing changed
  */
 export function advanceExits(

@@ -25,7 +25,7 @@ export interface Exposure {
   openOrders: number
 }
 
-/** @param orders those that have ended count nothing */
+/** Orders that have ended count nothing. */
 export function buildExposure(
   mode: PositionMode,
   holding: Holding,

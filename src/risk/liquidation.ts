@@ -10,7 +10,7 @@ export interface Leg {
 }
 
 /**
- * They are liquidated together: both crossed positions of an instrument, or one isolated position.
+ * Positions that are liquidated together: both crossed ones of an instrument, or an isolated one.
  */
 export interface Legs {
   readonly legs: readonly Leg[]

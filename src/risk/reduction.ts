@@ -154,7 +154,7 @@ function cheapestOf(
   return best?.risk
 }
 
-/** Never fewer than the smallest order has, and all of the excess if even that is not enough. */
+/** At least the lots of the smallest order; all of the excess if even that is not enough. */
 function fewestLots(risk: ReducibleRisk, isEnough: (lots: number) => boolean): number {
   const most = excessOf(risk)
   let [tooFew, enough] = [0, most]

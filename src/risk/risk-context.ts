@@ -27,7 +27,9 @@ type LimitName = Exclude<
   | 'indexBandRatio'
 >
 
-/** Off where the configuration does not name them. The age has a default instead. */
+/**
+ * Limits that are off where the configuration does not name them; the age has a default instead.
+ */
 export type OptionalLimit = {
   [Name in LimitName]: undefined extends AccountRisk[Name] ? Name : never
 }[Exclude<LimitName, 'accountAgeMaxMs'>]
@@ -86,7 +88,7 @@ export interface RiskContext {
   readonly strategy: StrategyLimits
   readonly held: Holding
   /**
-   * The part of it that the account holds or other strategies account for: only this may be
+   * The part of `held` that the account holds or other strategies account for: only this may be
    * reduced.
    */
   readonly holding: Holding

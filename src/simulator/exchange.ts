@@ -132,7 +132,6 @@ export class Exchange implements ServedExchange {
     }
   }
 
-  /** A sentence for each sum that is not zero. */
   imbalances(): readonly string[] {
     const { wallet } = this.services
     const sums = [

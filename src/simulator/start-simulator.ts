@@ -22,7 +22,7 @@ import type { ServerEvent, WireCounters } from './wire/server-event.ts'
 import { startServer } from './wire/server.ts'
 import { defaultWireSettings, type WireSettings } from './wire/settings.ts'
 
-/** Missing credentials are drawn from the operating system. */
+/** Missing credentials are made up at random. */
 export type AccountRequest = Omit<
   ExchangeAccountSetup,
   'key' | 'secret' | 'passphrase' | 'role' | 'gateway'
@@ -120,7 +120,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
   }
 }
 
-/** A contradiction to these is only reported; another seed, speed or recording is refused. */
+/** If these differ later, that is only reported; another seed, speed or recording is refused. */
 function firstSettingsOf({ accounts, market, services, demoPast = false }: SimulatorOptions) {
   const prices = market.kind === 'live' ? {} : (market.prices ?? {})
   const { opening = {}, platformOpening } = services?.spot ?? {}

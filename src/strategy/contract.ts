@@ -1,10 +1,8 @@
 /**
  * All that a strategy file may import, as `intentd/strategy`.
  *
- * A strategy is a pure function of one moment (a snapshot of its instruments: market data as
- * floats, its own holdings and orders in whole ticks and lots), its params from the YAML file, and
- * the state it returned last time. It returns intents and the next state. After a crash that state
- * may be up to ten seconds old; its intents are not ({@link Decision}).
+ * A strategy is a pure function of one snapshot, its params from the YAML file, and the state it
+ * returned last time. It returns intents and the next state ({@link Decision}).
  */
 export { z } from 'zod'
 /** A decimal string above zero, digits kept. Takes a description. */

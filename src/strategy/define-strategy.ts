@@ -9,8 +9,8 @@ import type { SnapshotView } from './snapshot-view.ts'
 /** The log does not affect decisions, and does nothing in a backtest. */
 export interface StrategyLog {
   /**
-   * One line in the daemon's log, `strategy.said`. At most 10 a decision and 100 a minute; the rest
-   * is counted.
+   * Writes a line `strategy.said` to the daemon's log: at most 10 a decision and 100 a minute; the
+   * rest is counted.
    */
   info(
     message: string,
@@ -22,10 +22,9 @@ export interface Decision<State> {
   /** At most 500; a quote has at most 200 levels. */
   readonly intents: readonly Intent[]
   /**
-   * Plain JSON for the next `decide`, which must return another one instead of changing it. Stored
-   * with each decision that wants something new, else every ten seconds, and at a stop: after a
-   * crash it may be up to ten seconds old, but nothing else was wanted since. Do not count in it
-   * what the snapshot states.
+   * Plain JSON for the next `decide`, which must return another one instead of changing it. It is
+   * stored with each decision that wants something new, at a stop, and every ten seconds. After a
+   * crash it may be that old, so do not count in it what the snapshot states.
    */
   readonly state: State
 }
@@ -41,8 +40,8 @@ export interface StrategyDefinition<
   /** The host computes them. They may depend on the params. */
   readonly needs?: Needs<Indicators> | ((params: z.output<Params>) => Needs<Indicators>)
   /**
-   * Default `'snapshot'`. `'candle'`: when a needed candle closes; `'fill'`: at each own fill;
-   * `'signal'`: at each signal that it reads. It is always called at the first snapshot of a run and after a release.
+   * Default `'snapshot'`. In addition, `decide` is always called at the first snapshot of a run and
+   * after a release.
    */
   readonly decides?: DecideOn | readonly DecideOn[]
   /** A state of another version is migrated, or the start is refused. */
@@ -93,7 +92,6 @@ export function defineStrategy<
   State,
   Indicators extends IndicatorSpecs = NoIndicators,
 >(definition: StrategyDefinition<Params, State, Indicators>): Strategy {
-  // The runner builds the views from the declaration.
   const strategy = Object.freeze({ ...definition }) as unknown as Strategy
   assertComplete(strategy)
   defined.add(strategy)

@@ -20,6 +20,7 @@ import {
   type TickerColumn,
   TickerTable,
 } from '../domain/ticker-table.ts'
+import { fundingInstantAfter } from '../domain/unseen-funding.ts'
 import { floatOnGrid, nearestStep, parseOnGrid, stepAbove, stepBelow } from '../lib/grid.ts'
 import { CandleView } from './views/candle-view.ts'
 import { indicatorValue } from './indicators/indicator-values.ts'
@@ -31,12 +32,11 @@ import { type OpenOrder, toOpenOrder } from './views/open-order.ts'
 import { refuseUnknownMembers, refuseUnknownNames } from './views/unknown-names.ts'
 import { strategyFailure } from './strategy-failure.ts'
 
-const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
-/** How much of the equity a position may lose or be worth: see {@link InstrumentView.lotsForRisk}. */
+/** See {@link InstrumentView.lotsForRisk}. */
 export interface RiskedSize {
-  /** A share of the strategy's capital, which is the account's equity without `capital:`; 0.01 is 1 %. */
+  /** A share of the strategy's capital: 0.01 is 1 %. */
   readonly share: number
   /** Quote coin, above zero. */
   readonly distance?: number
@@ -50,7 +50,7 @@ export interface OwnFillView extends Omit<OwnFill, 'fee' | 'profit'> {
 }
 
 /**
- * The view is made once and reused, so it is valid only inside `decide`. Market data are floats,
+ * A view is reused for each snapshot, so it is valid only inside `decide`. Market data are floats,
  * NaN if missing; prices and sizes of orders are whole ticks and lots.
  */
 export class InstrumentView<Indicators = NoIndicators> implements InstrumentRules {
@@ -114,7 +114,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   get askSize(): number {
     return this.#read('askSz')
   }
-  /** It is seldom on the grid. */
+  /** Seldom on the grid of ticks. */
   get mid(): number {
     return (this.bid + this.ask) / 2
   }
@@ -127,7 +127,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   get askTicks(): number {
     return nearestStep(this.#instrument.tick, this.ask)
   }
-  /** Both sides have prices that ticks can count, and they do not cross. */
+  /** True if both sides have prices that ticks can count, and do not cross. */
   get hasPrices(): boolean {
     return this.bid > 0 && this.ask >= this.bid && isCountable(this.#instrument, this.ask)
   }
@@ -178,7 +178,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     const { exchangeExits = [] } = this.#moment
     return Object.freeze(exchangeExits.map((exit) => Object.freeze({ ...exit })))
   }
-  /** It leaves the strategy's universe, and may only be reduced. */
+  /** True if the instrument leaves the strategy's universe: its position may only be reduced. */
   get isLeaving(): boolean {
     return this.#moment.isLeaving === true
   }
@@ -201,8 +201,8 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     return this.#moment.holding.shortLots
   }
   /**
-   * From the strategy's own fills, in quote coin; in hedge mode that of the longer side. NaN
-   * without a holding, or if its own fills do not explain it.
+   * Average price of the strategy's own fills, in quote coin; in hedge mode that of the larger
+   * side. NaN without a holding, or if its own fills do not explain it.
    */
   get entryPrice(): number {
     const { holding, trades } = this.#moment
@@ -219,8 +219,8 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
       : (this.markPrice - this.entryPrice) * Math.sign(lots) * this.size(Math.abs(lots))
   }
   /**
-   * Profit that the strategy's fills here realised since the journal began, and on this UTC day:
-   * margin coin, before fees.
+   * Profit that the strategy's fills realised here since the journal began (margin coin, before
+   * fees); `realisedToday` is that of this UTC day.
    */
   get realisedProfit(): number {
     return Number(this.#moment.money?.profit.toString() ?? 0)
@@ -245,8 +245,8 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     }))
   }
   /**
-   * The exchange's mark price while the account holds a position, else the index price: tickers
-   * have no mark price.
+   * The exchange's mark price while the account holds a position, else the index price, because
+   * tickers have no mark price.
    */
   get markPrice(): number {
     return this.markSource === 'position' ? (this.#mark?.markPrice ?? Number.NaN) : this.index
@@ -261,10 +261,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
   /** Unix ms, exchange clock: by the instrument's fundingHours, else by the configured calendar. */
   get nextFundingAt(): number | undefined {
     const minutes = this.#instrument.fundingMinutes ?? this.#account?.fundingMinutes ?? []
-    const day = openOf(this.#exchangeTime, DAY_MS)
-    const later = minutes.find((minute) => day + minute * MINUTE_MS > this.#exchangeTime)
-    if (later !== undefined) return day + later * MINUTE_MS
-    return minutes[0] === undefined ? undefined : day + DAY_MS + minutes[0] * MINUTE_MS
+    return minutes.length === 0 ? undefined : fundingInstantAfter(minutes, this.#exchangeTime)
   }
   /** Lots of the whole account; net is long minus short. */
   get accountNetLots(): number {
@@ -277,7 +274,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     return this.#moment.accountHolding.shortLots
   }
   /**
-   * Unix ms, our clock, when the exchange last confirmed the position; 0 if not yet in this run.
+   * When the exchange last confirmed the position; Unix ms, our clock; 0 if not yet in this run.
    */
   get positionReadAt(): number {
     return this.#moment.positionReadAt
@@ -326,10 +323,10 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     return floatOnGrid(this.#instrument.lot, lots)
   }
   /**
-   * The lots that lose a share of the strategy's capital (without `capital:`, of the equity) when
-   * the price moves by a distance (quote coin): to a stop, or an ATR. Without a distance, lots that
-   * are worth that share. Rounded down; 0 while the capital or the price is not known, and below the
-   * minimum.
+   * The lots that lose `share` of the strategy's capital (without `capital:`, of the equity) when
+   * the price moves by `distance`, in quote coin: to a stop, or an ATR. Without a distance, lots
+   * that are worth that share. Rounded down; 0 below the minimum, and while the capital or the
+   * price is not known.
    */
   lotsForRisk({ share, distance = this.mid }: RiskedSize): number {
     const { ownCapital, equity = Number.NaN } = this.#account ?? {}
@@ -342,7 +339,7 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
 
   /**
    * Shows a value beside the price, in the dashboard and in the report of a backtest: at most eight
-   * names of 24 characters. It changes nothing else.
+   * names of 24 characters.
    */
   plot(name: string, value: number): void {
     this.#plots?.add(this.symbol, name, value)
@@ -417,7 +414,7 @@ const NO_TICKERS = new TickerTable(1)
 const NO_SERIES: ReadonlyMap<string, CandleSeries> = new Map()
 const NOTHING_YET = { holding: FLAT, accountHolding: FLAT, positionReadAt: 0, orders: [] }
 
-/** Collects the values that a strategy plots in a decision: those that have changed. */
+/** Keeps the plotted values that have changed. */
 export class PlotSheet {
   readonly #values = new Map<string, Map<string, number>>()
   #changed: PlotPoint[] = []

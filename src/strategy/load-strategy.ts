@@ -18,7 +18,9 @@ import {
   type StrategyFailure,
 } from './strategy-failure.ts'
 
-/** The limit is counted in steps, so that a suspension of the process does not count. */
+/**
+ * The limit is counted in steps, so that time in which the process was suspended does not count.
+ */
 const LOAD_STEPS_MAX = 20
 const STEP_MS = 1000
 
@@ -78,8 +80,8 @@ const firstRead = new Map<string, string>()
 const codeNames = new WeakMap<Strategy, string>()
 
 /**
- * A file that changed since it was first read has `?` and a digest behind its name, which tells
- * running code from code only checked.
+ * If the file changed since it was first read, `?` and a digest follow its name, to tell running
+ * code from code that was only checked.
  */
 export function codeNameOf(strategy: Strategy): string | undefined {
   return codeNames.get(strategy)
@@ -89,7 +91,7 @@ export function fileOfCode(name: string): string {
   return name.replace(/\?[0-9a-f]{16}$/, '')
 }
 
-/** Node reads an address once, so a changed file gets another. Its imports stay. */
+/** Node reads an address once, so a changed file gets another address. Its imports stay. */
 function versionOf(path: string): string {
   const digest = sha256Hex([readFileSync(path, 'utf8')]).slice(0, 16)
   const first = firstRead.get(path) ?? digest

@@ -3,8 +3,7 @@ import { didYouMeanEnd } from '../lib/did-you-mean.ts'
 import { messageOf } from '../lib/failure.ts'
 import { INTERVAL_RULE, type IndicatorSpecs } from './indicators/specs.ts'
 import { loadIndicators } from './indicators/indicator-values.ts'
-import { runAsStrategy } from './strategy-failure.ts'
-import { strategyFailure, type StrategyFailure } from './strategy-failure.ts'
+import { runAsStrategy, strategyFailure, type StrategyFailure } from './strategy-failure.ts'
 
 export interface Needs<Indicators extends IndicatorSpecs = IndicatorSpecs> {
   /** Closed candles by interval, such as `{ '1m': 200 }`. At most 5000. */

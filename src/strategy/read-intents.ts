@@ -1,5 +1,5 @@
 /**
- * Valid parts are copied, so that a strategy holds no reference into the daemon; an invalid intent
+ * Valid intents are copied, so that a strategy holds no reference into the daemon; an invalid one
  * becomes a denial with its index.
  */
 import type { Denial, DenialCode } from '../domain/denial.ts'
@@ -92,9 +92,7 @@ function toReason(error: unknown): { code: DenialCode; detail: string } {
   return { code: 'INTENT_MALFORMED', detail: 'reading it threw' }
 }
 
-/**
- * Most decisions repeat a ladder or a target. Each property is read once; the earlier copy is kept.
- */
+/** Most decisions repeat a ladder or a target, and the earlier copy is then kept. */
 function repeats(value: unknown, known: Intent): boolean {
   if ((known.kind !== 'quote' && known.kind !== 'target') || !isRecord(value)) return false
   if (value['kind'] !== known.kind || value['symbol'] !== known.symbol) return false
@@ -274,7 +272,7 @@ function readText(fields: Fields, name: string, lengthMax = KEY_LENGTH_MAX): str
     throw new IntentFault(`${name}: ${show(value)}, not a text`)
   if (value.length > lengthMax)
     throw new IntentFault(`${name}: longer than ${lengthMax} characters`)
-  // Two such keys could have the same bytes, and so the same clientOid (ORD2).
+  // Two keys with such halves could have the same bytes, and so the same clientOid (ORD2).
   if (!value.isWellFormed()) throw new IntentFault(`${name}: half of a character`)
   // A control character could break log lines and files.
   if (/[\p{Cc}\u2028\u2029]/u.test(value))

@@ -1,7 +1,6 @@
 /**
- * One contract per process recognises results of defineStrategy, wherever a strategy file lies.
- *
- * Hooks are not inherited: a worker that loads strategies installs them too.
+ * All strategy files of a process get the same contract, wherever they lie, so that results of
+ * defineStrategy are recognised. A worker does not inherit the hooks, and installs them itself.
  */
 import { registerHooks } from 'node:module'
 import { sha256Hex } from '../lib/digest.ts'
@@ -40,8 +39,8 @@ function urlOf(specifier: string, importer: string | undefined): string | undefi
 }
 
 /**
- * Strategies' code may keep things in its modules, so each run evaluates it anew. Node reads an
- * address again if its query differs. Without {@link countGenerations} no address has a query.
+ * A strategy's modules may keep state, so each run evaluates them anew: Node reads an address again
+ * if its query differs.
  */
 let generation = 0
 let isCounted = false
@@ -64,7 +63,7 @@ export function countGenerations(): void {
     },
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context)
-      // Node keeps such modules by their file, whatever the query says.
+      // Node caches such modules by file name, whatever the query says.
       if (loaded.format?.startsWith('commonjs') === true) isKept = true
       return loaded
     },

@@ -25,7 +25,7 @@ export interface SignalView {
 
 const NO_READING: FeedReading = { data: undefined, readAt: 0 }
 
-/** The view is made once and reused for each snapshot, so it is valid only inside `decide`. */
+/** A view is reused for each snapshot, so it is valid only inside `decide`. */
 export class SnapshotView<Indicators = NoIndicators> {
   /** In the order of the strategy file; members of a universe follow in the order in which they joined. */
   instruments: readonly InstrumentView<Indicators>[]
@@ -119,8 +119,8 @@ export class SnapshotView<Indicators = NoIndicators> {
   }
 
   /**
-   * Margin coin: what this strategy may use by its `capital:`, without one the account's equity.
-   * Undefined while that is not known.
+   * The capital that the strategy may use by its `capital:`, in margin coin; without one, the
+   * account's equity. Undefined while that is not known.
    */
   get capital(): number | undefined {
     const { ownCapital, equity } = this.#snapshot?.account ?? {}
@@ -129,8 +129,8 @@ export class SnapshotView<Indicators = NoIndicators> {
   }
 
   /**
-   * Counts over all instruments of the product type, by the first answer of each minute; undefined
-   * where their rows are not read: in a backtest without kept tickers.
+   * Figures over all instruments of the product type, by the first answer of each minute; undefined
+   * in a backtest without kept tickers.
    */
   get market(): MarketAggregates | undefined {
     return this.#snapshot?.market
@@ -147,7 +147,9 @@ export class SnapshotView<Indicators = NoIndicators> {
   get exchangeTime(): number {
     return this.#snapshot?.exchangeTime ?? 0
   }
-  /** Unix ms, our clock: fills, and so the strategy's holdings, are known up to here; 0: never. */
+  /**
+   * Fills, and so the strategy's holdings, are known up to here; Unix ms, our clock; 0: never read.
+   */
   get fillsReadAt(): number {
     return this.#snapshot?.fillsReadAt ?? 0
   }

@@ -59,7 +59,7 @@ export function isStrategyFailure(error: unknown): error is StrategyFailure {
 const THROWN_LENGTH_MAX = 300
 
 /**
- * The text is one line, with its place in the code. Never throws, whatever the value does when
+ * Returns one line, with the place in the code. Never throws, whatever the value does when
  * accessed.
  */
 export function describeThrown(error: unknown): string {
@@ -76,7 +76,7 @@ export function describeThrown(error: unknown): string {
 /** Strategy threads lose the global `process`. */
 const ownProcess = process
 
-/** Folder names are cut first, so that the text is the same on every machine. */
+/** Folder names are cut before the text is shortened, so that it is the same on every machine. */
 function shorten(text: string): string {
   if (text.length <= THROWN_LENGTH_MAX) return text
   return withoutPlace(text, ownProcess.cwd()).slice(0, THROWN_LENGTH_MAX)
@@ -107,7 +107,10 @@ export function placedIn(failure: StrategyFailure): StrategyFailure {
   return strategyFailure(code, { facts: { ...facts, at }, ...(hint === undefined ? {} : { hint }) })
 }
 
-/** Work that a strategy starts keeps its name, so effects on the process harm only it (STR1). */
+/**
+ * Work that a strategy starts keeps the strategy's name, so effects on the process harm only this
+ * strategy (STR1).
+ */
 const context = new AsyncLocalStorage<string>()
 
 export function runAsStrategy<Result>(name: string, code: () => Result): Result {

@@ -69,7 +69,7 @@ export class StrategyRunner {
   readonly #clock: Clock
   readonly #threadCpuMs: () => number | undefined
   readonly #log: BoundedLog | undefined
-  /** Entering it takes 30 ns, a scope for each decision would take 450 ns. */
+  /** Entering this one scope takes 30 ns; a new scope for each decision would take 450 ns. */
   readonly #scope: AsyncResource
   #state: unknown
   #stored: unknown
@@ -80,7 +80,7 @@ export class StrategyRunner {
   constructor(options: StrategyRunnerOptions) {
     this.strategyId = options.strategyId
     this.#strategy = options.strategy
-    // A strategy that wrote into it would not be pure.
+    // A strategy that changed its params would not be pure.
     this.#params = deepFreeze(options.params)
     this.#view = new SnapshotView(
       options.instruments,
@@ -185,7 +185,7 @@ function toStrategyFailure(error: unknown): StrategyFailure {
   })
 }
 
-/** A state is written to the journal every ten seconds, and with each new wish. */
+/** Bounds what is written to the journal every ten seconds, and with each new wish. */
 const STATE_LENGTH_MAX = 262_144
 
 const DEPTH_MAX = 32
@@ -362,8 +362,8 @@ function isPlain(value: object): boolean {
 }
 
 /**
- * Names a part: `levels[2].at: a Date`. An `undefined` property is accepted: it is absent
- * afterwards.
+ * Names a part, such as `levels[2].at: a Date`. A property that is `undefined` is accepted, and
+ * left out.
  */
 function findUnserialisable(value: unknown, path = 'state', depth = 0): string | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined

@@ -1,4 +1,4 @@
-import { BacktestRun } from '../backtest/backtest-run.ts'
+import { ReportedBacktest } from '../backtest/reported-backtest.ts'
 import { type DaemonConfig, loadConfig, toConfigRequest } from '../config/load-config.ts'
 import { messageOf } from '../lib/failure.ts'
 import type { RunReport } from '../report/run-report.ts'
@@ -7,7 +7,7 @@ import type { TrialFigures, TrialOutcome } from '../sweep/trial.ts'
 import type { PreparedBacktest } from '../backtest/opening/prepare-backtest.ts'
 import { narrow } from '../backtest/opening/priced-instruments.ts'
 import type { PlayOptions } from '../backtest/opening/play-options.ts'
-import { describeRecipe, openBacktest, playRun } from '../backtest/playing/run-backtest.ts'
+import { describeRecipe, openBacktest, playRun } from '../backtest/playing/play-in-thread.ts'
 import { withRecorded } from '../assembly/instruments/played-request.ts'
 import type { CandleTapes } from '../simulator/market/recorded/candle-tape.ts'
 import { onBreakdown } from '../strategy/strategy-failure.ts'
@@ -59,7 +59,7 @@ async function playWatched(
   if (difference !== undefined) return { refused: difference }
   const model =
     options.model === undefined || options.model === 'all' ? prepared.fillModel : options.model
-  const run = new BacktestRun({ ...prepared.open(model, undefined), bucketMs: periodMs })
+  const run = new ReportedBacktest({ ...prepared.optionsFor(model, undefined), bucketMs: periodMs })
   await playRun(run, watch, () => undefined)
   if (watch.ended !== undefined) return { failed: watch.ended.why }
   const report = run.finish()

@@ -6,7 +6,7 @@ import { backtestCommand, type PlayOptions } from '../backtest/opening/play-opti
 import type { PreparedBacktest } from '../backtest/opening/prepare-backtest.ts'
 import { narrow } from '../backtest/opening/priced-instruments.ts'
 import { ProgressBar } from '../backtest/playing/progress-bar.ts'
-import { openBacktest } from '../backtest/playing/run-backtest.ts'
+import { openBacktest } from '../backtest/playing/play-in-thread.ts'
 import { playBacktest } from '../backtest/playing/watched-play.ts'
 import {
   type ConfigRequest,

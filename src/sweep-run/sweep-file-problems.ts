@@ -14,7 +14,7 @@ import { SupervisedThread } from '../lib/supervised-thread.ts'
 import { showDuration } from '../lib/text/show-duration.ts'
 import { strategyFailure } from '../strategy/strategy-failure.ts'
 import { guardPlay } from '../backtest/opening/load-warm.ts'
-import { PLAY_ERRORS } from '../backtest/playing/watched-thread.ts'
+import { PLAY_ERRORS } from '../backtest/playing/thread-protocol.ts'
 import type { PlayOptions } from '../backtest/opening/play-options.ts'
 import { withRecorded } from '../assembly/instruments/played-request.ts'
 

@@ -2,7 +2,7 @@
 import { runTask } from '../lib/supervised-thread.ts'
 import { listParamSets } from '../sweep/param-sets.ts'
 import { guardFiles } from '../strategy/isolation/guard-thread.ts'
-import { PLAY_ERRORS } from '../backtest/playing/watched-thread.ts'
+import { PLAY_ERRORS } from '../backtest/playing/thread-protocol.ts'
 import { assertTaken, loadSweepFile, type TakenTask } from './sweep-file-problems.ts'
 
 await runTask<TakenTask, never>(async (task) => {

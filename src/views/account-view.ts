@@ -17,7 +17,7 @@ import {
   TRADING_MODES,
   type TradingMode,
 } from '../domain/trading-mode.ts'
-import { pairKey, splitPair } from '../engine/book/book.ts'
+import { allOpenOrders, pairKey, splitPair } from '../engine/book/book.ts'
 import { isOpen } from '../engine/lifecycle/flatten.ts'
 import { floatOnGrid, showOnGrid } from '../lib/grid.ts'
 import {
@@ -43,7 +43,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
     state === 'atRest' ? [...account.book.restrictions.values()] : engine.restrictions
   const profit = viewProfit(account)
   const ages = agesOf(account)
-  const orders = openOrders(account)
+  const orders = allOpenOrders(account.book)
   const unknown = orders.filter(({ state: standing }) => standing === 'unknown')
   return {
     name: config.name,
@@ -298,7 +298,7 @@ function holdersOf(
 }
 
 export function viewOrders(account: ShownAccount): readonly OrderView[] {
-  return openOrders(account).map((order) => viewOrder(account, order))
+  return allOpenOrders(account.book).map((order) => viewOrder(account, order))
 }
 
 function viewOrder(
@@ -352,10 +352,6 @@ export function viewFill(
     reason,
     tag,
   }
-}
-
-function openOrders({ book }: ShownAccount): readonly Order[] {
-  return [...book.open.values()].flatMap((orders) => [...orders.values()])
 }
 
 function countStates(orders: readonly Order[]): Record<string, number> {

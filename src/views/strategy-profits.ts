@@ -1,6 +1,6 @@
 import { addFill, NO_MONEY, toFillMoney } from '../domain/fill-money.ts'
-import { type Book, splitPair } from '../engine/book/book.ts'
-import { OwnProfits, type OwnShare, pairOfFill } from '../engine/book/own-profits.ts'
+import { type Book, pairKey, splitPair } from '../engine/book/book.ts'
+import { OwnProfits, type OwnShare } from '../engine/book/own-profits.ts'
 import type { BookedFill } from '../journal/booking.ts'
 import { ZERO } from '../lib/decimal.ts'
 
@@ -69,7 +69,7 @@ function sumPairs(
       if (fill.owner !== 'strategy') sum.taken = plus(sum.taken, share)
     }
     if (fill.owner !== 'strategy') continue
-    const sum = sumOf(pairOfFill(fill), fill.coin)
+    const sum = sumOf(pairKey(fill.strategyId, fill.symbol), fill.coin)
     sum.stated = plus(sum.stated, addFill(NO_MONEY, toFillMoney(fill)))
   }
   return pairs

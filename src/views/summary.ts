@@ -16,7 +16,7 @@ import type { EngineSettings } from '../engine/settings.ts'
 import type { EndpointStatistics } from '../exchange/limiter/endpoint-queue.ts'
 import { decimal, sumDecimals, ZERO } from '../lib/decimal.ts'
 import { showOnGrid } from '../lib/grid.ts'
-import type { PollGridStats } from '../market/poll-grid.ts'
+import type { PollerStats } from '../market/poller.ts'
 import { headlineOf } from '../lib/failure.ts'
 import { type MoneyFigures, roundAmount, toAmount, toMoneyFigures } from './money-figures.ts'
 import { byName, type RunStatistics } from './run-statistics.ts'
@@ -109,7 +109,7 @@ export interface SummaryInput extends Pick<UnattendedInput, 'grids'> {
   readonly isDry: boolean
   readonly fatal: unknown
   readonly durationMs: number
-  readonly polls: PollGridStats
+  readonly polls: PollerStats
   readonly limiter: readonly EndpointStatistics[]
   readonly positions: ReadonlyMap<string, PositionReading>
   readonly exchange: ExchangeLedger | undefined

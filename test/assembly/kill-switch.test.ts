@@ -28,7 +28,7 @@ import {
   refuseCommand,
   takeAnswer,
 } from '../../src/daemon/account/command-inbox.ts'
-import { listenToOperator } from '../../src/daemon/account/operator.ts'
+import { listenToOperator } from '../../src/daemon/account/listen-to-operator.ts'
 import { type EngineCommand } from '../../src/engine/event.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
@@ -60,10 +60,11 @@ function openSwitch(within = '') {
 describe('[RSK2] the kill file', () => {
   test('forbids from the moment it is there, and is reported once', () => {
     const { directory, killSwitch, thrown } = openSwitch()
-    expect(killSwitch.isThrown()).toBe(false)
+    expect(killSwitch.check()).toBe(false)
 
     throwKillSwitch(directory, { reason: 'drill', by: 'anna' })
-    expect([killSwitch.isThrown(), killSwitch.isThrown()]).toEqual([true, true])
+    expect([killSwitch.isThrown, thrown]).toEqual([true, []])
+    expect([killSwitch.check(), killSwitch.check()]).toEqual([true, true])
     expect(thrown).toEqual([{ reason: 'drill', by: BY_ANNA }])
   })
 
@@ -73,7 +74,7 @@ describe('[RSK2] the kill file', () => {
       const { directory, killSwitch, thrown } = openSwitch()
       writeFileSync(killFileOf(directory), text)
 
-      expect(killSwitch.isThrown()).toBe(true)
+      expect(killSwitch.check()).toBe(true)
       expect(thrown).toEqual([{ reason: 'the kill file was made', by: BY_FILE }])
     },
   )
@@ -81,7 +82,7 @@ describe('[RSK2] the kill file', () => {
   test('gives a reason of one line', () => {
     const { directory, killSwitch, thrown } = openSwitch()
     throwKillSwitch(directory, { reason: 'odd\nmode active\u2028x', by: 'anna\u0085b' })
-    killSwitch.isThrown()
+    killSwitch.check()
     expect(thrown).toMatchObject([{ reason: 'odd mode active x' }])
     expect(thrown[0]?.by).not.toMatch(/[\n\u0085]/)
   })
@@ -89,11 +90,11 @@ describe('[RSK2] the kill file', () => {
   test('that is made once more is reported once more: it ends a release that waits', () => {
     const { directory, killSwitch, thrown } = openSwitch()
     throwKillSwitch(directory, { reason: 'drill', by: 'anna' })
-    killSwitch.isThrown()
+    killSwitch.check()
     killSwitch.note('seen')
     utimesSync(killFileOf(directory), 1, 1)
-    killSwitch.isThrown()
-    killSwitch.isThrown()
+    killSwitch.check()
+    killSwitch.check()
 
     expect(thrown).toHaveLength(2)
   })
@@ -104,7 +105,7 @@ describe('[RSK2] the kill file', () => {
     mkdirSync(`${killFileOf(directory)}.new`)
     throwKillSwitch(directory, { reason: 'drill', by: 'anna' })
 
-    expect(killSwitch.isThrown()).toBe(true)
+    expect(killSwitch.check()).toBe(true)
     expect(thrown).toEqual([{ reason: 'the kill file was made', by: BY_FILE }])
   })
 
@@ -122,7 +123,7 @@ describe('[RSK2] the kill file', () => {
     const { directory, killSwitch, thrown } = openSwitch('loop')
     symlinkSync('loop', join(directory, 'loop'))
 
-    expect(killSwitch.isThrown()).toBe(true)
+    expect(killSwitch.check()).toBe(true)
     expect(thrown[0]?.reason).toContain('cannot be looked for')
   })
 
@@ -137,7 +138,7 @@ describe('[RSK2] the kill file', () => {
     killSwitch.note('clean')
     expect(readKillState(directory)).toEqual({ state: 'clean', pid: process.pid, at: MOMENT_AT })
     killSwitch.note('released')
-    expect([killSwitch.isThrown(), readKillState(directory)]).toEqual([false, undefined])
+    expect([killSwitch.check(), readKillState(directory)]).toEqual([false, undefined])
   })
 
   test('that cannot be written down is reported, and throws nothing', () => {

@@ -8,7 +8,7 @@ async function paceOf(overrides: readonly string[]) {
   const request = { files: [], days: 1, seed: 1, balance: undefined, version: 'test' }
   const prepared = await prepareBacktest(loaded, request)
   const { fillsMs, positionsMs, beforeTickers } = prepared.polling
-  const { accountAgeMaxMs } = prepared.open('default', undefined).backtest.settings.limits
+  const { accountAgeMaxMs } = prepared.optionsFor('default', undefined).backtest.settings.limits
   return { fillsMs, positionsMs, beforeTickers, accountAgeMaxMs }
 }
 

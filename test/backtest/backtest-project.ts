@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { BacktestRun } from '../../src/backtest/backtest-run.ts'
+import { ReportedBacktest } from '../../src/backtest/reported-backtest.ts'
 import {
   type BacktestRequest,
   looksOf,
@@ -146,8 +146,8 @@ export async function runBacktest(
   const request = { days: 1, seed: undefined, balance: undefined, version: 'test', ...change }
   const prepared = await prepareBacktest(loadConfig(config), request)
   mkdirSync(out, { recursive: true })
-  const run = new BacktestRun(prepared.open(prepared.fillModel, out))
-  while (run.playTo(run.now + 3_600_000));
+  const run = new ReportedBacktest(prepared.optionsFor(prepared.fillModel, out))
+  while (run.runUntil(run.now + 3_600_000));
   equities?.push(run.equity)
   const report = {
     format: 1,

@@ -79,7 +79,7 @@ describe('grid and trend on a seeded market', () => {
   test("[ORD5] after a virtual hour the exchange's ledger is the book's to the last digit", async () => {
     const { backtest } = await openBacktest('1')
 
-    backtest.run(HOUR_MS)
+    backtest.runUntil(backtest.now + HOUR_MS)
     const clean = backtest.stop('flatten')
 
     expect(clean).toBe(true)
@@ -91,7 +91,7 @@ describe('grid and trend on a seeded market', () => {
     const digests = await Promise.all(
       ['1', '1', '2'].map(async (seed) => {
         const { backtest, digest } = await openBacktest(seed)
-        backtest.run(HOUR_MS)
+        backtest.runUntil(backtest.now + HOUR_MS)
         return digest()
       }),
     )
@@ -111,7 +111,7 @@ describe('grid and trend on a seeded market', () => {
         }),
     })
 
-    backtest.run(HOUR_MS / 4)
+    backtest.runUntil(backtest.now + HOUR_MS / 4)
     backtest.stop('flatten')
 
     expect(booked.size).toBeGreaterThan(10)
@@ -141,7 +141,7 @@ describe('grid and trend on a seeded market', () => {
     watch(core)
     const { backtest } = await openBacktest('1', { ...paper, core, createJournal, latencyMs: 0 })
 
-    backtest.run(HOUR_MS / 4)
+    backtest.runUntil(backtest.now + HOUR_MS / 4)
     const clean = backtest.stop('flatten')
 
     expect([clean, early]).toEqual([true, []])

@@ -66,7 +66,7 @@ async function prepare() {
   const loaded = loadConfig({ file: 'main.yaml', cwd: project.directory })
   const request = { days: 1, seed: undefined, balance: undefined, version: 'test' }
   const prepared = await prepareBacktest(loaded, { files: [writePrices()], ...request })
-  return () => prepared.open('default', undefined)
+  return () => prepared.optionsFor('default', undefined)
 }
 
 type Prepared = ReturnType<Awaited<ReturnType<typeof prepare>>>
@@ -103,7 +103,7 @@ function openRun({ backtest, config, coverage }: Prepared, time: VirtualTime, di
       marginCoin,
       view: viewOf(coverage),
     }),
-    surroundings: {
+    environment: {
       gate: {
         isStill: false,
         enter: (happens) => happens(),
@@ -151,7 +151,7 @@ test('an indicator has the same values live, after a restart and in a backtest, 
   const open = await prepare()
   const played = open()
   const backtest = new Backtest({ ...played.backtest, exchange: { view: viewOf(played.coverage) } })
-  backtest.run(MINUTES * MINUTE_MS)
+  backtest.runUntil(backtest.now + MINUTES * MINUTE_MS)
 
   const given = open()
   const [time, disk] = [new VirtualTime(START_AT), new MemoryJournal('live')]

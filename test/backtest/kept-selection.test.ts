@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { BacktestRun } from '../../src/backtest/backtest-run.ts'
+import { ReportedBacktest } from '../../src/backtest/reported-backtest.ts'
 import type { KeptRows } from '../../src/backtest/kept-rows.ts'
 import { withKeptTickers } from '../../src/backtest/opening/kept-universe.ts'
 import { prepareBacktest } from '../../src/backtest/opening/prepare-backtest.ts'
@@ -159,14 +159,14 @@ test('600 contracts that come and go: what a rule chose live is what it chooses 
     version: 'test',
     universe,
   })
-  const opened = prepared.open(prepared.fillModel, undefined)
+  const opened = prepared.optionsFor(prepared.fillModel, undefined)
   const instants = answers.map(({ table }) => table.requestTime)
   const nextTickersMs = (now: number) =>
     (instants.find((at) => at > now + LATENCY_MS) ?? now + LOOK_MS) - now - LATENCY_MS
 
   const lastAt = instants.at(-1) ?? 0
   const { chosen: replayed, markets: marketsReplayed } = select(opened, lastAt)
-  const other = prepared.open(prepared.fillModel, undefined)
+  const other = prepared.optionsFor(prepared.fillModel, undefined)
   const polling = { ...other.backtest.polling, nextTickersMs }
   const { chosen: live, markets } = select(
     { ...other, keptRows: new LiveRows(answers), backtest: { ...other.backtest, polling } },
@@ -200,10 +200,10 @@ test('600 contracts that come and go: what a rule chose live is what it chooses 
 })
 
 /** The choices of the rule as they are recorded, without our own clock, until the answers end. */
-function select(options: ConstructorParameters<typeof BacktestRun>[0], lastAt: number) {
+function select(options: ConstructorParameters<typeof ReportedBacktest>[0], lastAt: number) {
   const chosen: Omit<UniverseRecord, 'at'>[] = []
   const markets = new Set<string>()
-  const run = new BacktestRun({
+  const run = new ReportedBacktest({
     ...options,
     onStep: ({ effects }) => {
       for (const effect of effects) {
@@ -216,7 +216,7 @@ function select(options: ConstructorParameters<typeof BacktestRun>[0], lastAt: n
       }
     },
   })
-  while (run.playTo(run.now + 3_600_000));
+  while (run.runUntil(run.now + 3_600_000));
   run.finish()
   return { chosen: chosen.filter(({ marketAt }) => marketAt <= lastAt), markets: [...markets] }
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { afterAll, expect, test } from 'vitest'
-import { BacktestRun } from '../../src/backtest/backtest-run.ts'
+import { ReportedBacktest } from '../../src/backtest/reported-backtest.ts'
 import { createKeptLooks } from '../../src/backtest/kept-rows.ts'
 import { listAssumptions } from '../../src/backtest/opening/assumptions.ts'
 import { withKeptTickers } from '../../src/backtest/opening/kept-universe.ts'
@@ -56,8 +56,8 @@ async function play(project: BacktestProject, path: string, files: readonly stri
   const loaded = loadPlayed(project, universe)
   const prepared = await prepareBacktest(loaded, { ...REQUEST, files, universe })
   const seen: { at: number; bytes: string; rows: ReadonlyMap<string, readonly number[]> }[] = []
-  const run = new BacktestRun({
-    ...prepared.open(prepared.fillModel, undefined),
+  const run = new ReportedBacktest({
+    ...prepared.optionsFor(prepared.fillModel, undefined),
     onStep: ({ event }) => {
       if (event.kind !== 'snapshotTaken') return
       const table = event.tickers
@@ -70,7 +70,7 @@ async function play(project: BacktestProject, path: string, files: readonly stri
       seen.push({ at: table.requestTime, bytes: toBytes(table), rows })
     },
   })
-  while (run.playTo(run.now + 3_600_000));
+  while (run.runUntil(run.now + 3_600_000));
   return { prepared, seen, report: run.finish() }
 }
 

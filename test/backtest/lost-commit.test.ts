@@ -87,7 +87,7 @@ function openRun(paper: PaperAccount, time: VirtualTime, disk: HangingDisk) {
     exchange: new DirectExchange(paper.core, () => time.now),
     network: new DirectNetwork(time, 10),
     hasPreviousRun: true,
-    surroundings: {
+    environment: {
       gate: {
         isStill: false,
         enter: (happens) => happens(),

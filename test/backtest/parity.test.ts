@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type BacktestRunOptions } from '../../src/backtest/backtest-run.ts'
+import { type ReportedBacktestOptions } from '../../src/backtest/reported-backtest.ts'
 import {
   compareFills,
   compareWishes,
@@ -84,7 +84,7 @@ test('what a backtest wants after the stop is no part of it, and nobody is asked
   }
   const run = { backtest: { strategies: new Map([['a', { strategy, params: {} }]]) } }
   const [[, quiet] = []] = [
-    ...stopDecisions(run as unknown as BacktestRunOptions, 200).backtest.strategies,
+    ...stopDecisions(run as unknown as ReportedBacktestOptions, 200).backtest.strategies,
   ]
   const decide = (exchangeTime: number) =>
     quiet?.strategy.decide({ exchangeTime } as never, { state: 'kept' } as never)

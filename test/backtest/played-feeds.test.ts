@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import { BacktestRun } from '../../src/backtest/backtest-run.ts'
+import { ReportedBacktest } from '../../src/backtest/reported-backtest.ts'
 import {
   type BacktestRequest,
   prepareBacktest,
@@ -65,13 +65,13 @@ async function prepare(feeds: readonly string[], change: Partial<BacktestRequest
 async function play(feeds: readonly string[], change: Partial<BacktestRequest> = {}) {
   const prepared = await prepare(feeds, change)
   let state = ''
-  const run = new BacktestRun({
-    ...prepared.open('default', undefined),
+  const run = new ReportedBacktest({
+    ...prepared.optionsFor('default', undefined),
     onStep: ({ event }) => {
       if (event.kind === 'decided') state = JSON.stringify(event.state)
     },
   })
-  while (run.playTo(run.now + 3_600_000));
+  while (run.runUntil(run.now + 3_600_000));
   const { seen } = JSON.parse(state) as {
     seen: readonly (readonly [number, number | 'none', number])[]
   }

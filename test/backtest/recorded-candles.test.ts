@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import { BacktestRun } from '../../src/backtest/backtest-run.ts'
+import { ReportedBacktest } from '../../src/backtest/reported-backtest.ts'
 import { readRecordedCandles } from '../../src/backtest/played-prices.ts'
 import { prepareBacktest } from '../../src/backtest/opening/prepare-backtest.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
@@ -63,8 +63,8 @@ async function playCandles(
   const request = { days: 1, seed: undefined, balance: undefined, version: 'test', fromAt }
   const prepared = await prepareBacktest(loaded, { files: [file], ...request })
   const closings: Closing[] = []
-  const run = new BacktestRun({
-    ...prepared.open('default', undefined),
+  const run = new ReportedBacktest({
+    ...prepared.optionsFor('default', undefined),
     onStep: ({ at, effects }) => {
       for (const effect of effects) {
         if (effect.kind !== 'record' || effect.record.kind !== 'candles') continue
@@ -75,7 +75,7 @@ async function playCandles(
       }
     },
   })
-  while (run.playTo(run.now + 3_600_000));
+  while (run.runUntil(run.now + 3_600_000));
   return closings
 }
 

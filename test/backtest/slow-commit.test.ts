@@ -52,7 +52,7 @@ async function openScene() {
     exchange: new DirectExchange(paper.core, () => time.now),
     network: new DirectNetwork(time, 10),
     hasPreviousRun: false,
-    surroundings: {
+    environment: {
       gate: {
         isStill: false,
         enter: (happens) => happens(),

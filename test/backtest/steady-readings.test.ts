@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
-import { BacktestRun } from '../../src/backtest/backtest-run.ts'
+import { ReportedBacktest } from '../../src/backtest/reported-backtest.ts'
 import { prepareBacktest } from '../../src/backtest/opening/prepare-backtest.ts'
 import { type DueTask, VirtualTime } from '../../src/backtest/virtual-time.ts'
 import { SteadyReading } from '../../src/backtest/virtual-wire.ts'
@@ -45,11 +45,11 @@ async function playBoth(line: PlayedLine, change: { main?: Change; own?: Change 
       const prepared = await prepareBacktest(loaded, request)
       const out = join(project.directory, `out-${isExact}`)
       mkdirSync(out)
-      const opened = prepared.open('default', out)
+      const opened = prepared.optionsFor('default', out)
       const symbols = [...opened.backtest.settings.instruments.keys()]
       const hash = createHash('sha256')
       let looks = 0
-      const run = new BacktestRun({
+      const run = new ReportedBacktest({
         ...opened,
         backtest: { ...opened.backtest, isExact },
         onStep({ at, event, effects }) {
@@ -58,7 +58,7 @@ async function playBoth(line: PlayedLine, change: { main?: Change; own?: Change 
           hash.update(`${at} ${writeEvent(keepEvent(event, symbols))} ${said}\n`)
         },
       })
-      while (run.playTo(run.now + 3_600_000));
+      while (run.runUntil(run.now + 3_600_000));
       const report = JSON.stringify(run.finish())
       return { steps: hash.digest('hex'), looks, report, files: readAll(out) }
     }

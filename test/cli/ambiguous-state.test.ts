@@ -8,7 +8,7 @@ import { asStarted, loadOperated } from '../../src/cli/operator/operated-config.
 import { findSocket } from '../../src/cli/operator/find-daemon.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { postCommand } from '../../src/daemon/account/command-inbox.ts'
-import { listenToOperator } from '../../src/daemon/account/operator.ts'
+import { listenToOperator } from '../../src/daemon/account/listen-to-operator.ts'
 import { noteRunning } from '../../src/assembly/state/running-files.ts'
 import { killFileOf, readKillState } from '../../src/assembly/state/kill-switch.ts'
 import type { ProcessLock } from '../../src/lib/process-lock.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { PlayMarks } from '../../src/backtest/playing/watched-thread.ts'
+import { PlayMarks } from '../../src/backtest/playing/thread-protocol.ts'
 import { checkBias, compareDecisions, firstDifference } from '../../src/cli/check-bias/run-check.ts'
 import { main } from '../../src/cli/main.ts'
 import { formatFeedFile } from '../../src/backtest/feed-file.ts'

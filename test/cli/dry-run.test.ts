@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { sendOrder } from '../../src/cli/operator/send-order.ts'
+import { sendCommand } from '../../src/cli/operator/send-command.ts'
 import { describeHolder, holdDirectory } from '../../src/assembly/state/state-directory.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { Workspace } from '../config/workspace.ts'
@@ -20,7 +20,7 @@ test('an order that is not answered may be done; a dry run is not', async () => 
   vi.spyOn(process.stderr, 'write').mockImplementation(take)
   const send = async (dryRun: boolean): Promise<string> => {
     said.length = 0
-    const code = await sendOrder(config, {
+    const code = await sendCommand(config, {
       key: 'key-0001',
       reason: 'a test',
       order: { kind: 'close', scope: '*', percent: 50, ...(dryRun && { dryRun }) },

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { judgeKill, killFleets } from '../../src/cli/kill/kill-fleet.ts'
-import { type KillOrder } from '../../src/journal/journal.ts'
+import { type KillRequest } from '../../src/journal/journal.ts'
 import { type FleetAccount } from '../../src/journal/fleet/fleet-accounts.ts'
-import { type KillOrderResult } from '../../src/journal/postgres/kill-order.ts'
+import { type KillRequestResult } from '../../src/journal/postgres/kill-request.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
 const HOLDER = 'live on host-a, pid 12, /var/lib/intentd/live'
@@ -24,7 +24,7 @@ function account(more: Partial<FleetAccount> = {}): FleetAccount {
   }
 }
 
-function kill(state: KillOrder['state'], number = 3): FleetAccount['kill'] {
+function kill(state: KillRequest['state'], number = 3): FleetAccount['kill'] {
   const answered = { answeredBy: state === 'asked' ? '' : HOLDER, answeredAt: undefined }
   return { number, state, reason: 'drill', by: 'me', orderedAt: 0, ...answered }
 }
@@ -45,7 +45,7 @@ class Server {
   asked = 0
   readonly orders: string[] = []
   /** Of one account, instead of an order. */
-  refusal: KillOrderResult | undefined
+  refusal: KillRequestResult | undefined
   isClosed = false
 
   constructor(accounts: readonly FleetAccount[]) {
@@ -65,7 +65,7 @@ class Server {
     })
   }
 
-  orderKills(_order: object, noted: Map<string, KillOrderResult>): Promise<undefined> {
+  requestKills(_order: object, noted: Map<string, KillRequestResult>): Promise<undefined> {
     for (const { schema, state } of this.accounts) {
       if (noted.has(schema)) continue
       if (state === 'moved') noted.set(schema, { kind: 'moved' })

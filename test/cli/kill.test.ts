@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
-import { leaveOrder } from '../../src/cli/process/operator.ts'
+import { leaveCommand } from '../../src/cli/process/operator.ts'
 import { Projects } from '../daemon/project.ts'
 import { findExchange, startDaemon, startExchange, writeRemote } from '../daemon/remote-exchange.ts'
 
@@ -272,7 +272,7 @@ describe.concurrent('[RSK2] [RSK3] intentd kill', () => {
   test('an order for which the disk has no room says so, and not that it is of another user', () => {
     const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
     const leave = () =>
-      leaveOrder('state', () => {
+      leaveCommand('state', () => {
         throw full
       })
     expect(leave).toThrow(

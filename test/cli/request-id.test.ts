@@ -5,7 +5,7 @@ import {
   REQUESTS_KEPT_MAX,
   type AnsweredRequest,
 } from '../../src/control/answered-requests.ts'
-import type { ControlOrder } from '../../src/control/powers.ts'
+import type { RequestedCommand } from '../../src/control/powers.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 
 const HOUR_MS = 3_600_000
@@ -24,7 +24,7 @@ function answeredIn(ms: number): AnsweredRequests {
 }
 
 test('an id of the command line carries its time, by which one that may be forgotten is outdated', () => {
-  const order: ControlOrder = { kind: 'release', scope: 'BTCUSDT' }
+  const order: RequestedCommand = { kind: 'release', scope: 'BTCUSDT' }
   const request = { requestId: newRequestId(), reason: 'checked', by: 'anna', order }
 
   expect(answeredIn(-HOUR_MS).recall(request)).toBe('unknown')

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
@@ -53,7 +52,6 @@ export default defineStrategy({
   writeFileSync(
     join(project.directory, 'hostile.test.ts'),
     `import { test } from 'node:test'
-import { existsSync } from 'node:fs'
 import { matchGolden, runSeries } from 'intentd/testing'
 import strategy from './own/hostile.ts'
 test('it decides', () => {

@@ -116,7 +116,7 @@ class Bench {
           accounts: [],
           off: [],
         }),
-        planOrder: () => ({ changes: ['ends it'], notes: [] }),
+        planCommand: () => ({ changes: ['ends it'], notes: [] }),
         universes: () => [],
         positions: () => [],
         orders: () => [],

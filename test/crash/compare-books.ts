@@ -1,13 +1,11 @@
 import { type JournalRecord } from '../../src/domain/record.ts'
-import { toBookRows } from '../../src/engine/book/book-rows.ts'
-import { rebuildBook } from '../../src/engine/book/book-rows.ts'
+import { toBookRows, rebuildBook } from '../../src/engine/book/book-rows.ts'
 import { type Book, pairKey } from '../../src/engine/book/book.ts'
 import { type RunSummary } from '../../src/views/summary.ts'
 import { type BookedFill } from '../../src/journal/booking.ts'
-import { JournalReader } from '../../src/journal/journal-reader.ts'
+import { JournalReader, openStoredJournal } from '../../src/journal/journal-reader.ts'
 import { REPLICA_FILE } from '../../src/journal/journal-failures.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
-import { openStoredJournal } from '../../src/journal/journal-reader.ts'
 import { decimal, sumDecimals } from '../../src/lib/decimal.ts'
 import {
   compareFates,

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { postgresMissing, postgresServer } from '../support/postgres-server.ts'
 import { PostgresConnection, type PostgresPlace } from '../../src/journal/postgres/connection.ts'
-import { orderKill } from '../../src/journal/postgres/kill-order.ts'
+import { requestKill } from '../../src/journal/postgres/kill-request.ts'
 import { killLeftOver } from './intentd-process.ts'
 import { Machines } from './machines.ts'
 
@@ -112,7 +112,7 @@ describe.skipIf(postgresMissing !== undefined)('[RSK2] [RSK3] intentd kill --all
       const writer = machines.run('a')
       await writer.untilEvent('daemon.running')
       const server = new PostgresConnection(place)
-      await orderKill(server, place.schema, { reason: 'drill', by: 'anna' })
+      await requestKill(server, place.schema, { reason: 'drill', by: 'anna' })
       await server.close()
 
       const early = machines.start('a', ['release', '--reason', 'too early', '--wait', '60s'])

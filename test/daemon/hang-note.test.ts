@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { hangNoteOf, haltWhoHung } from '../../src/daemon/watchdog/hang-note.ts'
+import { hangNoteOf, haltHungStrategy } from '../../src/daemon/watchdog/hang-note.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'hung-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -14,14 +14,14 @@ test('[STR1] the note of a strategy that hung is there until its halt is recorde
   writeFileSync(file, JSON.stringify({ at: 1, hungMs: 5000, strategy: 'looping' }))
 
   for (const isRecorded of [false, true]) {
-    haltWhoHung(directory, logger, (halt) => {
+    haltHungStrategy(directory, logger, (halt) => {
       expect(halt).toMatchObject({ kind: 'haltStrategy', strategyId: 'looping' })
       seen.push(existsSync(file))
       return isRecorded
     })
     expect(existsSync(file)).toBe(!isRecorded)
   }
-  haltWhoHung(directory, logger, () => seen.push(false) > 0)
+  haltHungStrategy(directory, logger, () => seen.push(false) > 0)
 
   expect(seen).toEqual([true, true])
 })

@@ -14,7 +14,7 @@ import { createBook } from '../../src/engine/book/book.ts'
 import { type Engine } from '../../src/engine/engine.ts'
 import { type EngineEvent } from '../../src/engine/event.ts'
 import { type StaleReading } from '../../src/engine/state/readings.ts'
-import { own } from '../../src/lib/own.ts'
+import { mutable } from '../../src/lib/mutable.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
 const START = Date.UTC(2026, 10, 23)
@@ -112,7 +112,7 @@ function openScene(heartbeatMs = 0) {
       by: 'anna',
       at: START,
     }
-    own(book).restrictions.set(`${scope} ${code}`, restriction)
+    mutable(book).restrictions.set(`${scope} ${code}`, restriction)
   }
   read()
   return {
@@ -192,7 +192,7 @@ test('strategies whose threads were lost are an obstacle once no other is asked'
 test('the line says that a part is traded where one instrument is in the way', async () => {
   const { pass, book, logged } = openScene(1000)
   const order = { state: 'live' } as never
-  own(book).open.set('BTCUSDT', new Map([['c-1' as never, order]]))
+  mutable(book).open.set('BTCUSDT', new Map([['c-1' as never, order]]))
   await pass(3)
   await pass(3, ['ETHUSDT'])
   await pass(3, ['ETHUSDT', 'BTCUSDT'])
@@ -262,7 +262,7 @@ test('trading is possible as long as one strategy may trade one of its instrumen
   expect(health.obstacle()).toBeUndefined()
   restrict('strategy:trend')
   expect(health.obstacle()).toBe('trading is halted for BTCUSDT, strategy:trend (operator)')
-  own(book).restrictions.clear()
+  mutable(book).restrictions.clear()
   restrict(ACCOUNT)
   expect(health.obstacle()).toBe('trading is halted for the account (operator)')
 })

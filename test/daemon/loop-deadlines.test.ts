@@ -3,9 +3,8 @@ import { exitOf } from '../../src/cli/process/exit-codes.ts'
 import { type Account } from '../../src/daemon/account/account.ts'
 import { Daemon } from '../../src/daemon/daemon.ts'
 import { type MarketData } from '../../src/daemon/market-data/market-data.ts'
-import { LoopDeadlines } from '../../src/daemon/watchdog/watchdog.ts'
-import { Watchdog } from '../../src/daemon/watchdog/watchdog.ts'
-import { PollGrids, type WatchedLoop } from '../../src/market/poll-grid.ts'
+import { LoopDeadlines, Watchdog } from '../../src/daemon/watchdog/watchdog.ts'
+import { Pollers, type WatchedLoop } from '../../src/market/poller.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
 
@@ -24,10 +23,10 @@ async function findHung(time: ManualTime, loops: readonly WatchedLoop[]) {
 
 /** A poll every second, whose turns take as long as `poll` does. */
 function openGrid(time: ManualTime, poll: () => Promise<unknown>, isCalling: boolean) {
-  const grids = new PollGrids({ clock: time, timers: time, onError: () => undefined })
-  grids.add('prices', 1000, poll)
-  grids.start()
-  return { grids, loops: grids.loops.map((loop) => ({ ...loop, isCalling })) }
+  const pollers = new Pollers({ clock: time, timers: time, onError: () => undefined })
+  pollers.add('prices', 1000, poll)
+  pollers.start()
+  return { pollers, loops: pollers.loops.map((loop) => ({ ...loop, isCalling })) }
 }
 
 test('a loop that does not come back is found once its deadline has passed, and before twice that', async () => {
@@ -49,7 +48,7 @@ test('a slow loop, one that fails each time, and one that was stopped do not han
   const slow = openGrid(time, () => new Promise<void>((resolve) => time.after(9900, resolve)), true)
   const failing = openGrid(time, () => Promise.reject(new Error('no answer')), false)
   const stopped = openGrid(time, () => Promise.resolve(), false)
-  await stopped.grids.stop()
+  await stopped.pollers.stop()
   expect(await findHung(time, [...slow.loops, ...failing.loops, ...stopped.loops])).toBeUndefined()
 })
 

@@ -44,7 +44,7 @@ function shown(
     grids: new Map([[SYMBOL, instrument]]),
     engine: {
       positionReadAt: () => 0,
-      fillsReadAt: 0,
+      fillsAskedAt: 0,
       distances: new Map(),
     },
     trusted: new TrustedClock(new ManualTime(1e6)),

@@ -9,7 +9,10 @@ import {
 import { EventHistory } from '../../src/control/event-history.ts'
 import type { WhatIfView } from '../../src/control/what-if-view.ts'
 import type { AccountStatusView, FillView, OrderView, ProfitView } from '../../src/control/views.ts'
-import type { ReadingData, Readings } from '../../src/daemon/explain/readings.ts'
+import type {
+  ReadingData,
+  BackgroundReadings,
+} from '../../src/daemon/explain/background-readings.ts'
 import { makeOrderView } from '../support/made-order-view.ts'
 
 const INSTRUMENTS = 200
@@ -39,7 +42,7 @@ export class BusyDaemon {
     ),
   }
   /** Of a journal on disk; absent, there is nothing in it. */
-  readings: Pick<Readings, 'ask'> | undefined
+  readings: Pick<BackgroundReadings, 'ask'> | undefined
   #step = 0
   readonly #symbols = Array.from({ length: INSTRUMENTS }, (_, index) => `COIN${index}USDT`)
   readonly #strategies = Array.from({ length: STRATEGIES }, (_, index) => `strategy-${index}`)
@@ -70,7 +73,7 @@ export class BusyDaemon {
     return {
       events: this.events,
       status: () => this.#status(),
-      planOrder: () => ({ changes: [], notes: [] }),
+      planCommand: () => ({ changes: [], notes: [] }),
       universes: () => [],
       positions: () => [],
       orders: (symbol) =>
@@ -105,8 +108,8 @@ export class BusyDaemon {
       denials: () => ({}),
       fleet: () => undefined,
       tryReload: () => undefined,
-      explain: async (subject) =>
-        ((await this.readings?.ask({ kind: 'explain', subject })) ?? []) as readonly StoryView[],
+      explain: async (query) =>
+        ((await this.readings?.ask({ kind: 'explain', query })) ?? []) as readonly StoryView[],
       journal: async (query) =>
         ((await this.readings?.ask({ kind: 'journal', query })) ?? []) as readonly JournalRowView[],
       backtests: () => Promise.resolve([]),

@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util'
 import { ProposalBench } from '../support/approval/memory-pairing.ts'
 import { AnsweredRequests } from '../../src/control/answered-requests.ts'
 import { ControlServer } from '../../src/control/control-server.ts'
-import { Readings } from '../../src/daemon/explain/readings.ts'
+import { BackgroundReadings } from '../../src/daemon/explain/background-readings.ts'
 import { RecentActivity } from '../../src/views/recent-activity.ts'
 import { JournalReader } from '../../src/journal/journal-reader.ts'
 import { Secret } from '../../src/lib/secret.ts'
@@ -42,7 +42,7 @@ const backtests = join(directory, 'backtests')
 fillJournal(file, { fills: Number(values.fills), now: Date.now() })
 measureStart()
 const busy = new BusyDaemon()
-const readings = new Readings({
+const readings = new BackgroundReadings({
   config: busy.config,
   journal: file,
   backtests,

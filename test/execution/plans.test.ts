@@ -62,7 +62,7 @@ function targetInput(input: Partial<TargetPlanInput>): TargetPlanInput {
 }
 
 function target(input: Partial<TargetPlanInput>) {
-  return planTarget(targetInput(input)).map(({ intent, again }) => ({ ...intent, again }))
+  return planTarget(targetInput(input)).map(({ intent, resendOf }) => ({ ...intent, resendOf }))
 }
 
 describe('a ladder', () => {
@@ -154,7 +154,7 @@ describe('a ladder', () => {
     const waiting = absent(madeSent({ id: 'waiting' }))
 
     expect(quote({ levels: [level('buy', 1000)], orders: [waiting] }).missing).toMatchObject([
-      { again: 'waiting', intent: { key: waiting.terms.key, ticks: 1000, lots: 10 } },
+      { resendOf: 'waiting', intent: { key: waiting.terms.key, ticks: 1000, lots: 10 } },
     ])
   })
 
@@ -240,7 +240,7 @@ describe('a target', () => {
 
     expect(target({ target: 5, orders: [open] })).toEqual([])
     expect(target({ target: 10, orders: [waiting] })).toMatchObject([
-      { again: 'waiting', lots: 10 },
+      { resendOf: 'waiting', lots: 10 },
     ])
   })
 
@@ -250,7 +250,7 @@ describe('a target', () => {
     )
 
     expect(target({ target: 10, orders: [waiting] })).toMatchObject([
-      { again: 'waiting', ticks: 1001, key: waiting.terms.key, deadlineAt: SENT_AT },
+      { resendOf: 'waiting', ticks: 1001, key: waiting.terms.key, deadlineAt: SENT_AT },
     ])
   })
 

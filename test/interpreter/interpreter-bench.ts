@@ -1,4 +1,4 @@
-import { madeInstrument } from '../support/market-moment.ts'
+import { madeInstrument, MOMENT_AT } from '../support/market-moment.ts'
 import { type Answer } from '../../src/domain/answer.ts'
 import { toStrategyId } from '../../src/domain/ids.ts'
 import { type Book, createBook } from '../../src/engine/book/book.ts'
@@ -13,7 +13,6 @@ import { type BatchResult } from '../../src/protocol/values.ts'
 import { type DecisionMade } from '../../src/strategy/strategy-runner.ts'
 import { accepted } from '../engine/engine-bench.ts'
 import { ManualTime } from '../support/manual-time.ts'
-import { MOMENT_AT } from '../support/market-moment.ts'
 
 export const NOTHING = accepted({ successList: [], failureList: [] })
 export const STRATEGY = toStrategyId('quiet')
@@ -127,10 +126,11 @@ export class InterpreterBench {
       endings: [],
       refusals: [],
       restrictions: [],
-      fillsReadAt: 0,
+      fillsAskedAt: 0,
       positionReadAt: () => 0,
       instrument: () => undefined,
       denied: new Map(),
+      standingDenials: [],
       write: () => '',
     }
   }

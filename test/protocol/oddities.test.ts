@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { withCapitals } from '../../src/protocol/capitals.ts'
-import { type RequestOf } from '../../src/protocol/endpoints.ts'
-import { endpointNamed, endpointNames, endpoints } from '../../src/protocol/endpoints.ts'
+import {
+  type RequestOf,
+  endpointNamed,
+  endpointNames,
+  endpoints,
+} from '../../src/protocol/endpoints.ts'
 import { envelope, requestTimeOf } from '../../src/protocol/envelope.ts'
 import { parseFeeDetail } from '../../src/protocol/spot/fee-detail.ts'
 import { toWireRequest, writeRequest } from '../../src/protocol/write-request.ts'

@@ -64,7 +64,7 @@ export class SoakAccount {
       journal: this.meter.watch(this.#journal),
       pageFills: PAGE_FILLS,
       hasPreviousRun: false,
-      surroundings: {
+      environment: {
         gate: {
           isStill: false,
           enter: (happens) => happens(),

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Server, type Socket } from 'node:net'
-import { type AddressInfo } from 'node:net'
+import { createServer, type Server, type Socket, type AddressInfo } from 'node:net'
 
 export interface ReceivedRequest {
   readonly method: string

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openBacktest } from '../../src/backtest/playing/run-backtest.ts'
+import { openBacktest } from '../../src/backtest/playing/play-in-thread.ts'
 import { recipeOf } from '../../src/sweep-run/play-trial.ts'
 import { TrialPool } from '../../src/sweep-run/trial-pool.ts'
 import { BacktestProject, MINUTE_MS, START_AT } from '../backtest/backtest-project.ts'

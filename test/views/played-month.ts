@@ -107,7 +107,7 @@ export async function playMonth(
   while (backtest.now < endAt) {
     const next = Math.min(endAt, ...ledgersAt.filter((at) => at > backtest.now))
     const step = Math.min(MINUTE_MS, next - backtest.now)
-    backtest.run(step)
+    backtest.runUntil(backtest.now + step)
     if (ledgersAt.includes(backtest.now)) ledgers.set(backtest.now, backtest.ledger)
     while (left[0] !== undefined && left[0].enteredAt <= backtest.now) {
       const deposit = { ...left[0], enteredAt: backtest.now }

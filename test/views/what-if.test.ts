@@ -104,7 +104,7 @@ function shown({
     ),
     engine: {
       positionReadAt: () => 0,
-      fillsReadAt: 0,
+      fillsAskedAt: 0,
       distances: new Map(),
       equity: undefined,
       instrument: () => undefined,

@@ -541,13 +541,13 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'kill-proved-while-resolving',
     what: 'a kill goes on to its proof while an instrument waits for readings that cannot be read',
-    find: "  return isBusy(core) || knownInstruments(core).some(({ phase }) => phase !== 'idle')\n",
+    find: "  return isBusy(core) || listedInstruments(core).some(({ phase }) => phase !== 'idle')\n",
     replace: '  return isBusy(core)\n',
   },
   {
     name: 'stop-unproved',
     what: 'a stop is called clean before the account was read',
-    find: '  if (unproved.length === 0 && core.readings.fillsReadAt >= stop.provingAt) {\n',
+    find: '  if (unproved.length === 0 && core.readings.fillsKnownUntil >= stop.provingAt) {\n',
     replace: '  if (core.now > 0) {\n',
   },
   {
@@ -672,8 +672,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'resolutions-do-not-wait-for-fills',
     what: 'what is read right after a cancel-all is taken for everything that was filled before it',
-    find: 'return resolution.provedAt + fillVisibilityMs + (takes ? matchingLagMs : 0)',
-    replace: 'return resolution.provedAt + 0 * fillVisibilityMs + (takes ? matchingLagMs : 0)',
+    find: 'return resolution.settlingSince + fillVisibilityMs + (takes ? matchingLagMs : 0)',
+    replace: 'return resolution.settlingSince + 0 * fillVisibilityMs + (takes ? matchingLagMs : 0)',
   },
   {
     name: 'lost-order-never-missed',
@@ -832,7 +832,7 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'an instrument is traded before its own position was read',
     find: 'const isRead = position.agreedAt > 0 && position.agreedAt >= start.readSince',
     replace:
-      'const isRead = core.readings.fillsReadAt > 0 && position.agreedAt >= 0 && start.readSince >= 0',
+      'const isRead = core.readings.fillsKnownUntil > 0 && position.agreedAt >= 0 && start.readSince >= 0',
   },
   {
     name: 'traded-while-others-are-proved',
@@ -864,7 +864,7 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'one accepted order of a batch ends the back-off of all that the exchange refused',
     find: '    noteRefused(core, key, { group, accepted })',
     replace:
-      '    if (accepted.length > 0) own(core.refusals).clear()\n    else noteRefused(core, key, { group, accepted })',
+      '    if (accepted.length > 0) mutable(core.refusals).clear()\n    else noteRefused(core, key, { group, accepted })',
   },
   {
     name: 'margin-mode-not-compared',
@@ -1057,9 +1057,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'equity-counts-twice',
     what: 'what a fill has realised is in the equity, while the reading from before it still calls it unrealised',
-    find: 'return statement && isSame(statement, accountHoldingOf(book, symbol)) ? statement : undefined',
+    find: 'return statement && isSameHolding(statement, accountHoldingOf(book, symbol)) ? statement : undefined',
     replace:
-      'return statement && !isSame(statement, { longLots: 0, shortLots: 0 }) ? statement : undefined',
+      'return statement && !isSameHolding(statement, { longLots: 0, shortLots: 0 }) ? statement : undefined',
   },
   {
     name: 'blank-position-profit-is-zero',
@@ -1085,7 +1085,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'dispute-never-ends',
     what: 'two figures that agree again stay in dispute',
-    find: 'own(core.disputes.open).delete(key)',
+    find: 'mutable(core.disputes.open).delete(key)',
     replace: 'if (before.since > 0) return { ...before, comparedAt: now }',
     isOfMoney: true,
   },
@@ -1129,8 +1129,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'dispute-not-limited-by-the-worse-figure',
     what: 'while two figures differ, a loss that only one of them shows reduces nothing',
-    find: 'isDisputed && (isFallen || isReached(worse.dayLoss, daily))',
-    replace: 'isDisputed && isFallen && isReached(-worse.dayLoss, daily)',
+    find: 'isDisputed && (isFallen || isLossReached(worse.dayLoss, daily))',
+    replace: 'isDisputed && isFallen && isLossReached(-worse.dayLoss, daily)',
     isOfMoney: true,
   },
   {
@@ -1198,8 +1198,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'daily-loss-unlimited',
     what: 'a scope that has lost what it may in a day trades on',
-    find: 'if (daily !== undefined && isReached(believed.dayLoss, daily)) {',
-    replace: 'if (daily !== undefined && isReached(believed.dayLoss, 1000 * daily)) {',
+    find: 'if (daily !== undefined && isLossReached(believed.dayLoss, daily)) {',
+    replace: 'if (daily !== undefined && isLossReached(believed.dayLoss, 1000 * daily)) {',
   },
   {
     name: 'drawdown-not-reducing',
@@ -1228,7 +1228,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'released-beyond-the-last-step',
     what: 'a release that keeps the peak is obeyed while the last step would fire again at once',
-    find: 'const isAgain = isKept && isReached(used.lastDrawdown, flatten)',
+    find: 'const isAgain = isKept && isLossReached(used.lastDrawdown, flatten)',
     replace: 'const isAgain = isKept && used.lastDrawdown > 2 * flatten',
   },
   {
@@ -1292,7 +1292,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'strategy-profit-of-the-account',
     what: "a strategy's profit is what the exchange states at the average of the account",
-    find: '  if (gained !== undefined) return amountOf(gained + beyondPrice * shareOf(counted))\n',
+    find: '  if (gained !== undefined) return roundMoney(gained + beyondPrice * shareOf(counted))\n',
     replace: '',
   },
   {
@@ -1416,9 +1416,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'repair-keeps-old-orders',
     what: 'a repair takes the open orders of an older copy for those of the exchange',
-    find: 'for (const order of openOrders(book)) storeOrder(book, markLost(order, reason, at))',
+    find: 'for (const order of allOpenOrders(book)) storeOrder(book, markLost(order, reason, at))',
     replace:
-      'for (const order of openOrders(book)) storeOrder(book, order.terms ? order : markLost(order, reason, at))',
+      'for (const order of allOpenOrders(book)) storeOrder(book, order.terms ? order : markLost(order, reason, at))',
     isOfCopies: true,
   },
   {

@@ -1,5 +1,4 @@
-import type { Secret } from '../../lib/secret.ts'
-import type { HiddenTexts } from '../../lib/secret.ts'
+import type { Secret, HiddenTexts } from '../../lib/secret.ts'
 import { type AlertLog, describeOutcome } from './message-sender.ts'
 import type { WebhookClient } from './webhook-client.ts'
 

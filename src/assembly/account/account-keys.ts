@@ -59,7 +59,7 @@ export function keysRefused({ code, message }: RefusedAnswer, keys: string | und
   })
 }
 
-/** The exchange, or something in front of it, refuses private calls. */
+/** For private calls that the exchange, or something in front of it, refuses. */
 export function toRefusal(
   answer: RefusedAnswer | UnknownAnswer,
   { account, exchange: { baseUrl } }: Pick<DaemonConfig, 'account' | 'exchange'>,

@@ -25,7 +25,7 @@ export interface AccountLockOptions {
 
 const LOOK_MS = 2500
 
-/** The holder lives but cannot sign, so the lock is taken as soon as it is free. */
+/** A holder that lives but cannot sign: its lock is taken as soon as it is free. */
 export interface PassedOver {
   readonly is: (by: LockHolder) => boolean
   readonly timers: Timers
@@ -34,8 +34,8 @@ export interface PassedOver {
 
 /**
  * Daemons of one user would cancel each other's orders as foreign, so the lock is taken in every
- * writable place. Other machines, users and keys are only noticed by their fills
- * (`position.adopted`, `fill.foreign`). @throws Failure ACCOUNT_HELD, which names the holder
+ * writable place. Daemons of other machines or users are noticed only by their fills. @throws
+ * Failure ACCOUNT_HELD, which names the holder
  */
 export function holdAccount(options: AccountLockOptions): ProcessLock {
   const { access, holder, passedOver, places = accountLocks() } = options
@@ -76,7 +76,8 @@ function takeOnceFree(
 ): () => void {
   const file = lockFileOf(access)
   const tryToTake = (place: string): boolean => {
-    // A refused lock can take two seconds, and this process trades.
+    // Looks first, because an attempt that is refused can take two seconds, and this process
+    // trades.
     if (readLockHolder(join(place, file)) !== undefined) return false
     const attempt = attemptLock(place, file, holder)
     if (attempt.kind === 'held') taken.push(attempt.lock)
@@ -121,7 +122,7 @@ function attemptLock(place: string, file: string, holder: LockHolder): Attempt {
   }
 }
 
-/** The owner could not open what root creates there. */
+/** Root leaves the places of others alone: the owner could not open what root creates there. */
 function isOfOthers(place: string): boolean {
   if (process.getuid?.() !== 0) return false
   const folder = existsSync(place) || dirname(place) === place ? place : undefined

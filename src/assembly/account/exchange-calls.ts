@@ -67,8 +67,8 @@ function createLimiter({
     use: config.exchange.limitsUse,
     beyondDocument: config.exchange.beyondDocument,
     beyondDocumentPrivate: config.exchange.beyondDocumentPrivate,
-    // An embedded exchange forgets earlier calls. Elsewhere the journal may lack some: the disk was
-    // full, or the run died too early.
+    // An embedded exchange forgets earlier calls. At any other, calls may have been made that the
+    // journal lacks, because the disk was full or the run died.
     previousRunEndedAt: isEmbedded ? undefined : clock.monotonic(),
     onCoolDown: (restMs) => logger.log('warn', 'limits.coolingDown', { restMs }),
   })

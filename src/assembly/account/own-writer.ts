@@ -32,8 +32,8 @@ export function ownWriter(
 }
 
 /**
- * The digest covers only settings that decide trading, because folders, servers, alerts and logs
- * differ between machines.
+ * Covers only settings that decide trading, because folders, servers, alerts and logs differ
+ * between machines.
  */
 function setupOf(config: DaemonConfig): JournalWriter['setup'] {
   const { environment, exchange, instruments, risk, execution, polling, calendar } = config

@@ -1,4 +1,3 @@
-/** A configuration may leave out rules that the exchange states. */
 import { dirname, resolve } from 'node:path'
 import { keepContracts, keptOf, mergeContracts } from '../../config/kept-contracts.ts'
 import {
@@ -22,7 +21,7 @@ import { makeDirectory } from '../../lib/durable-file.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 
-/** A start can do without contracts, so it waits no longer. */
+/** A start waits no longer, because it can do without contracts. */
 const TIMEOUT_MS_MAX = 3000
 
 interface FetchFrame {
@@ -40,8 +39,8 @@ interface ContractsPlace {
 }
 
 /**
- * Asks each exchange and product type once. The request stays unchanged if no account may read, or
- * prices are played. Never throws.
+ * Asks each exchange and product type once. Returns the request unchanged if no account may read,
+ * or prices are played. Never throws.
  */
 export async function withContracts(
   request: ConfigRequest,
@@ -73,7 +72,7 @@ function listPlaces(request: ConfigRequest): readonly ContractsPlace[] {
   return [...toPlace(mainFile, value), ...others]
 }
 
-/** An unreadable file has no place; it is reported elsewhere. */
+/** Returns none for an unreadable file, which is reported elsewhere. */
 function toPlace(file: string, value: DaemonFile | undefined): readonly ContractsPlace[] {
   const address = value && contractsAddressOf(value)
   if (value === undefined || address === undefined || !value.exchange.beyondDocument) return []

@@ -106,7 +106,7 @@ function withPrecision(
   { tickSize, lotSize, minSize, minNotional }: InstrumentSettings,
 ): ListedContract {
   const sizeGrid = createGrid(lotSize)
-  // The largest order keeps its size in coins.
+  // Keeps the size of the largest order in coins.
   const toLots = (lotsMax: number): number =>
     Math.min(Number.MAX_SAFE_INTEGER, Math.floor(lotsMax * (contract.lotFloat / Number(lotSize))))
   return {
@@ -123,7 +123,6 @@ function withPrecision(
   }
 }
 
-/** The simulator inside a daemon or a backtest lists only configured contracts. */
 export function configuredContracts({
   instruments,
 }: Pick<DaemonConfig, 'instruments'>): ReadonlyMap<string, ContractRules> {

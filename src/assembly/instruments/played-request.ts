@@ -16,17 +16,14 @@ export async function withPlayed(
   { market, speed }: MarketOptions,
 ): Promise<ConfigRequest> {
   if (market.length === 0) return { ...request, played: { files: [], recorded: [], speed } }
-  // A guarded thread imports no more code of the program later.
+  // Imported early, because a guarded thread can import no further code of the program.
   loading ??= import('../../prices/load-recording.ts')
   const loaded = await loading
   const recorded = await Promise.all(market.map((file) => loaded.readSymbol(file)))
   return { ...request, played: { files: market, recorded, speed } }
 }
 
-/**
- * As {@link withPlayed}, but `seeded` names no file. An instrument with a file needs no start
- * price.
- */
+/** Works as {@link withPlayed}, but `seeded` names no file. */
 export async function withRecorded(
   request: ConfigRequest,
   { market }: Pick<MarketOptions, 'market'>,

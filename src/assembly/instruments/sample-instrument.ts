@@ -7,8 +7,8 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import { buildInstrument, type Instrument } from '../../domain/instrument.ts'
 
 /**
- * Code of a strategy whose instruments are all chosen by a rule is tried on this one: a contract
- * that the rule includes, else any that is known.
+ * The instrument on which a strategy's code is tried if a rule chooses all of its instruments: a
+ * contract that the rule includes, else any that is known.
  */
 export function sampleInstrument(
   config: DaemonConfig,

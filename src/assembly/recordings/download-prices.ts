@@ -30,7 +30,7 @@ export interface DownloadRequest {
   readonly productType: ProductType
   readonly symbol: string
   readonly granularity: Granularity
-  /** Unix ms, excluded, not later than now. */
+  /** Excluded, and not later than now. */
   readonly fromAt: number
   readonly toAt: number
   readonly file: string
@@ -49,8 +49,8 @@ export interface DownloadResult {
   readonly added: number
   readonly payments: number
   /**
-   * So many candles between the first and the last row were not shown by the exchange, on repeat
-   * either.
+   * The candles between the first and the last row that the exchange did not show, even when asked
+   * again.
    */
   readonly missing: number
   readonly fromAt: number
@@ -60,13 +60,13 @@ export interface DownloadResult {
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 const SPAN_MS_MAX = 90 * DAY_MS
-/** So many of the last rows of a continued file are read again and compared. */
+/** When a file is continued, so many of its last rows are read again and compared. */
 const OVERLAP_ROWS = 100
-/** The calls of this take some tens of seconds. */
+/** Reading so many rows takes some tens of seconds. */
 const SAVED_EVERY_ROWS = 20_000
 const RETRY_MS = [1000, 5000, 15_000, 30_000]
 const FUNDING_PAGES_MAX = 10_000
-/** So many holes are asked for at each download, because the exchange never fills some. */
+/** The maximum of holes that are read again at each download: the exchange never fills some. */
 const HOLE_CALLS_MAX = 100
 
 const COLUMNS = ['at', 'open', 'high', 'low', 'close', 'volume'] as const
@@ -122,7 +122,7 @@ class Download {
     close: [],
     volume: [],
   }
-  /** The key is the hour since 1970, because exchanges add some milliseconds. */
+  /** Keyed by hour since 1970, because exchanges add some milliseconds. */
   readonly #payments = new Map<number, FundingPayment>()
   #savedRows = 0
 
@@ -149,7 +149,6 @@ class Download {
     return (this.#columns.at.at(-1) ?? this.#request.fromAt) + this.#lengthMs
   }
 
-  /** Rows that the exchange does not show any more are kept. */
   adopt({ rows, funding }: KnownCandles): void {
     for (const [row, at] of (funding?.at ?? []).entries())
       this.#addPayment({ at, rate: funding?.rate[row] ?? 0 })
@@ -211,7 +210,6 @@ class Download {
     }
   }
 
-  /** The exchange may have left candles out in an earlier download. */
   async fillHoles(): Promise<void> {
     const pageMs = Math.min(HISTORY_CANDLES_PAGE_MAX * this.#lengthMs, SPAN_MS_MAX)
     for (let row = 1, calls = 0; row < this.rows && calls < HOLE_CALLS_MAX; row++) {
@@ -230,7 +228,6 @@ class Download {
       this.#columns[name].splice(row, 0, candle[name])
   }
 
-  /** Reads the funding since the first row, if the exchange shows any. */
   async readFunding(): Promise<void> {
     const { productType, symbol, caller, onProgress } = this.#request
     for (let page = 1, oldest = Number.POSITIVE_INFINITY; page <= FUNDING_PAGES_MAX; page++) {
@@ -241,7 +238,7 @@ class Download {
       const rates = first.length > 0 ? first : await read()
       for (const payment of rates) this.#addPayment(payment)
       const last = Math.min(...rates.map(({ at }) => at))
-      // The exchange has no older ones.
+      // The exchange has no older payments.
       if (!(last < oldest) || last < this.beginAt) return
       oldest = last
     }
@@ -276,9 +273,7 @@ class Download {
     this.#savedRows = this.rows
   }
 
-  /**
-   * A page that lacks candles is asked for once more, because the exchange may have left them out.
-   */
+  /** Reads a page that lacks candles once more, because the exchange may have left them out. */
   async #read(
     fromAt: number,
     untilAt: number,
@@ -286,7 +281,7 @@ class Download {
   ): Promise<readonly ExchangeCandle[]> {
     const page = await this.#readPage(fromAt, untilAt, granularity)
     const isWhole = page.length * GRANULARITIES[granularity].lengthMs >= untilAt - fromAt
-    // The first days of an instrument fill no page.
+    // The first days of an instrument do not fill a page.
     const isEnough = granularity === this.#request.granularity ? isWhole : page.length > 0
     if (isEnough) return page
     const again = await this.#readPage(fromAt, untilAt, granularity)
@@ -314,7 +309,8 @@ class Download {
   }
 
   /**
-   * A failed call is repeated; then what was read is saved. @throws Failure DOWNLOAD_INTERRUPTED
+   * Repeats a failed call. If all fail, what was read is saved. @throws Failure
+   * DOWNLOAD_INTERRUPTED
    */
   async #ask<Data>(call: () => Promise<Answer<Data>>): Promise<Data> {
     let reason = this.#request.stopReason()

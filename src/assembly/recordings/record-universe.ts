@@ -22,13 +22,13 @@ export interface UniverseRecorderStats {
   readonly missed: number
 }
 
-/** Waits after failed calls, as far as the next instant leaves time. */
+/** Pauses after failed calls, as far as the next instant leaves time. */
 const RETRY_MS = [1000, 5000, 15_000]
 
 /** Contract rules change seldom, and a listing or delisting reads them at once. */
 const CONTRACTS_EVERY_MS = 900_000
 
-/** An answer whose time is further from our clock tells no time at all. */
+/** An answer whose time is further from our clock is of no use. */
 const CLOCK_ERROR_MS_MAX = 86_400_000
 
 /**
@@ -127,7 +127,7 @@ export class UniverseRecorder {
       writer.list({ readAt: answer.receivedAt, contracts: answer.data })
       return
     }
-    // The next answer asks again.
+    // After the next answer this is tried again.
     if (!this.#isContractsFailing)
       say(`contracts are not read: ${`${answer.code} ${answer.message}`.trim()}`)
     this.#isContractsFailing = true

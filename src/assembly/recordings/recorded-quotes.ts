@@ -70,7 +70,7 @@ function readSegment(file: string): {
   }
 }
 
-/** A killed process may have only begun a file, which then has no rows. */
+/** A killed process may have only begun a file, which is then empty. */
 export function openSteps(file: string): ReturnType<OpenedSegment['steps']> {
   try {
     return openSegment(file).steps()
@@ -91,7 +91,7 @@ function keepTickers(rows: Map<string, QuoteNumbers>, tickers: TickerTable): voi
     if (quotes.length === 0) rows.set(symbol, quotes)
     const read = FIELDS.map((field) => readField(tickers, symbol, field))
     const before = quotes.length - FIELDS.length
-    // A poll may find nothing new, and an unreadable row (MKT4) is no quote.
+    // A poll that found nothing new is no quote, and neither is an unreadable row (MKT4).
     const isNew = read.some((number, place) => !Object.is(number, quotes[before + place]))
     if (isNew && read.slice(0, -1).every((number) => !Number.isNaN(number))) quotes.push(...read)
   }

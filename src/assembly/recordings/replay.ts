@@ -144,7 +144,6 @@ class ReplayRun {
     return reached?.run === run && reached.number + 1 === number && reached.steps === stepsBefore
   }
 
-  /** This core must equal the one at the start of the next segment. */
   #compareCore(
     file: string,
     { stepsBefore, startedAt }: OpenedSegment['head'],
@@ -216,7 +215,7 @@ class ReplayRun {
   }
 }
 
-/** A failure of the core is written as an effect, so that it is compared and shown. */
+/** An error of the core is written as an effect, so that it is compared and shown. */
 function writeThrown(reason: string): string {
   return JSON.stringify({ kind: 'thrown', reason })
 }

@@ -35,11 +35,11 @@ import type { OptionalLimit, StrategyLimits } from '../../risk/risk-context.ts'
 import { contractsOf, listInstruments } from '../instruments/listed-instruments.ts'
 import { accountAgeMaxOf, type AddressUse, instrumentsMax, readableMax } from './read-pace.ts'
 
-/** After this an accepted taking order is matched or dead (docs/orders.md, A4). */
+/** After this time an accepted order that takes is matched or dead (docs/orders.md, A4). */
 const MATCHING_LAG_MS = 2000
 /** The embedded simulator matches before it answers. */
 const MATCHING_LAG_EMBEDDED_MS = 0
-/** Fills may become visible this much later than configured. */
+/** Fills may become visible so much later than configured. */
 const CROSSED_TOLERANCE_MS = 5000
 /**
  * After the acceptance deadline of an unknown order a stop needs two cancel-alls, a flatten, and the
@@ -60,7 +60,7 @@ interface RunSettings {
   readonly shown: ReadonlyMap<StrategyId, ShowSettings>
 }
 
-/** A supervisor must wait longer than this before it kills the process. */
+/** A supervisor must wait longer before it kills the process. */
 export function stopTimeoutOf(config: DaemonConfig): number {
   const perInstrument = instrumentsMax(config, { accounts: 1 }) * STOP_TIMEOUT_PER_INSTRUMENT_MS
   return STOP_TIMEOUT_MS + perInstrument + config.execution.acceptanceWindowMs
@@ -147,7 +147,7 @@ export function toInstruments({
   )
 }
 
-/** A signal whose time is ahead of ours stays inside the window longer. */
+/** A signal whose time is ahead of ours stays in the window longer, so that is added. */
 function toSignalTerms({ accept }: NonNullable<DaemonConfig['signals']>) {
   return new Map(
     Object.entries(accept).map(([name, { maxAgeMs, windowMs, timeField }]) => {
@@ -203,9 +203,7 @@ function toStrategy(
   ]
 }
 
-/**
- * Trades by hand may use each instrument of the main file. Their sizes are only limited by worth.
- */
+/** Trades by hand may use each instrument of the main file, and are limited only by their worth. */
 function toManual(
   { manual }: DaemonConfig,
   instruments: ReadonlyMap<string, Instrument>,
@@ -228,7 +226,7 @@ function toManual(
   return [[MANUAL, { id: MANUAL, symbols, limits: new Map(limits), feeds, isByHand: true }]]
 }
 
-/** A limit that is missing here does not compile, so none is configured and not obeyed. */
+/** Does not compile if a limit is missing, so that no configured limit is ignored. */
 function optionalLimitsOf({
   risk: { leverageMax, unknownOrdersMax },
 }: DaemonConfig): Readonly<Record<OptionalLimit, number | undefined>> {
@@ -288,7 +286,7 @@ function configuredRules(
   })
 }
 
-/** The tiers are the same at every instant, so 0 will do. */
+/** At instant 0, because the tiers are the same at every instant. */
 function simulatedRules(
   config: DaemonConfig,
   takerFeeRate: number,
@@ -305,7 +303,6 @@ function simulatedRules(
     })
 }
 
-/** Shares become millionths, durations ms. */
 export function toExitRules(exits: ExitSettings): ExitRules {
   const { stop, trailing, breakEven, profit, timeLimit, takeProfit, coolDown, protections } = exits
   const rows = Object.entries(profit ?? {})
@@ -434,7 +431,7 @@ export function listUnlimited(config: DaemonConfig): readonly string[] {
   )
 }
 
-/** A limit that may be off and is not listed here does not compile. */
+/** Does not compile if a limit that may be off is missing. */
 type Unlimited = Readonly<Record<string, readonly ScopeKind[]>> &
   Readonly<Record<OptionalLimit, readonly ScopeKind[]>>
 
@@ -481,7 +478,7 @@ function findUnlimited(config: DaemonConfig): Unlimited {
 function nameBlindSteps(config: DaemonConfig): Readonly<Record<string, readonly ScopeKind[]>> {
   const { risk, account, instruments, simulator } = config
   if (risk.liquidation === 'none') return { liquidation: ['account'] }
-  // With the simulator inside, balance and tiers are known.
+  // With the embedded simulator, balance and tiers are known.
   if (simulator !== undefined) return {}
   const withoutTiers = Object.entries(instruments).flatMap(([symbol, { maintenance }]) =>
     maintenance === undefined ? [symbol] : [],

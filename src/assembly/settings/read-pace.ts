@@ -5,7 +5,7 @@ import { OVERALL_CALLS, OVERALL_PER_MS } from '../../exchange/limiter/limiter.ts
 import type { RateLimit } from '../../protocol/endpoint.ts'
 import { type EndpointName, endpointNamed } from '../../protocol/endpoints.ts'
 
-/** The pace that polling and limits allow if answers come at once. */
+/** The pace that polling and limits allow if every answer comes at once. */
 export interface ReadRounds {
   readonly fillsMs: number
   readonly positionsMs: number
@@ -14,7 +14,7 @@ export interface ReadRounds {
 /** After so many missed rounds nothing that adds risk leaves. */
 const ROUNDS = 3
 
-/** With less than this, one or two slow answers would make readings too old. */
+/** A smaller value would make readings too old after one or two slow answers. */
 const ACCOUNT_AGE_MS_MIN = 3000
 
 /** At least this share of the account's calls is left for positions. */
@@ -58,8 +58,8 @@ export function readRoundMs(config: PacedConfig, use: AddressUse): number {
 }
 
 /**
- * Rules choose so many that each is read at least this often, unless `risk.accountAgeMaxMs` says
- * otherwise.
+ * Universes choose so few instruments that each is read at least so often, unless
+ * `risk.accountAgeMaxMs` is set.
  */
 const ROUND_MS_MAX = 10_000
 

@@ -132,7 +132,6 @@ function chooseMarket(settings: SimulatorSettings, override: MarketOverride): Ma
   return { kind: 'seeded', ...madeUp }
 }
 
-/** Lists instruments without a file, unless prices are live. */
 export function listFollowingSeed(
   { simulator, instruments }: Pick<DaemonConfig, 'simulator' | 'instruments'>,
   recorded: readonly string[] | undefined,
@@ -155,7 +154,6 @@ export function listPriceless(
   return Object.keys(instruments).filter((symbol) => !priced.includes(symbol))
 }
 
-/** An instrument without a file follows the seed, also if others have files. */
 export function listMadeUp(
   { simulator, instruments }: Pick<DaemonConfig, 'simulator' | 'instruments'>,
   { files, recorded = [] }: PlayedPrices,
@@ -180,7 +178,7 @@ export function findSlowPrices(
   { risk, polling }: Pick<DaemonConfig, 'risk' | 'polling'>,
 ): readonly SlowPrices[] {
   return [...stepsMs].flatMap(([symbol, stepMs]) => {
-    // A price is last read right before the next one comes.
+    // A price is read for the last time right before the next one comes.
     const oldestMs = stepMs + polling.tickersMs
     if (oldestMs <= risk.dataAgeMaxMs) return []
     const leastMs = Math.ceil(oldestMs / ROUND_MS) * ROUND_MS

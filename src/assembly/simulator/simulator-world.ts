@@ -30,7 +30,6 @@ export function worldOf(
       : files.map((file) => basename(file).replace(/\.csv(\.gz)?$/, '')).join('+')
   const { startPrices, yearlyVolatility, repeat, candlePath } = settings.market
   const { seed, stepMs, startingBalance, leverage } = settings
-  // Fee prices and the expected leverage do not change the account.
   const { feeCoins: _prices, leverage: _expected, ...account } = config.account
   const contracts = Object.entries(config.instruments).map(
     ([symbol, { leverage: _of, fundingHours: _hours, maintenance: _tiers, ...contract }]) => [
@@ -54,7 +53,7 @@ export function worldOf(
   return `${name.slice(0, 100)}-${digest.toString('hex').slice(0, DIGEST_LENGTH)}`
 }
 
-/** After a change of settings the operator may miss the earlier account. */
+/** Finds an earlier account, which the operator may miss after a change of settings. */
 export function findWorldBefore(directory: string): string | undefined {
   if (existsSync(directory)) return undefined
   const places = dirname(directory)

@@ -24,8 +24,8 @@ export interface ArchiveReport {
 }
 
 /**
- * Rows are written and made durable before a record takes them out of the journal, so an
- * interruption loses none. Undefined if there are none.
+ * Rows are durable in the archive before a record takes them out of the journal, so an interruption
+ * loses none. Undefined if there are none.
  * @throws Failure ARCHIVE_NO_JOURNAL, STATE_HELD, those of `writeArchive` and of opening a journal
  */
 export async function archiveState(options: ArchiveOptions): Promise<ArchiveReport | undefined> {

@@ -17,8 +17,8 @@ export interface StateBackup extends JournalBackup {
 }
 
 /**
- * The journal is copied separately. The other files belong to one process, can be made anew, or are
- * secret.
+ * The journal is copied separately. The other files here belong to one process, can be made anew,
+ * or are secret.
  */
 const LEFT = /^(journal\.sqlite.*|.*\.(lock|sock|new|token)|ballast)$/
 
@@ -52,7 +52,7 @@ export function backUpState({ config, directory, to }: StateToBackUp): StateBack
   }
 }
 
-/** These are copied after the journal, so that they are not older than it. */
+/** Files are copied after the journal, so that they are not older. */
 function copyFiles(directory: string, part: string): readonly string[] {
   const entries = readdirSync(directory, { withFileTypes: true })
   const names = entries

@@ -23,7 +23,7 @@ export interface StateToCopy extends Pick<CopyOptions, 'onProgress'> {
 }
 
 /**
- * The retreat note moves along. @throws Failure STATE_HELD, JOURNAL_COPY_NO_SERVER, and those of
+ * Also moves the retreat note. @throws Failure STATE_HELD, JOURNAL_COPY_NO_SERVER, and those of
  * `copyToServer` and `copyToFile`
  */
 export async function copyState(state: StateToCopy): Promise<CopyReport> {
@@ -43,7 +43,7 @@ export async function copyState(state: StateToCopy): Promise<CopyReport> {
       terms: leaseTermsOf(config.journal, config),
     }
     if (to === 'postgres') {
-      // If the copy of a moved journal was interrupted, it is copied again.
+      // A moved journal is copied again if its copy was interrupted.
       migrateFile({ file, identity: options.identity, evenMoved: true })
       const { copyToServer } = await import('../../journal/copy/copy-to-server.ts')
       return await copyToServer({ ...options, isRetreated: hasRetreated(directory) })

@@ -34,8 +34,7 @@ export function killFileOf(directory: string): string {
 }
 
 /**
- * A daemon sees the file before its next write. On a full disk the file is empty, and kills as
- * well.
+ * A daemon sees the file before its next write. On a full disk the file is empty, and still kills.
  */
 export function throwKillSwitch(directory: string, note: KillNote): void {
   makeDirectory(directory, 0o700)
@@ -49,7 +48,7 @@ export function throwKillSwitch(directory: string, note: KillNote): void {
 }
 
 /** Removes a kill that was ordered and released elsewhere; a switch thrown by hand stays. */
-export function dropReleasedOrder(directory: string, number: number): void {
+export function dropReleasedRequest(directory: string, number: number): void {
   const file = killFileOf(directory)
   const { order } = readNote(file)
   if (order === undefined || order > number) return
@@ -77,19 +76,17 @@ function isAlive(pid: number): boolean {
 
 export interface KillSwitchOptions {
   readonly directory: string
-  /** A kill file in this directory counts as well. */
   readonly stateDirectory?: string
   readonly clock: Clock
   /** Called once for each throw of the switch, also if its file could not be checked. */
   readonly onThrown: (note: KillNote) => void
-  /** Called if the state could not be written; the switch works all the same. */
+  /** Called if the state could not be written; the switch itself still works. */
   readonly onTrouble: (reason: string) => void
   readonly onNoted?: ((state: StoredKill['state'] | 'released') => void) | undefined
 }
 
 /**
- * The switch is checked before every write that creates an order, so a kill works while the daemon
- * is busy.
+ * Checked before every write that creates an order, so that a kill works while the daemon is busy.
  */
 export class KillSwitch {
   readonly #options: KillSwitchOptions
@@ -106,7 +103,7 @@ export class KillSwitch {
     return this.#files
   }
 
-  /** Unix ms, machine's clock; undefined without a readable file. */
+  /** Machine's clock; undefined without a readable file. */
   thrownAt(): number | undefined {
     try {
       const times = this.#files.flatMap(
@@ -119,8 +116,13 @@ export class KillSwitch {
   }
 
   /** A file that cannot be checked counts as thrown. */
-  isThrown(): boolean {
-    const seen = this.#look()
+  get isThrown(): boolean {
+    return this.#findFile() !== undefined
+  }
+
+  /** Reports each throw once. @returns whether the switch is thrown */
+  check(): boolean {
+    const seen = this.#findFile()
     if (seen === undefined) return false
     if (seen.stamp !== this.#reported) {
       this.#reported = seen.stamp
@@ -141,7 +143,8 @@ export class KillSwitch {
 
   #write(state: StoredKill['state'] | 'released'): void {
     const { directory, clock } = this.#options
-    // Commands look in the directory by which they address the daemon.
+    // The state is written beside each file, because commands look in the directory by which they
+    // address the daemon.
     const stateFiles = this.#files.map((file) => join(dirname(file), STATE_FILE))
     if (state === 'released') {
       for (const file of this.#files) rmSync(file, { force: true })
@@ -149,16 +152,16 @@ export class KillSwitch {
       this.#reported = undefined
       return
     }
-    // Writes check the file, so it must exist however a kill was ordered.
-    if (this.#look() === undefined)
+    // Writes check the file, so it must exist, however the kill was ordered.
+    if (this.#findFile() === undefined)
       throwKillSwitch(directory, { reason: 'ordered by the daemon', by: 'daemon' })
-    this.#reported ??= this.#look()?.stamp
+    this.#reported ??= this.#findFile()?.stamp
     const written: StoredKill = { state, pid: process.pid, at: clock.now() }
     for (const file of stateFiles) writeDurably(file, JSON.stringify(written))
   }
 
   /** A new time of the file means a new throw. */
-  #look(): { readonly stamp: string; readonly read: () => KillNote } | undefined {
+  #findFile(): { readonly stamp: string; readonly read: () => KillNote } | undefined {
     try {
       for (const file of this.#files) {
         const found = statSync(file, { throwIfNoEntry: false })
@@ -173,7 +176,7 @@ export class KillSwitch {
   }
 }
 
-/** An order that came by the server is in a file that the daemon itself wrote. */
+/** The daemon itself wrote the file of an order that came by the server. */
 function verified(file: string, stats: { readonly uid: number }): KillNote {
   const note = readNote(file)
   const from = note.order === undefined ? describeFile(stats) : 'server'

@@ -28,8 +28,8 @@ import { describeHolder } from './state-directory.ts'
 import { JOURNAL_FILE, journalPlaceOf, serverPlaceOf } from './state-place.ts'
 
 /**
- * The id tells the directory from those of all machines. Its lock proves that an earlier holder is
- * dead.
+ * Holds an id that no other state directory has, on any machine. The directory's lock proves that
+ * an earlier holder is dead.
  */
 const PLACE_FILE = 'place'
 
@@ -37,7 +37,6 @@ export interface JournalToOpen extends TableSettings {
   readonly config: DaemonConfig
   readonly directory: string
   readonly password: Secret | undefined
-  /** A corrected clock would hide a sleep. */
   readonly clock: Clock
   readonly timers: Timers
   readonly logger: Pick<DaemonLogger, 'log'>
@@ -93,7 +92,9 @@ export async function openJournal(options: JournalToOpen): Promise<OpenedJournal
   return journal
 }
 
-/** A journal on a server may have followers, so an operator decides about it. */
+/**
+ * Migrates only a file: a journal on a server may have followers, so an operator decides about it.
+ */
 function migrateOwnJournal(
   file: FileToMigrate,
   logger: Pick<DaemonLogger, 'log'>,
@@ -112,7 +113,7 @@ function migrateOwnJournal(
   return migrated
 }
 
-/** After a longer commit a batch's prices are too old, or its signature too late. */
+/** After a longer commit, the prices of a batch are too old, or its signature is. */
 export function commitMsMaxOf({
   execution,
   risk,
@@ -132,7 +133,7 @@ export function leaseTermsOf(
   { leaseMs }: NonNullable<DaemonConfig['journal']>,
   { execution }: Pick<DaemonConfig, 'execution'>,
 ): LeaseTerms {
-  // Until then the exchange may execute the request that was signed last.
+  // The exchange may execute the last signed request until the end of `validityMs`.
   return { lastingMs: leaseMs, validityMs: execution.acceptanceWindowMs }
 }
 

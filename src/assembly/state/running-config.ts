@@ -9,17 +9,17 @@ import { isContract } from '../../strategy/resolve-contract.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 const FILES_MAX = 1000
-/** This also finds imports in comments, which can only make equal code look different. */
+/** Imports in comments match too. At worst, equal code then looks different. */
 const IMPORT = /\b(?:from|import|require)\s*\(?\s*['"]([^'"\n]+)['"]/g
 const PACKAGE_NAME = /^(?:@[^/]+\/)?[^/]+/
 
-/** `code` has a digest of each strategy's code. A reload acts on the differences. */
+/** `code` has a digest of each strategy's code, from which a reload knows what has changed. */
 export interface RunningConfig extends DaemonConfig {
   readonly code: Readonly<Record<string, string>>
 }
 
 export interface CodeFile {
-  /** Relative to the strategy's folder, so that it is equal on all machines. */
+  /** Relative to the strategy's folder, so that names are equal on all machines. */
   readonly name: string
   readonly text: string
 }
@@ -33,10 +33,10 @@ export interface StrategyCode {
 
 export interface RunStart {
   readonly mainFile: string
-  /** They change only the main file and its strategies. */
+  /** Change only the main file and its strategies. */
   readonly set: readonly string[]
   readonly params: readonly string[]
-  /** Absolute paths; they change only the main file. */
+  /** Absolute paths; they concern only the main file. */
   readonly market: readonly string[]
   readonly speed?: number | undefined
 }
@@ -113,7 +113,6 @@ function followImports(moduleFile: string): StrategyCode & { readonly paths: rea
   const files: CodeFile[] = []
   const packages = new Map<string, string>()
   const found = new Set([main])
-  // The loop also visits files that it adds.
   for (const file of found) {
     const text = readText(file)
     const place =
@@ -139,7 +138,7 @@ function fileOf(specifier: string, importer: string): string | undefined {
   const isPath = /^\.{0,2}\//.test(specifier)
   const path = resolve(dirname(importer), specifier)
   if (isPath && isFile(path)) return realOf(path)
-  // `require` omits endings, and a project may have private names (`#sizes`).
+  // `require` omits extensions, and a project may have private names (`#sizes`).
   if (!isPath && !specifier.startsWith('#')) return undefined
   try {
     return realOf(createRequire(importer).resolve(specifier))

@@ -8,8 +8,8 @@ import { userStates } from './user-state.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 
 /**
- * A daemon's state is found by its main file, even if that file is unreadable, or names another
- * directory by now.
+ * Finds the state of a daemon by its main file, even if that file is now unreadable, or names
+ * another directory.
  */
 export interface RunningFile {
   /** The path is absolute, with links resolved. */

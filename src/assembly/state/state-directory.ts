@@ -72,7 +72,7 @@ export function listHeldDirectories(directory: string): readonly string[] {
   return places.filter((place) => readLockHolder(join(place, LOCK_FILE)) !== undefined)
 }
 
-/** A folder with its own running configuration is another's state. */
+/** A folder with a running configuration is the state of another account. */
 function foldersIn(directory: string): readonly string[] {
   try {
     const entries = readdirSync(directory, { withFileTypes: true })

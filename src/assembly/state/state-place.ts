@@ -7,7 +7,7 @@ import { worldOf } from '../simulator/simulator-world.ts'
 
 export const CONTROL_SOCKET = 'control.sock'
 
-/** All accounts of a daemon share the one of its main file. */
+/** All accounts of a daemon share the pairing of its main file. */
 export function pairingFileOf({ state }: Pick<DaemonConfig, 'state'>): string {
   return join(state.directory, 'pairing.json')
 }
@@ -17,7 +17,7 @@ export function agentTokenFileOf({ state }: Pick<DaemonConfig, 'state'>): string
   return join(state.directory, 'control.agent.token')
 }
 
-/** `intentd mcp --http` listens there, and is started without knowing which account runs. */
+/** `intentd mcp --http` listens there. It does not know which account runs. */
 export function agentSocketOf({ state }: Pick<DaemonConfig, 'state'>): string {
   return join(state.directory, 'mcp.sock')
 }

@@ -12,7 +12,6 @@ export function whyTaken(host: string, port: number | undefined): Promise<string
   })
 }
 
-/** Adds to the system's reason which program has the port. */
 export function nameHolder(reason: string, port: number | undefined): string {
   if (port === undefined || !reason.includes('EADDRINUSE')) return reason
   const holder = findPortHolder(port)

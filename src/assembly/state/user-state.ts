@@ -7,9 +7,9 @@ import { processVariables } from '../../config/secrets.ts'
 const SERVICE_STATE = '/var/lib/intentd'
 
 /**
- * One user's daemons and commands meet here, whatever their environment: a service may write only
- * where its unit allows, which a shell does not know. All places are searched. They survive a
- * reboot and are never cleaned: a lock whose file is removed is no lock.
+ * Places in which daemons and commands of one user find each other. A service may write only where
+ * its unit allows, which a shell does not know, so all places are searched. They survive a reboot
+ * and are never cleaned, because a lock whose file is removed is no lock.
  */
 export function userStates(): readonly string[] {
   const { HOME, XDG_STATE_HOME } = processVariables()

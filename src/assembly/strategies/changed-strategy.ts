@@ -14,7 +14,6 @@ import { ConfigError } from '../../config/yaml/problem.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
 import { Failure } from '../../lib/failure.ts'
 
-/** A text says why there are none. */
 export type Wishes = readonly Intent[] | string
 
 export interface ChangedDecision {

@@ -1,4 +1,5 @@
-// This thread is restricted like one that trades: the daemon never runs an isolated strategy's code.
+// The daemon never runs the code of an isolated strategy itself, so this thread is restricted like
+// one that trades.
 
 import { YamlSource } from '../../config/yaml/yaml-source.ts'
 import { decimal } from '../../lib/decimal.ts'

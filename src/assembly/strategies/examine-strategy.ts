@@ -61,7 +61,7 @@ export async function examineStrategy({
   return { ...examination, needs }
 }
 
-/** A strategy may have tampered with our checks in its thread. */
+/** Checks the answer again, because a strategy may have tampered with our checks in its thread. */
 function readAgain(
   name: string,
   { candles, indicators, decides }: ResolvedNeeds,

@@ -5,7 +5,7 @@ import type { StrategyConfig } from '../../config/load-config.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
 import type { YamlSource } from '../../config/yaml/yaml-source.ts'
 import {
-  addTick,
+  addCandle,
   candleKey,
   type CandleRow,
   CANDLES_MAX,
@@ -61,7 +61,7 @@ export async function readHistory(
       }
       if (found === 0 && needed.size > 0) silent.push(name)
     } catch (error) {
-      // A failure's message contains its cause.
+      // The message of a Failure contains its cause.
       const text = error instanceof Failure ? error.message : messageOf(error)
       problems.push(source.problem(['history', index], text))
     }
@@ -146,8 +146,8 @@ interface BuildOptions {
 }
 
 /**
- * Leaves out partial candles, and all candles if a row could reach beyond the end of one, which would
- * reveal the future.
+ * Leaves out partial candles. If a row could reach beyond the end of a candle, and so reveal the
+ * future, all are left out.
  */
 function buildCandles(
   { at, open, high, low, close }: CandleRows,
@@ -171,9 +171,8 @@ function buildCandles(
       present = openAt
     }
     if (!candle) continue
-    for (const price of [high[row], low[row], close[row]]) addTick(candle, price ?? 0, time)
-    // A row added three prices, but counts once.
-    candle.ticks -= 2
+    const prices = { high: high[row] ?? 0, low: low[row] ?? 0, close: close[row] ?? 0 }
+    addCandle(candle, prices, time)
     const closesAt = openAt + intervalMs
     if (time + stepMs >= closesAt && closesAt <= beforeAt) built.push(toRow(candle))
   }

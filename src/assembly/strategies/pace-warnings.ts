@@ -1,4 +1,4 @@
-/** A pace beyond the document's limits breaks nothing, but data come late. */
+/** Warns of a pace beyond the exchange's limits, with which data come late. */
 import { dirname, join } from 'node:path'
 import type { LoadedConfig } from '../../config/load-config.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
@@ -27,7 +27,7 @@ interface Reads {
   readonly setting: string
 }
 
-/** @param accounts share limits of the address; the main file's first */
+/** @param accounts the accounts that share an address; that of the main file comes first */
 export function listPaceWarnings(given: readonly CheckedAccount[]): readonly Problem[] {
   const accounts = given.map(withListed)
   const [main] = accounts
@@ -55,7 +55,7 @@ export function listPaceWarnings(given: readonly CheckedAccount[]): readonly Pro
   ]
 }
 
-/** With the simulator inside, rules choose among the instruments of the main file. */
+/** With the embedded simulator, universes choose among the instruments of the main file. */
 function withListed(account: CheckedAccount): CheckedAccount {
   const { loaded } = account
   const { config } = loaded
@@ -78,7 +78,6 @@ function listSlowPolls(account: CheckedAccount, use: AddressUse): readonly Probl
   ]
 }
 
-/** Positions are read in turn, so their age depends on their number. */
 function listSlowPositions(
   { loaded: { config, documents } }: CheckedAccount,
   use: AddressUse,
@@ -93,7 +92,6 @@ function listSlowPositions(
   return [documents.main.problem(['polling', 'positionsMs'], message)]
 }
 
-/** A rule chooses no more instruments than can be read in time. */
 function listWideUniverses(
   { loaded: { config, documents } }: CheckedAccount,
   use: AddressUse,
@@ -194,8 +192,6 @@ function listSlowLadders({
 
 const shown = (value: number): string => String(Number(value.toFixed(2)))
 
-// Durations in params should span a few looks at the prices.
-
 interface ShortWindow {
   readonly id: string
   readonly param: string
@@ -239,15 +235,13 @@ export function listShortWindows(accounts: readonly CheckedAccount[]): readonly 
   })
 }
 
-// Fills of exits at the exchange may halt the instrument.
-
 const EXIT = /^(?!\s*(?:\/\/|\*|\/\*)).*?\b(?:takeProfitTicks|stopLossTicks)\b/
 
 export function listExitWarnings(accounts: readonly CheckedAccount[]): readonly Problem[] {
   return [...listKeptExits(accounts), ...accounts.flatMap(listOtherStops)]
 }
 
-/** Sizes by risk count from a param, but the exit's stop may be at another distance. */
+/** Warns if sizes by risk follow from a param, and the exit's stop is at another distance. */
 function listOtherStops({
   loaded: { config, documents },
   strategies,

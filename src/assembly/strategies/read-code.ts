@@ -60,7 +60,6 @@ export function readNeeds(
   try {
     return resolveNeeds(strategy, params)
   } catch (error) {
-    // A problem is one line.
     const found = error instanceof Failure ? error.facts['found'] : undefined
     return found === undefined ? messageOf(error) : `${headlineOf(error)}: ${found}`
   }

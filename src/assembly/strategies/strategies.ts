@@ -18,7 +18,7 @@ import { messageOf } from '../../lib/failure.ts'
 import { inParallel } from '../../lib/in-parallel.ts'
 import { systemTimers, type Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
-import type { WatchedLoop } from '../../market/poll-grid.ts'
+import type { WatchedLoop } from '../../market/poller.ts'
 import {
   type EndpointName,
   endpointNamed,
@@ -42,7 +42,7 @@ export interface LoadedStrategy {
   readonly strategy?: Strategy
   readonly params: unknown
   readonly instruments: readonly Instrument[]
-  /** A snapshot may show so many members of a universe beside the instruments. */
+  /** The maximum of universe members that a snapshot shows in addition to the instruments. */
   readonly membersMax?: number
   readonly needs: ResolvedNeeds
   readonly history?: CandleHistory
@@ -66,7 +66,7 @@ interface StrategyProblems {
   readonly strategies: readonly LoadedStrategy[]
 }
 
-/** @param onLoading called before each file: one that loops never returns */
+/** @param onLoading called before each file, because a file that loops never returns */
 export async function readStrategies(
   config: DaemonConfig,
   documents: ConfigDocuments,
@@ -95,7 +95,7 @@ export async function readStrategies(
     if ('problems' in loaded) problems.push(...loaded.problems)
     else if (entry.enabled) strategies.push(loaded)
   }
-  // Stray errors of a file occur by now, or while it trades.
+  // Stray errors of loading have occurred by now; later ones occur while the strategy trades.
   await new Promise<void>((settled) => systemTimers.after(0, settled))
   problems.push(...(own?.problemsOf(config, documents) ?? []))
   const overloads = overloadedEndpoints(strategies.flatMap(({ feeds }) => feeds))
@@ -170,7 +170,7 @@ export async function readStrategy(
   }
 }
 
-/** If a rule chooses all instruments, code is tried on a configured one. */
+/** If a universe chooses all instruments, the code is tried on a configured one. */
 function sampleOf(
   { instruments, universe }: StrategyConfig,
   known: ReadonlyMap<string, Instrument>,
@@ -251,7 +251,6 @@ export async function openRunners(
       })
       isolated.set(id, runner)
     })
-    // Strategies are asked in the order of the configuration.
     return new Map(
       strategies.map((loaded) => [
         loaded.id,
@@ -291,7 +290,7 @@ export async function closeRunners(runners: Runners): Promise<void> {
   await Promise.all(isolatedOf(runners).map((runner) => runner.stop()))
 }
 
-/** Some code can only be ended with the process, so ending threads are watched. */
+/** Some code ends only with the process, so threads that are ending are watched. */
 export function endingsOf(runners: Runners): readonly WatchedLoop[] {
   return isolatedOf(runners).map((runner) => ({
     name: `the thread of strategy ${runner.strategyId}`,
@@ -345,7 +344,7 @@ export interface Feed {
   readonly everyMs: number
 }
 
-/** Every snapshot has these anyway. */
+/** A snapshot contains these without a feed. */
 const OWN_ENDPOINTS: ReadonlySet<EndpointName> = new Set([
   'tickers',
   'orderFills',
@@ -382,7 +381,6 @@ export function planFeeds(
       )
       continue
     }
-    // The row's schema judges whether these texts form a request.
     const prepared = prepareRequest(endpoint, params as RequestOf<typeof endpoint>, {
       positionMode,
     })
@@ -398,7 +396,6 @@ export function planFeeds(
   return { problems, feeds: planned, names }
 }
 
-/** Equal feeds become one, read at the shortest interval of them. */
 export function mergeFeeds(feeds: readonly Feed[]): readonly Feed[] {
   const merged = new Map<FeedId, Feed>()
   for (const feed of feeds) {

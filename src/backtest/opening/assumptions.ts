@@ -14,7 +14,6 @@ const MODELS: Readonly<Record<string, string>> = {
     'Fill model optimistic: orders get all of what is traded, and a resting order is filled at once by a trade at its price.',
 }
 
-/** Each sentence says one thing that the result rests on. */
 export function listAssumptions(
   prepared: PreparedBacktest,
   models: readonly string[],

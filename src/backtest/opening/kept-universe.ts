@@ -14,11 +14,11 @@ import { medianStep, type PlayedRange } from '../played-prices.ts'
 
 export interface LoadedUniverse {
   readonly recording: UniverseRecording
-  /** Unix ms, exchange clock, rising. */
+  /** Exchange clock, rising. */
   readonly instants: Float64Array
   readonly stepMs: number
   readonly quotes: readonly Recording[]
-  /** These stood in the last answer, so they were not delisted. */
+  /** Symbols in the last answer, which were not delisted. */
   readonly listedLast: ReadonlySet<string>
   readonly candidates: ReadonlyMap<string, ContractRules>
   readonly hasContracts: boolean
@@ -26,7 +26,7 @@ export interface LoadedUniverse {
   readonly remarks: readonly string[]
 }
 
-/** Ten days; candles of more would take minutes to read. */
+/** Ten days. Candles of a longer time would take minutes to read. */
 const WARM_MS = 864_000_000
 
 function assertProduct({ productType, source }: UniverseRecording, wanted: string): void {
@@ -40,7 +40,7 @@ function assertProduct({ productType, source }: UniverseRecording, wanted: strin
 }
 
 /**
- * Adds kept rules where the configuration says none. No start price is needed: missing prices are
+ * Adds kept rules of instruments for which the configuration has none. Missing start prices are
  * reported later.
  */
 export function withKeptTickers(
@@ -61,7 +61,7 @@ export function withKeptTickers(
   return { ...request, played: prices, contracts: new Map([[mainFile, answer]]) }
 }
 
-/** The rules are those at the beginning of the range, or of the first listing after it. */
+/** Returns the rules at the beginning of the range, or else at the first listing after it. */
 export function readRules(
   recording: UniverseRecording,
   { fromAt = 0, toAt }: PlayedRange,
@@ -140,7 +140,6 @@ export function loadUniverse(
   }
 }
 
-/** A price below half a tick cannot be simulated. */
 function isOnGrid(
   { symbol, rows }: Recording,
   candidates: ReadonlyMap<string, ContractRules>,
@@ -149,7 +148,7 @@ function isOnGrid(
   return rows.kind === 'quotes' && rows.bid.every((bid) => bid >= tick / 2)
 }
 
-/** A run needs rows of its own, because they are read as its time passes. */
+/** Each run needs its own rows, because they are read as its time passes. */
 export function openKeptRows(
   { recording, stepMs, quotes }: LoadedUniverse,
   { fromAt, toAt }: PlayedRange,
@@ -199,7 +198,7 @@ const QUOTE_FIELDS = {
 } as const
 
 const DAY_MS = 86_400_000
-/** After a gap the volume of at most so long is counted. */
+/** After a gap, the volume of so long at most is counted. */
 const STEP_MS_MAX = 3_600_000
 
 class QuoteColumns {
@@ -219,8 +218,8 @@ class QuoteColumns {
   }
 
   /**
-   * A row states the volume of 24 hours, so the part since the row before is estimated: as usual
-   * for that length, if anything was traded.
+   * A row states the volume of 24 hours, so the part since the row before is estimated: the usual
+   * volume of that time, if anything was traded.
    */
   #estimateVolume(table: TickerTable, symbol: string): number {
     const before = this.#before
@@ -247,14 +246,13 @@ class QuoteColumns {
   }
 }
 
-/** The report says this where it otherwise names a file of prices. */
 const KEPT_SOURCE = 'kept tickers'
 
 export function isKept({ source }: Pick<Recording, 'source'>): boolean {
   return source === KEPT_SOURCE
 }
 
-/** In the report's prices this name stands for all instruments that rules choose. */
+/** The report's name for all instruments that rules choose. */
 export const CHOSEN = '*'
 
 export function describeCandidates({ instants, stepMs, sha256 }: LoadedUniverse): PriceCoverage {

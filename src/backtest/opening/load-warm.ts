@@ -56,8 +56,8 @@ function warm(
 let isGuarded = false
 
 /**
- * Irrevocably takes from this thread what strategies do not need, before the first is loaded; only
- * after `guardFiles`. `isolation: inline` says that the code was read: then all of Node stays.
+ * Guards this thread for good, before the first strategy is loaded and after `guardFiles`; not with
+ * `isolation: inline`.
  * @param feeds as in `--feed`
  */
 export function guardPlay(

@@ -1,5 +1,5 @@
 import { UID } from '../direct-exchange.ts'
-import type { BacktestRunOptions } from '../backtest-run.ts'
+import type { ReportedBacktestOptions } from '../reported-backtest.ts'
 import {
   cutRecordings,
   describeRecording,
@@ -79,13 +79,12 @@ import {
 import type { ContractRules } from '../../domain/contract-rules.ts'
 
 export interface BacktestRequest extends PlayedRange, LoadingRequest {
-  /** Empty for the seeded market. */
   readonly files: readonly string[]
   readonly days: number
   readonly seed: number | undefined
   readonly balance: string | undefined
   readonly version: string
-  /** Candles that earlier runs drew, which this one adds to. */
+  /** Candles that earlier runs drew; this one adds its own. */
   readonly tapes?: CandleTapes | undefined
   /** Absent: only instruments with prices are shown. */
   readonly universe?: UniverseRecording | undefined
@@ -107,12 +106,10 @@ export interface PreparedBacktest {
   readonly code: Readonly<Record<string, StrategyCode>>
   readonly feeds: readonly FeedFile[]
   listRemarks(): readonly string[]
-  /**
-   * Keyed by the instruments that have no prices in the range; the text says where they have some.
-   */
+  /** Keyed by instruments without prices in the range; the text says where they have some. */
   unpricedIn(range: PlayedRange): Readonly<Record<string, string>>
   /** @param directory for CSV files; undefined: none */
-  open(model: FillModelName, directory: string | undefined): BacktestRunOptions
+  optionsFor(model: FillModelName, directory: string | undefined): ReportedBacktestOptions
 }
 
 const SEEDED_FROM_AT = Date.UTC(2025, 0, 1)
@@ -121,7 +118,7 @@ const TIME_PASSED_MS_MIN = 100
 const GRANT_WAIT_MS_MAX = 500
 const ACCOUNT_READ_MS_MAX = 30_000
 /**
- * The run begins this much earlier with a look that measures the clock, so that it sees the first
+ * The run begins so much earlier with a look that measures the clock, so that it sees the first
  * kept answer at its instant.
  */
 const CLOCK_LOOK_MS = 1000
@@ -149,7 +146,7 @@ export async function prepareBacktest(
   const feeds = await loadFeedFiles(request.feeds ?? [], strategies, config.signals)
   const settings = settingsOf(config, { strategies, version: request.version, simulator, age })
   const { account, exchange, backtest } = config
-  // Rules choose among the kept contracts, which are read while it runs, else among these.
+  // Rules choose among the kept contracts, which are read during the run; without any, among these.
   const isChosenHere = choosesInstruments(config) && universe?.hasContracts !== true
   return {
     config,
@@ -174,7 +171,7 @@ export async function prepareBacktest(
         { whole, recordings, universe },
       ),
     unpricedIn: (range) => describeUnpriced({ ...loaded, config }, whole, range),
-    open: (fillModel, directory) => ({
+    optionsFor: (fillModel, directory) => ({
       config,
       model: fillModel,
       coverage: played.viewed,
@@ -213,11 +210,11 @@ function settingsOf(
     readonly age: Pick<BacktestPace, 'accountAgeMaxMs'>
   },
 ) {
-  // There are no trades by hand in a backtest.
+  // A backtest has no trades by hand.
   return toEngineSettings(
     { ...config, manual: undefined },
     {
-      // The salt makes the same order names in each run.
+      // A constant salt gives orders the same names in each run.
       salt: 'backtest',
       version,
       embedded: true,
@@ -260,7 +257,6 @@ function listRemarks(
   ]
 }
 
-/** The simulated exchange with one account, at the beginning of the prices. */
 function openExchange(
   played: Prices,
   {
@@ -308,12 +304,11 @@ function simulatorOf(
 }
 
 interface LoadedPrices {
-  /** The order is by symbol, so that it does not depend on the options. */
+  /** Sorted by symbol, so that the order does not depend on the options. */
   readonly whole: readonly Recording[]
   readonly universe: LoadedUniverse | undefined
 }
 
-/** Instruments without a file trade on the kept rows. */
 async function loadPrices(
   config: DaemonConfig,
   request: BacktestRequest,
@@ -462,15 +457,16 @@ function playSeed(
   }
 }
 
-/** Without `accountAgeMaxMs` account data grow too old as in a live run. */
+/** Without `accountAgeMaxMs` the limit is that of a live run. */
 interface BacktestPace {
   readonly polling: VirtualPolling
   readonly accountAgeMaxMs?: number
 }
 
 /**
- * As live, or as the section `backtest` says. Default: fills and positions as often as prices and
- * every half minute, or right before each rarer look if they are then young enough.
+ * Reads as a live run does, or as the section `backtest` says. Default: fills and positions are
+ * read as often as prices, and every half minute or, if looks are rarer and the data are then young
+ * enough, right before each look.
  */
 function paceOf(config: DaemonConfig, universe: LoadedUniverse | undefined): BacktestPace {
   const pace = lookPaceOf(config)

@@ -19,7 +19,7 @@ import { describeOtherTimes, showMinutes } from '../../prices/funding.ts'
 
 export type PriceSource = Pick<PriceCoverage, 'symbol' | 'sha256' | 'source'>
 
-/** Only instruments that are traded or have prices are simulated. */
+/** Leaves the instruments that are traded or have prices; no others are simulated. */
 export function narrow(
   config: DaemonConfig,
   priced: readonly Pick<PriceSource, 'symbol'>[],
@@ -67,12 +67,11 @@ interface Unpriced {
   readonly elsewhere: readonly string[]
 }
 
-/** A market without files is seeded only if there are no kept tickers either. */
+/** The market is seeded if there are neither files nor kept tickers. */
 interface PricedRange extends PlayedRange {
   readonly universe?: object | undefined
 }
 
-/** A seeded market has prices of all instruments. */
 function findUnpriced(
   loaded: LoadedConfig,
   whole: readonly Recording[],
@@ -258,7 +257,7 @@ export function remarksOnFunding(
 }
 
 /**
- * Positions are read at the funding times of the calendar, so an instrument that pays at others
+ * Positions are read at the calendar's funding times, so an instrument that pays at other times
  * gets a remark.
  */
 export function remarksOnCalendar(config: DaemonConfig): readonly string[] {

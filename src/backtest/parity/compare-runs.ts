@@ -45,7 +45,7 @@ export function compareWishes(
   }
 }
 
-/** Orders to a target never rest: what rested then is of another strategy. */
+/** Orders to a target never rest, so an order that rested is of another strategy. */
 function haveTargetsAlone(wishes: readonly WishInForce[]): boolean {
   const kinds = new Set(wishes.flatMap(({ intents }) => intents.map(({ kind }) => kind)))
   return kinds.size === 1 && kinds.has('target')
@@ -72,7 +72,7 @@ function causeOfWish(
   return 'neither prices, time of decision nor fills: its parameters, its code, a feed, candles, its state or the equity are others'
 }
 
-/** A resting order filled in one run only explains later differences. */
+/** A resting order that was filled in only one run explains later differences. */
 function filledAlone(
   [was, is]: PlayedPair<WishInForce | undefined>,
   { instruments, symbols, fills: [recorded, played] }: WishFrame,
@@ -128,7 +128,7 @@ export function compareFills(
   const counts = `fills: ${recorded.length} recorded, ${played.length} in the backtest`
   if (index === undefined) return { isSame: true, lines: [`${counts}, all the same`] }
   const [was, is] = [unmatched(recorded, played, textOf), unmatched(played, recorded, textOf)]
-  // Several instruments are filled at once, so their order means nothing.
+  // Fills of several instruments at one instant have no order that means anything.
   if (was.length + is.length === 0)
     return { isSame: true, lines: [`${counts}, all the same, in another order`] }
   const describe = (name: string, fills: readonly Fill[]): readonly string[] => [
@@ -177,8 +177,8 @@ function fillTextOf(instruments: ReadonlyMap<string, Instrument>): (fill: Fill) 
 }
 
 /**
- * Prices between two reads and the duration of requests explain fills of equal size, or of what had
- * rested.
+ * The prices between two reads and the duration of requests explain a difference if the fills have
+ * equal sizes, or are of orders that had rested.
  */
 function isExplained(was: readonly Fill[], is: readonly Fill[]): boolean {
   const keyOf = ({ symbol, side, tradeSide }: Fill): string => `${symbol} ${side} ${tradeSide}`

@@ -1,4 +1,4 @@
-import { playForWatcher } from '../playing/watched-thread.ts'
+import { playForWatcher } from '../playing/thread-protocol.ts'
 import { checkParity, type ParityTask } from './run-parity.ts'
 
 const EXIT_DIFFERENT = 1

@@ -28,7 +28,7 @@ export function writeRecordedPrices(
   )
 }
 
-/** A recording holds changes only, so quotes are extended at constant prices. */
+/** Extends the quotes at constant prices, because a recording holds only changes. */
 export function standStill(quotes: QuoteTables, { fromAt, toAt }: QuotesRange): QuoteTables {
   const first = quotes[0]
   const last = quotes.at(-1)
@@ -90,7 +90,10 @@ interface PricesRead {
   readonly latencyMs: number
 }
 
-/** Each reading stays between the same two price readings, so that decisions see the same. */
+/**
+ * Each reading of a feed stays between the same two readings of prices, so that decisions see the
+ * same.
+ */
 export function playRecordedFeeds(feeds: RecordedFeeds, prices: PricesRead): readonly PlayedFeed[] {
   return [...feeds].map(([feed, recorded]) => ({
     feed,

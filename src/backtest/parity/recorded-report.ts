@@ -1,4 +1,4 @@
-import { describeRestrictions } from '../backtest-run.ts'
+import { describeRestrictions } from '../reported-backtest.ts'
 import { OrderLog } from '../order-log.ts'
 import {
   addFill,
@@ -34,7 +34,6 @@ interface RecordedFrame {
   readonly directory: string
 }
 
-/** Positions are valued at the mark prices that came with them. */
 export function reportRecorded(segments: readonly SegmentFile[], frame: RecordedFrame): RunReport {
   const { settings, book } = parseCore(openSegment(segments[0]?.file ?? '').image)
   const run = new RecordedFigures(settings, book, frame)

@@ -18,7 +18,7 @@ import { parseValue } from '../../lib/value-text.ts'
 import type { SegmentFile } from '../../recording/recordings.ts'
 import { openSegment } from '../../recording/segment-reader.ts'
 import type { SegmentHead } from '../../recording/segment.ts'
-import type { PlayMarks } from '../playing/watched-thread.ts'
+import type { PlayMarks } from '../playing/thread-protocol.ts'
 import type { PlayedEvent } from '../virtual-pollers.ts'
 import { RunTrace } from './run-trace.ts'
 
@@ -51,8 +51,8 @@ interface RecordedStop {
 }
 
 /**
- * After the stop no strategy is asked, on prices or on its own fills. The last prices before it were
- * decided on, also where they take longer to arrive in the backtest than in the recorded run.
+ * After the stop no strategy is asked, on prices or on fills. The last prices before the stop were
+ * decided on, even if they arrive later in the backtest than they did in the recorded run.
  */
 export function decidesUntil(
   { at, readBeforeAt = 0, readAfterAt = Number.POSITIVE_INFINITY }: RecordedStop,
@@ -194,7 +194,7 @@ function describeNext(
 
 const NOTHING_GIVEN = { set: [], params: [] }
 
-/** `--set` only applies to the recorded run's own file. */
+/** `--set` applies only to the recorded run's own file. */
 function isRepeated({ configFile }: RecordedRun, { config }: ConfigOptions): boolean {
   return configFile !== undefined && (config === undefined || resolve(config) === configFile)
 }

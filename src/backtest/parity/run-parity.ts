@@ -9,12 +9,12 @@ import { findSegments, type SegmentFile } from '../../recording/recordings.ts'
 import type { RunReport } from '../../report/run-report.ts'
 import { writeReport } from '../../report/write-report.ts'
 import { keepWritable } from '../../strategy/isolation/guard-thread.ts'
-import { BacktestRun, type BacktestRunOptions } from '../backtest-run.ts'
+import { ReportedBacktest, type ReportedBacktestOptions } from '../reported-backtest.ts'
 import { listAssumptions } from '../opening/assumptions.ts'
 import type { PreparedBacktest } from '../opening/prepare-backtest.ts'
-import type { PlayWatcher } from '../playing/watched-thread.ts'
+import type { PlayWatcher } from '../playing/thread-protocol.ts'
 import { keepReportWritable, PARITY_FILES, ReportDirectory } from '../playing/report-directory.ts'
-import { markDecisions, playRun, prepareWatched, watchForEnd } from '../playing/run-backtest.ts'
+import { markDecisions, playRun, prepareWatched, watchForEnd } from '../playing/play-in-thread.ts'
 import { compareFills, compareWishes, unmatched } from './compare-runs.ts'
 import {
   asRecorded,
@@ -110,15 +110,15 @@ function withoutPollMs({ config, ...rest }: LoadedConfig): LoadedConfig {
 }
 
 /** The recorded run's candles came from the prices that it saw. */
-function withoutRecordedCandles({ settings, ...backtest }: BacktestRunOptions['backtest']) {
+function withoutRecordedCandles({ settings, ...backtest }: ReportedBacktestOptions['backtest']) {
   const { recordedCandle: _recordedCandle, ...seen } = settings
   return { ...backtest, settings: seen }
 }
 
 function withRecordedAge(
-  { settings, ...backtest }: BacktestRunOptions['backtest'],
+  { settings, ...backtest }: ReportedBacktestOptions['backtest'],
   recorded: Pick<RecordedRun, 'settings'>,
-): BacktestRunOptions['backtest'] {
+): ReportedBacktestOptions['backtest'] {
   const { accountAgeMaxMs } = recorded.settings.limits
   return { ...backtest, settings: { ...settings, limits: { ...settings.limits, accountAgeMaxMs } } }
 }
@@ -165,7 +165,7 @@ async function playRecorded({
       const prepared = await prepareWatched(loaded, watcher, request)
       const quietFrom = recorded.stop && decidesUntil(recorded.stop, latencyMs)
       const opened = markDecisions(
-        stopDecisions(prepared.open(prepared.fillModel, undefined), quietFrom),
+        stopDecisions(prepared.optionsFor(prepared.fillModel, undefined), quietFrom),
         marks,
       )
       const backtest = withRecordedAge(withoutRecordedCandles(opened.backtest), recorded)
@@ -176,7 +176,7 @@ async function playRecorded({
       return {
         prepared,
         trace,
-        run: new BacktestRun({
+        run: new ReportedBacktest({
           ...opened,
           coverage,
           backtest: { ...backtest, polling, feeds, events },
@@ -184,12 +184,12 @@ async function playRecorded({
         }),
       }
     }
-    // A trial measures how long a backtest takes to its first decision, so that both decide first
-    // at the same moment.
+    // A trial measures how long a backtest takes to its first decision, so that the first decisions
+    // of both runs fall on the same moment.
     const trialAt =
       Math.min(...firsts) - Math.max(LEAD_MS_MIN, LEAD_LOOKS * loaded.config.polling.tickersMs)
     const trial = await open(trialAt)
-    while (trial.trace.firstReadAt === undefined && trial.run.playTo(trial.run.now + CHUNK_MS))
+    while (trial.trace.firstReadAt === undefined && trial.run.runUntil(trial.run.now + CHUNK_MS))
       marks.beat(trial.run.now)
     const lead = (trial.trace.firstReadAt ?? trialAt) - trialAt
     const { run, trace, prepared } = await open((recorded.trace.firstReadAt ?? trialAt) - lead)
@@ -265,9 +265,9 @@ function writeReports(
  * stopped
  */
 export function stopDecisions(
-  opened: BacktestRunOptions,
+  opened: ReportedBacktestOptions,
   from: number | undefined,
-): BacktestRunOptions {
+): ReportedBacktestOptions {
   if (from === undefined) return opened
   const { backtest } = opened
   const quiet = [...backtest.strategies].map(([id, { strategy, params }]) => {

@@ -21,7 +21,7 @@ export interface WishInForce {
 
 export interface TraceFrame {
   readonly fromAt: number
-  /** Exchange clock: later decisions are ignored, see `stopDecisions`. */
+  /** Later decisions are ignored (`stopDecisions`); exchange clock. */
   readonly quietFrom?: number | undefined
   readonly restrictions?: Iterable<Restriction>
 }

@@ -1,5 +1,5 @@
-import { type BacktestTask, playForWatcher } from './watched-thread.ts'
-import { runBacktest } from './run-backtest.ts'
+import { type BacktestTask, playForWatcher } from './thread-protocol.ts'
+import { runBacktest } from './play-in-thread.ts'
 
 await playForWatcher<BacktestTask>(async ({ config, options, version }, watcher) => {
   await runBacktest(config, options, version, watcher)

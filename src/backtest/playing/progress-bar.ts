@@ -10,7 +10,6 @@ const BAR_WIDTH = 30
 const DRAWN_EVERY_MS = 200
 const ERASE_LINE = '\r\u001B[2K'
 
-/** Shows progress and remaining time on a terminal, and nothing elsewhere. */
 export class ProgressBar {
   readonly #target: ProgressTarget
   readonly #clock: Clock

@@ -36,10 +36,9 @@ export function keepReportWritable(out: string | undefined): void {
   for (let place = final; !existsSync(place); place = dirname(place)) keepWritable(place)
 }
 
-/** `parity` keeps the prices that it plays here. */
 export const PARITY_FILES = 'intentd-parity-'
 
-/** The end of the thread removes what it names as unfinished. */
+/** When the thread ends, such directories are removed if the thread named them as unfinished. */
 export function isUnfinished(directory: string): boolean {
   const path = resolve(directory)
   return path.endsWith(unfinishedOf('')) || path.startsWith(join(tmpdir(), PARITY_FILES))
@@ -53,7 +52,7 @@ function interruptedOf(final: string): string {
   return `${final}-interrupted`
 }
 
-/** A report moves to its place when it is whole. */
+/** A report is moved to its place when it is whole. */
 export class ReportDirectory {
   readonly final: string
   readonly unfinished: string
@@ -66,7 +65,9 @@ export class ReportDirectory {
     this.#write(() => makeDirectory(this.unfinished))
   }
 
-  /** A report that ended early gets a directory beside, so that it replaces no whole one. */
+  /**
+   * The report of a run that ended early gets another directory, so that it replaces no whole one.
+   */
   install(isWhole: boolean): string {
     const place = isWhole ? this.final : interruptedOf(this.final)
     this.#write(() => {

@@ -10,14 +10,14 @@ import {
   PLAY_ERRORS,
   type PlayMessage,
   type PlayThreadData,
-} from './watched-thread.ts'
+} from './thread-protocol.ts'
 import { isUnfinished } from './report-directory.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
 const LOADING_PATIENCE_MS = 60_000
 /** A year of ten instruments takes a tenth of this. */
 export const HEAP_MB_MAX = 4096
-/** A look makes many short-lived objects: with a daemon's 2 MB a run took a fifth longer. */
+/** Each look makes many short-lived objects. With a daemon's 2 MB a run takes a fifth longer. */
 export const SEMI_SPACE_MB = 32
 const STOPPING_PATIENCE_MS = 3000
 
@@ -45,7 +45,7 @@ export function playBacktest(task: BacktestTask, hungAfterMs: number): Promise<n
 }
 
 /**
- * Plays in a thread, which is ended when nothing happens in it any more.
+ * Plays in a thread, and ends it when nothing happens in it any more.
  * @returns the exit code
  * @throws the error that ended the play; Failure STRATEGY_HANGS, STRATEGY_IMPORT_HANGS,
  * BACKTEST_HUNG, BACKTEST_MEMORY

@@ -29,7 +29,7 @@ import { type CallableName, endpointNamed, type RequestOf } from '../../protocol
 import { SCHEME_B_HEADERS } from '../../protocol/signing.ts'
 import { toWireRequest } from '../../protocol/write-request.ts'
 import { assertTrusted } from '../process/trusted-files.ts'
-import { type CallArguments, type PendingOrder, readCallArguments } from './call-arguments.ts'
+import type { CallArguments, PendingOrder } from './call-arguments.ts'
 import { type CallExchange, openCallExchange, platformCoinOf } from './call-exchange.ts'
 import { type CallProblem, readParameters } from './call-parameters.ts'
 import { CallRefused } from './call-refused.ts'
@@ -49,15 +49,6 @@ export function processFrame(): CallFrame {
     print: (text) => writeOut(text),
     printError: (text) => writeAside(text),
   }
-}
-
-export async function callForAnswer(
-  words: readonly string[],
-  frame: CallFrame,
-): Promise<Answer<ShownAnswer> | undefined> {
-  const given = readCallArguments(words)
-  const { endpoint } = given
-  return endpoint === undefined ? undefined : sendCall({ ...given, endpoint }, frame)
 }
 
 export type EndpointCall = CallArguments & { readonly endpoint: CallableName }

@@ -1,4 +1,4 @@
-import { playForWatcher } from '../../backtest/playing/watched-thread.ts'
+import { playForWatcher } from '../../backtest/playing/thread-protocol.ts'
 import { type BiasTask, checkBias } from './run-check.ts'
 
 const EXIT_BIASED = 1

@@ -3,17 +3,17 @@ import fs, { readFileSync, realpathSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { BacktestRun } from '../../backtest/backtest-run.ts'
+import { ReportedBacktest } from '../../backtest/reported-backtest.ts'
 import type { PlayOptions } from '../../backtest/opening/play-options.ts'
 import type { PreparedBacktest } from '../../backtest/opening/prepare-backtest.ts'
-import type { PlayWatcher } from '../../backtest/playing/watched-thread.ts'
+import type { PlayWatcher } from '../../backtest/playing/thread-protocol.ts'
 import { ProgressBar } from '../../backtest/playing/progress-bar.ts'
 import {
   markDecisions,
   openBacktest,
   playRun,
   watchForEnd,
-} from '../../backtest/playing/run-backtest.ts'
+} from '../../backtest/playing/play-in-thread.ts'
 import type { Effect } from '../../engine/effect.ts'
 import type { Step } from '../../interpreter/ports.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -66,8 +66,8 @@ export async function checkBias(
     const log = new EffectLog()
     const model =
       options.model === undefined || options.model === 'all' ? prepared.fillModel : options.model
-    const opened = markDecisions(prepared.open(model, undefined), marks)
-    const run = new BacktestRun({ ...opened, onStep: (step) => log.stepped(step) })
+    const opened = markDecisions(prepared.optionsFor(model, undefined), marks)
+    const run = new ReportedBacktest({ ...opened, onStep: (step) => log.stepped(step) })
     await playRun(run, watch, (at) => {
       marks.beat(at)
       const share = (at - prepared.fromAt) / (prepared.toAt - prepared.fromAt)

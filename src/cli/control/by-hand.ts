@@ -5,7 +5,7 @@ import { newRequestId } from '../operator/request-id.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
-import { sendOrder } from '../operator/send-order.ts'
+import { sendCommand } from '../operator/send-command.ts'
 import { print, printResult } from '../process/operator.ts'
 import { readShare } from '../process/read-share.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
@@ -30,7 +30,10 @@ interface OrderOptions extends HandOptions {
   readonly stopLoss?: string
 }
 
-type OrderByHand = Extract<ControlRequest['order'], { readonly kind: 'order' | 'close' | 'cancel' }>
+type CommandByHand = Extract<
+  ControlRequest['order'],
+  { readonly kind: 'order' | 'close' | 'cancel' }
+>
 
 const OPENS_ONLY = 'refused where the order only makes the position of the account smaller'
 
@@ -149,7 +152,7 @@ async function close(scope: string, share: string, options: HandOptions): Promis
   return sendByHand({ kind: 'close', scope, percent }, options)
 }
 
-async function sendByHand(wanted: OrderByHand, options: HandOptions): Promise<number> {
+async function sendByHand(wanted: CommandByHand, options: HandOptions): Promise<number> {
   const config = loadOperated(options)
   const { key = newRequestId(), reason, dryRun, yes } = options
   const isConsented = config.environment !== 'live' || yes === LIVE_CONSENT || dryRun === true
@@ -157,7 +160,7 @@ async function sendByHand(wanted: OrderByHand, options: HandOptions): Promise<nu
     print('this configuration is for real money; look with --dry-run, and then add --yes=live')
     return EXIT_USAGE
   }
-  const code = await sendOrder(config, {
+  const code = await sendCommand(config, {
     key,
     reason,
     order: { ...wanted, account: config.name, ...(dryRun === true && { dryRun }) },
@@ -171,7 +174,7 @@ async function sendByHand(wanted: OrderByHand, options: HandOptions): Promise<nu
   return code
 }
 
-function followUp(wanted: OrderByHand, key: string): string {
+function followUp(wanted: CommandByHand, key: string): string {
   switch (wanted.kind) {
     case 'order':
       return `key ${key}; \`intentd explain ${toShellWord(key)}\` shows what becomes of it, also if the exchange refuses it; \`intentd cancel ${toShellWord(key)}\` withdraws it`

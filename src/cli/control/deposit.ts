@@ -6,7 +6,7 @@ import { newRequestId } from '../operator/request-id.ts'
 import { startOfDate } from '../../lib/start-of-day.ts'
 import { writeOut } from '../../lib/write-out.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
-import { sendOrder } from '../operator/send-order.ts'
+import { sendCommand } from '../operator/send-command.ts'
 import { print } from '../process/operator.ts'
 import { parseDayOrInstant } from '../process/options.ts'
 import { formatTable } from '../process/table.ts'
@@ -136,7 +136,7 @@ async function send(
   const config = loadOperated(options)
   const { key = newRequestId(), note, dryRun, at } = options
   const order = toOrder(at === undefined ? undefined : toInstant(at, config.calendar.timezone))
-  return sendOrder(config, {
+  return sendCommand(config, {
     key,
     reason: note,
     order: { ...order, account: config.name, ...(dryRun === true && { dryRun }) },

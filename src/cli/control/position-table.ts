@@ -1,5 +1,5 @@
 import type { CapitalView, PositionView } from '../../control/views.ts'
-import { age, formatTable, money } from '../process/table.ts'
+import { age, formatTable, money, percent, price } from '../process/table.ts'
 
 export function formatPositions(positions: readonly PositionView[]): string {
   if (positions.length === 0) return 'no position\n'
@@ -34,6 +34,7 @@ export function formatPositions(positions: readonly PositionView[]): string {
   ).replaceAll('\u00A0', ' ')
   const trusts = new Set(positions.map(({ liquidation }) => liquidation?.trust))
   const below = [
+    ...(positions.some(isDistanceShown) ? [DISTANCE_LEGEND] : []),
     ...LEGENDS.flatMap(([trust, legend]) => (trusts.has(trust) ? legend : [])),
     ...positions.flatMap(describeMargin),
     ...positions.flatMap(describeKept),
@@ -43,6 +44,12 @@ export function formatPositions(positions: readonly PositionView[]): string {
 }
 
 const NONE = '-'
+
+const DISTANCE_LEGEND = '%  from the mark price to that of the liquidation, in % of the mark price'
+
+function isDistanceShown(view: PositionView): boolean {
+  return liquidationPriceOf(view) !== null && typeof view.liquidation?.distance === 'number'
+}
 
 const LEGENDS = [
   ['disputed', '?  our figure of the liquidation and the exchange’s differ: the nearer one warns'],
@@ -106,14 +113,6 @@ function describeKept({ symbol, side, keptByExchange }: PositionView): readonly 
     `${symbol} ${side}: the exchange keeps ${exits.join(' and ')}, ${moves ? `and the stop-loss is moved with the exits of ${setBy}` : stays}`,
     ...(isMissing ? [`${symbol} ${side}: the exchange lists no such stop-loss`] : []),
   ]
-}
-
-function percent(share: number | null): string {
-  return share === null ? '-' : `${(share * 100).toFixed(1)} %`
-}
-
-function price(value: number | null): string {
-  return value === null ? '-' : String(Number(value.toPrecision(7)))
 }
 
 export function describeCapital({ set, max, used }: CapitalView, coin: string): string {

@@ -1,14 +1,13 @@
 import type { Command } from 'commander'
 import type { ConfigOptions } from '../../config/load-config.ts'
 import { loadSignalSecrets } from '../../config/signal-secrets.ts'
+import { request } from '../../lib/net/node-http.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { cleanLine } from '../../lib/text/clean-text.ts'
 import { EXIT_SILENT } from '../operator/find-daemon.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import { print, printResult } from '../process/operator.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
-
-const { request } = process.getBuiltinModule('node:http')
 
 const EXIT_NOT_TAKEN = 1
 const PATIENCE_MS = 10_000

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import type { FleetAccount } from '../../journal/fleet/fleet-accounts.ts'
-import type { KillOrderResult } from '../../journal/postgres/kill-order.ts'
+import type { KillRequestResult } from '../../journal/postgres/kill-request.ts'
 import type { Fleet, FleetReader } from '../../journal/fleet/fleet-reader.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -16,7 +16,7 @@ const UNUSED_AFTER_MS = 60_000
 const EXIT_NOT_PROVED = 75
 
 export interface KillFleetOptions {
-  readonly reader: Pick<FleetReader, 'read' | 'orderKills' | 'isRefusal'>
+  readonly reader: Pick<FleetReader, 'read' | 'requestKills' | 'isRefusal'>
   readonly order: { readonly reason: string; readonly by: string }
   readonly withinMs: number
   readonly clock: Pick<Clock, 'monotonic'>
@@ -61,7 +61,7 @@ export async function killFleets(
 async function killFleet(options: KillFleetOptions): Promise<number> {
   const { clock, timers, print, withinMs } = options
   const begunAt = clock.monotonic()
-  const noted = new Map<string, KillOrderResult>()
+  const noted = new Map<string, KillRequestResult>()
   const said = new Map<string, string>()
   const say = (name: string, text: string): void => {
     if (said.get(name) === text) return
@@ -73,7 +73,7 @@ async function killFleet(options: KillFleetOptions): Promise<number> {
   for (;;) {
     const tookMs = clock.monotonic() - begunAt
     try {
-      trouble = await options.reader.orderKills(options.order, noted)
+      trouble = await options.reader.requestKills(options.order, noted)
       fleet = await options.reader.read()
     } catch (error) {
       trouble = messageOf(error)
@@ -99,7 +99,7 @@ async function killFleet(options: KillFleetOptions): Promise<number> {
  */
 export function judgeKill(
   account: FleetAccount,
-  ordered: KillOrderResult | undefined,
+  ordered: KillRequestResult | undefined,
   isLate: boolean,
 ): KillOutcome {
   const { state, kill, holder } = account
@@ -207,7 +207,7 @@ function adviseGone(holder: string): string {
 
 interface KillReport {
   readonly fleet: Fleet | undefined
-  readonly noted: ReadonlyMap<string, KillOrderResult>
+  readonly noted: ReadonlyMap<string, KillRequestResult>
   readonly outcomes: readonly { readonly account: FleetAccount; readonly outcome: KillOutcome }[]
   readonly trouble: string | undefined
   readonly print: (text: string) => void

@@ -19,7 +19,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { formatData } from '../call/call-print.ts'
-import { callForAnswer, processFrame, type ShownAnswer } from '../call/answer-call.ts'
+import { type EndpointCall, processFrame, sendCall, type ShownAnswer } from '../call/answer-call.ts'
 import { killFleets, type KillFleetsOptions } from './kill-fleet.ts'
 import { databaseOf, type FleetConfig, loadFleetPlaces } from '../operator/fleet-places.ts'
 import {
@@ -36,7 +36,7 @@ import {
 } from '../operator/other-daemons.ts'
 import {
   explainSilence,
-  leaveOrder,
+  leaveCommand,
   lookFor,
   operatorName,
   print,
@@ -88,7 +88,7 @@ async function killAll(options: KillOptions): Promise<number> {
   for (const { config } of files) {
     const { directory } = config.state
     await collectCode(codes, () => {
-      leaveOrder(directory, () => throwKillSwitch(directory, { ...order, at: systemClock.now() }))
+      leaveCommand(directory, () => throwKillSwitch(directory, { ...order, at: systemClock.now() }))
       return 0
     })
   }
@@ -160,14 +160,15 @@ async function cancelServed({ config, own }: FleetConfig): Promise<void> {
 }
 
 /**
- * If no `-c` is given and that daemon does not run, the only other daemon of the folder is meant.
+ * Without `-c`, if the daemon of the usual configuration does not run, the only other one of the
+ * folder is meant.
  */
 export async function killHere(options: KillOptions): Promise<number> {
   const places = listRunningPlaces(options)
   const others = listOtherDaemons(loadForAll(options))
   if (places.length === 0 && isUnnamed(options) && others.length > 0)
     return killOther(options, others)
-  const code = await killPlaces(options, places)
+  const code = await (places.length <= 1 ? kill(options) : killPlaces(options, places))
   for (const { words, options: own } of others)
     printResult(`not killed: ${words} trades on; \`intentd kill${own}\` kills it`)
   return code
@@ -189,13 +190,12 @@ async function killOther(options: KillOptions, others: readonly OtherDaemon[]): 
 }
 
 async function killPlaces(options: KillOptions, places: readonly string[]): Promise<number> {
-  if (places.length <= 1) return kill(options)
   print(`${places.length} daemons run with this state.directory: all of them are killed`)
   const order = { reason: options.reason, by: operatorName(), at: systemClock.now() }
   const codes: number[] = []
   for (const place of places) {
     await collectCode(codes, () => {
-      leaveOrder(place, () => throwKillSwitch(place, order))
+      leaveCommand(place, () => throwKillSwitch(place, order))
       return 0
     })
   }
@@ -210,7 +210,7 @@ async function kill({ reason, wait, ...options }: KillOptions): Promise<number> 
   const config = loadOperated(options)
   const request = toConfigRequest({ ...options, config: config.file })
   const { directory } = config.state
-  leaveOrder(directory, () =>
+  leaveCommand(directory, () =>
     throwKillSwitch(directory, { reason, by: operatorName(), at: systemClock.now() }),
   )
   printResult(
@@ -314,9 +314,20 @@ function cancelOnce(
   { account: { productType, marginCoin } }: DaemonConfig,
   { file, overrides = [] }: ConfigRequest,
 ): Promise<Answer<ShownAnswer> | undefined> {
-  const words = ['cancelAllOrders', '--productType', productType, '--marginCoin', marginCoin]
-  const set = overrides.flatMap((text) => ['--set', text])
-  return callForAnswer([...words, '--config', file, ...set], processFrame())
+  const call: EndpointCall = {
+    endpoint: 'cancelAllOrders',
+    given: Object.entries({ productType, marginCoin }),
+    config: file,
+    set: overrides,
+    state: undefined,
+    yes: undefined,
+    pending: undefined,
+    json: false,
+    dryRun: false,
+    trustFiles: false,
+    help: false,
+  }
+  return sendCall(call, processFrame())
 }
 
 function restsNothing(answer: Answer<ShownAnswer> | undefined): boolean {

@@ -22,10 +22,10 @@ import { listHolders } from '../../assembly/state/state-directory.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
 import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
-import { type ControlOrder, isRiskier } from '../../control/powers.ts'
+import { type RequestedCommand, isRiskier } from '../../control/powers.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { addOperatedOptions, loadOperated } from './operated-config.ts'
-import { proposeOrder } from './propose-order.ts'
+import { proposeCommand } from './propose-command.ts'
 import {
   adviseServerRelease,
   describeServerKill,
@@ -34,7 +34,7 @@ import {
 } from './server-kill.ts'
 import {
   explainSilence,
-  leaveOrder,
+  leaveCommand,
   lookFor,
   operatorName,
   print,
@@ -59,7 +59,7 @@ export interface CommandOptions extends ConfigOptions {
   readonly wait: number
 }
 
-type OperatorOrder<Whole = ControlCommand> = Whole extends unknown
+type OperatorCommand<Whole = ControlCommand> = Whole extends unknown
   ? Omit<Whole, 'reason' | 'by'>
   : never
 
@@ -104,7 +104,7 @@ function parseReason(text: string): string {
  * @returns the exit code
  */
 export async function commandDaemon(
-  given: OperatorOrder,
+  given: OperatorCommand,
   options: CommandOptions,
 ): Promise<number> {
   const config = loadOperated(options)
@@ -122,10 +122,10 @@ export async function commandDaemon(
   if (!isHeld && order.kind === 'adopt') return printUnadopted(directory)
   if (!isHeld && order.kind === 'release' && (await isForElsewhere(config, options)))
     return EXIT_WAITING
-  const asked = toControlOrder(order)
+  const asked = toRequestedCommand(order)
   if (middlemanKind() !== undefined && isRiskier(asked))
-    return proposeOrder(config, { order: asked, reason: options.reason })
-  const file = leaveOrder(directory, () =>
+    return proposeCommand(config, { order: asked, reason: options.reason })
+  const file = leaveCommand(directory, () =>
     postCommand(directory, { ...order, reason: options.reason, by: operatorName() }),
   )
   if (!isHeld) print(`no daemon runs here now (${directory}): waiting for one`)
@@ -153,7 +153,7 @@ export async function commandDaemon(
       })
 }
 
-function toControlOrder(order: OperatorOrder): ControlOrder {
+function toRequestedCommand(order: OperatorCommand): RequestedCommand {
   switch (order.kind) {
     case 'restrict':
     case 'flatten':
@@ -202,7 +202,7 @@ function printUnadopted(directory: string): number {
 
 interface PostedOrder {
   readonly file: string
-  readonly order: OperatorOrder
+  readonly order: OperatorCommand
   readonly directory: string
   readonly withinMs: number
 }
@@ -288,7 +288,7 @@ function scopesAt(config: DaemonConfig): readonly Scope[] {
 }
 
 /** A strategy is named without `strategy:` only where no instrument has its name. */
-function withWholeScope(order: OperatorOrder, scopes: readonly Scope[]): OperatorOrder {
+function withWholeScope(order: OperatorCommand, scopes: readonly Scope[]): OperatorCommand {
   if (order.kind === 'adopt' || order.scope === undefined) return order
   return { ...order, scope: toWholeScope(order.scope, scopes) }
 }
@@ -333,7 +333,7 @@ function printNoAnswer(file: string): number {
   return EXIT_WAITING
 }
 
-function printAnswer(order: OperatorOrder, answer: CommandAnswer, repeated: string): number {
+function printAnswer(order: OperatorCommand, answer: CommandAnswer, repeated: string): number {
   const { kind, scope } = order
   const { held, lifted } = answer
   if (kind === 'adopt') return printAdoption(order, answer)
@@ -366,7 +366,7 @@ function printAnswer(order: OperatorOrder, answer: CommandAnswer, repeated: stri
 }
 
 function printAdoption(
-  order: Extract<OperatorOrder, { kind: 'adopt' }>,
+  order: Extract<OperatorCommand, { kind: 'adopt' }>,
   answer: CommandAnswer,
 ): number {
   const { scope, strategy } = order

@@ -9,7 +9,7 @@ import {
 import { loadSignalSecrets } from '../../config/signal-secrets.ts'
 import { ConfigError } from '../../config/yaml/problem.ts'
 import { keysMissing } from '../../assembly/account/account-keys.ts'
-import type { AccountSetup } from '../../assembly/account/open-account.ts'
+import type { AccountSetup } from '../../assembly/account/account-setup.ts'
 
 /** @throws ConfigError if no account has keys */
 export function giveKeys(

@@ -46,7 +46,7 @@ export function printOnce(text: string): void {
   print(text)
 }
 
-export function leaveOrder<Left>(directory: string, leave: () => Left): Left {
+export function leaveCommand<Left>(directory: string, leave: () => Left): Left {
   try {
     return leave()
   } catch (error) {

@@ -139,3 +139,11 @@ export function age(ms: number | null): string {
 export function toPlainWords(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }
+
+export function percent(share: number | null): string {
+  return share === null ? '-' : `${(share * 100).toFixed(1)} %`
+}
+
+export function price(value: number | null): string {
+  return value === null ? '-' : String(Number(value.toPrecision(7)))
+}

@@ -14,7 +14,7 @@ import type { ReloadView } from '../../control/detail-views.ts'
 import type { AccountStatusView, OrderView, PositionView } from '../../control/views.ts'
 import { toCoinText } from '../../domain/coin-amount.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
-import { DRAWDOWN_STEPS } from '../../domain/loss-limits.ts'
+import { DRAWDOWN_STEPS, isLossReached } from '../../domain/loss-limits.ts'
 import { tradesAs } from '../../domain/order-action.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { decimal } from '../../lib/decimal.ts'
@@ -274,7 +274,11 @@ function* listLosses(next: DaemonConfig, { account }: UsedBudget): Generator<str
       if (max === undefined) continue
       const lost = lostIn(account, scope, limit)
       const before = account.losses.find((one) => one.scope === scope && one.limit === limit)
-      if (lost === undefined || !isReached(lost, max) || (before && isReached(lost, before.max)))
+      if (
+        lost === undefined ||
+        !isLossReached(lost, max) ||
+        (before && isLossReached(lost, before.max))
+      )
         continue
       const isShare = scope === ACCOUNT && limit.startsWith('drawdown')
       const inCoin = (amount: number): string => showAmount(amount, account.coin)
@@ -354,10 +358,6 @@ function* listWorstCases(
 }
 
 const DENIED = 'orders that add are denied; what is held stays'
-
-function isReached(lost: number, max: number): boolean {
-  return lost >= max * (1 - 1e-9)
-}
 
 function showAmount(amount: number, coin: string): string {
   return decimal(toCoinText(amount, coin)).toString()

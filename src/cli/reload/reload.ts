@@ -13,7 +13,7 @@ import { explainReply, findSocket, withClient } from '../operator/find-daemon.ts
 import { fileOfCode } from '../../strategy/load-strategy.ts'
 import { describeThrown, onBreakdown } from '../../strategy/strategy-failure.ts'
 import { asStarted } from '../operator/operated-config.ts'
-import { proposeOrder } from '../operator/propose-order.ts'
+import { proposeCommand } from '../operator/propose-command.ts'
 import { middlemanKind } from '../process/middleman.ts'
 import { operatorName, print, printResult } from '../process/operator.ts'
 import { addConfigOptions, durationOption } from '../process/options.ts'
@@ -81,7 +81,7 @@ async function reload({ wait, ...given }: ReloadOptions): Promise<number> {
   const forget = onBreakdown(reportStray)
   try {
     if (middlemanKind() !== undefined)
-      return await proposeOrder(config, {
+      return await proposeCommand(config, {
         order: { kind: 'reload' },
         reason: REASONS[middlemanKind() ?? 'none'],
       })

@@ -1,4 +1,4 @@
-import { playForWatcher } from '../../backtest/playing/watched-thread.ts'
+import { playForWatcher } from '../../backtest/playing/thread-protocol.ts'
 import { keepReadable } from '../../strategy/isolation/guard-thread.ts'
 import { replaySegments, type ReplayTask } from './replay-segments.ts'
 

@@ -5,14 +5,14 @@ import type { ConfigRequest, DaemonConfig, LoadedConfig } from '../../config/loa
 import { credentialVariables } from '../../config/secrets.ts'
 import { listChangedSecrets, loadSignalSecrets } from '../../config/signal-secrets.ts'
 import { formatProblem, type Problem } from '../../config/yaml/problem.ts'
-import type { ReloadOrder } from '../../control/controlled.ts'
+import type { ReloadRequest } from '../../control/controlled.ts'
 import type { ReloadView } from '../../control/detail-views.ts'
 import { assertTokens } from '../../control/access/token-file.ts'
 import { tokenFilesOf } from '../../daemon/control/open-control.ts'
 import { describeReloaded } from '../../views/worst-loss-text.ts'
 import { toSurvivalSettings } from '../../assembly/settings/engine-settings.ts'
 import type { Daemon } from '../../daemon/daemon.ts'
-import type { AccountSetup } from '../../assembly/account/open-account.ts'
+import type { AccountSetup } from '../../assembly/account/account-setup.ts'
 import { accountLogger, type DaemonLogger } from '../../logging/logger.ts'
 import {
   readRunningConfig,
@@ -133,7 +133,7 @@ export function viewReload({ loaded, next, changes, problems, worst }: ReloadChe
 export async function acceptReload(
   request: ConfigRequest,
   { logger, ...frame }: ReloadFrame,
-  { approved, reason, by }: ReloadOrder,
+  { approved, reason, by }: ReloadRequest,
 ): Promise<ConfiguredAccounts | undefined> {
   const { daemon } = frame
   const before = [frame, ...frame.others]

@@ -29,7 +29,7 @@ import { listContractRemarks } from '../../config/contract-remarks.ts'
 import type { ContractAnswers } from '../../config/known-contracts.ts'
 import { assertLossesDecided } from '../../config/live-checks.ts'
 import { loadAccounts } from '../../config/load-accounts.ts'
-import type { ReloadOrder } from '../../control/controlled.ts'
+import type { ReloadRequest } from '../../control/controlled.ts'
 import type { ReloadView } from '../../control/detail-views.ts'
 import type { Daemon, DaemonEnd } from '../../daemon/daemon.ts'
 import { openDaemon, type OpenDaemonOptions, type OpenedDaemon } from '../../daemon/open-daemon.ts'
@@ -383,9 +383,9 @@ function listenForStops(): Stops {
 
 /** Come from `intentd reload`, or SIGHUP unless a terminal closes. */
 interface Reloads {
-  ask(order: ReloadOrder): void
+  ask(order: ReloadRequest): void
   listen(
-    reload: ((order: ReloadOrder) => Promise<void>) | undefined,
+    reload: ((order: ReloadRequest) => Promise<void>) | undefined,
     tryDry?: () => Promise<ReloadView>,
   ): void
   tryDry(): Promise<ReloadView> | undefined
@@ -393,9 +393,9 @@ interface Reloads {
 }
 
 function listenForReloads(): Reloads {
-  let listener: ((order: ReloadOrder) => Promise<void>) | undefined
+  let listener: ((order: ReloadRequest) => Promise<void>) | undefined
   let dryRun: (() => Promise<ReloadView>) | undefined
-  let asked: ReloadOrder | undefined
+  let asked: ReloadRequest | undefined
   let isBusy = false
   const work = async (): Promise<void> => {
     if (isBusy) return
@@ -407,7 +407,7 @@ function listenForReloads(): Reloads {
     }
     isBusy = false
   }
-  const ask = (order: ReloadOrder): void => {
+  const ask = (order: ReloadRequest): void => {
     asked = order
     void work()
   }

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net'
 import type { Peer } from './peer.ts'
 
 /**
- * Kinds have their own maximum, so commands always have a place. `nobody`: health checks, the page
- * before its token, other programs.
+ * Each kind has a maximum of its own, so that commands always have a place. `nobody`: health
+ * checks, the page before it has its token, other programs.
  */
 export const CONNECTIONS_MAX: Readonly<Record<Peer, number>> = {
   full: 64,
@@ -12,7 +12,7 @@ export const CONNECTIONS_MAX: Readonly<Record<Peer, number>> = {
   nobody: 32,
 }
 
-/** Senders of signals all send at the close of a candle; some show their secret in the body. */
+/** All senders of signals send at the close of a candle; some show their secret in the body. */
 export const SIGNAL_CONNECTIONS_MAX: Readonly<Record<Peer, number>> = {
   full: 256,
   read: 0,
@@ -20,16 +20,19 @@ export const SIGNAL_CONNECTIONS_MAX: Readonly<Record<Peer, number>> = {
   nobody: 256,
 }
 
-/** Heads that are not read yet. Without room beside full places no command could show its token. */
+/**
+ * Connections without a head need places of their own, because a command could not show its token
+ * while all others are taken.
+ */
 const UNREAD_MAX = 96
-/** Whoever sends its head at once is not closed for others that send none. */
+/** A connection younger than this is not closed for others that send no head. */
 const HEAD_MS = 500
-/** Beyond it the oldest goes, however young it is. */
+/** Beyond so many, the oldest is closed, however young it is. */
 const UNREAD_YOUNG_MAX = 320
-/** Closed ones count until the system has let go of them. */
+/** Closed connections count until the system has released them. */
 const CLOSING_MAX = 32
 
-/** The system's bound of a server, above the sum of all places. */
+/** The bound that the server itself has: above the sum of all places. */
 export function connectionsMaxOf(places: Readonly<Record<Peer, number>>): number {
   const unread = UNREAD_YOUNG_MAX + CLOSING_MAX
   return Object.values(places).reduce((sum, most) => sum + most, unread)
@@ -42,11 +45,11 @@ interface ConnectionBoundsOptions {
 }
 
 /**
- * A connection is unread until its first head shows whose it is. Beyond a kind's maximum the longest
- * silent is closed, so silent connections keep no client out.
+ * A connection is unread until its first head shows its kind. Beyond the maximum of a kind, the one
+ * that has been silent longest is closed.
  */
 export class ConnectionBounds {
-  /** With the times when they came, oldest first. */
+  /** With the time of arrival, the oldest first. */
   readonly #unread = new Map<Socket, number>()
   /** Longest silent first. */
   readonly #sockets: Readonly<Record<Peer, Set<Socket>>> = {
@@ -56,7 +59,7 @@ export class ConnectionBounds {
     nobody: new Set(),
   }
   readonly #peers = new WeakMap<Socket, Peer>()
-  /** Those whose command waits for its answer. */
+  /** Connections whose command waits for its answer. */
   readonly #held = new WeakSet<Socket>()
   readonly #options: ConnectionBoundsOptions
   readonly #places: Readonly<Record<Peer, number>>
@@ -80,7 +83,7 @@ export class ConnectionBounds {
     }
   }
 
-  /** Its place is not given to others meanwhile. @returns ends it */
+  /** Keeps the connection's place. @returns a function that ends this */
   hold(socket: Socket): () => void {
     this.#held.add(socket)
     return () => void this.#held.delete(socket)

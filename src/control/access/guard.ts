@@ -10,10 +10,8 @@ import type { ControlTokens } from './token-file.ts'
 /** The file system protects the socket; the port needs a token. */
 export interface Entrance {
   readonly via: 'socket' | 'port'
-  /** Allowed Host headers of the port. */
   readonly hosts: readonly string[]
   readonly tokens: ControlTokens | undefined
-  /** Exchanged for the token with all rights. */
   readonly codes?: SessionCodes
 }
 
@@ -33,9 +31,8 @@ export interface GuardOptions {
 }
 
 /**
- * Web pages can send requests to loopback, and read answers by a name that resolves to it (DNS
- * rebinding). So foreign Hosts and any Origin are refused, there is no CORS, a command must be
- * JSON, and all but the open paths need a token. The read token changes nothing.
+ * Refuses what a web page could send to loopback (docs/control.md, "What protects it"). All but the
+ * open paths need a token.
  */
 export function guard({ entrance, onRefused }: GuardOptions): MiddlewareHandler {
   return async (context, next) => {
@@ -59,7 +56,6 @@ export function mayLook({ req }: Context, { via, tokens }: Entrance): boolean {
   return via === 'socket' || ['full', 'read'].includes(peerOf(req.header('authorization'), tokens))
 }
 
-/** It decides whether the rest of a request is read. */
 export interface RequestHead {
   readonly method: string
   readonly path: string

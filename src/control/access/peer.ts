@@ -12,7 +12,7 @@ export function peerOf(authorization: string | undefined, tokens: ControlTokens 
   return hasToken(shown, tokens.agent) ? 'agent' : 'nobody'
 }
 
-/** A flood of guesses costs one digest each. */
+/** Keeps the digests of our tokens, so that a guess costs one digest. */
 const digests = new WeakMap<Secret, Buffer>()
 
 /** Digests have one length, and are compared in constant time. */

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http'
 
-/** Every answer has these, also one that no application has made. */
 export const GUARD_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",

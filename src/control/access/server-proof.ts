@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { ControlTokens } from './token-file.ts'
 
-/** Needs no token: the page requests the proof before it sends its own. */
+/** The path needs no token, because the page requests the proof before it sends its own. */
 export const PROOF_PATH = '/v1/proof'
 
 export const NONCE = /^[0-9a-f]{32,128}$/

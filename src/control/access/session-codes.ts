@@ -6,8 +6,8 @@ const VALID_MS = 60_000
 const CODES_MAX = 8
 
 /**
- * In the dashboard's address instead of the token, valid once within a minute: an address in a
- * history opens nothing.
+ * A code stands in the dashboard's address in place of the token, and is valid once, so that an
+ * address in a browser's history opens nothing.
  */
 export class SessionCodes {
   readonly #monotonic: () => number

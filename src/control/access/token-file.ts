@@ -19,17 +19,19 @@ const OWNER_ONLY = 0o600
 const OWNER_AND_GROUP = 0o640
 const SETGID = 0o2000
 const OTHERS = 0o077
-/** A group may read it, such as Prometheus's. */
+/** A group, such as that of Prometheus, may read the file. */
 const OTHERS_BUT_GROUP_READS = 0o037
 const TOKEN = /^[\x21-\x7e]{32,512}$/
 
 export interface TokenFiles {
-  /** For everything. */
   readonly full: string
   readonly read: string
-  /** For assistants; absent: the port serves none. */
+  /** For assistants; absent: the port serves no assistants. */
   readonly agent?: string
-  /** Those that the configuration names: with other contents they may be meant for another use. */
+  /**
+   * Files that the configuration names. One with other contents may be meant for another use, and
+   * is not overwritten.
+   */
   readonly named?: readonly string[]
 }
 
@@ -43,13 +45,14 @@ export interface ControlTokens {
   readonly agent?: Secret
 }
 
-/** Keyed by file. A reload keeps open pages' token; a new process makes another. */
+/** Keyed by file. A reload keeps the token of open pages; a new process makes another one. */
 const commandingTokens = new Map<string, Secret>()
 
 /**
- * The command token is new for each process: a program that takes the port while no daemon runs,
- * and is sent the token, gains nothing. The others stay, since other programs have copies.
- * @param onRenewed A token that lasts was damaged, so its copies open nothing any more.
+ * The command token is new for each process (docs/control.md, "What protects it"). The others stay,
+ * because other programs have copies.
+ * @param onRenewed called when a lasting token was damaged and replaced, so that its copies open
+ * nothing any more
  * @throws Failure CONTROL_TOKEN_EXPOSED if others may read one, CONTROL_TOKEN_INVALID,
  * CONTROL_TOKEN_UNREADABLE, CONTROL_TOKENS_EQUAL if one could do what another is for
  */
@@ -75,7 +78,7 @@ export function openTokens(
 }
 
 /**
- * Checks whether a start could open them; writes nothing.
+ * Checks whether a start could open the tokens; writes nothing.
  * @throws like {@link openTokens}
  */
 export function assertTokens(files: TokenFiles): void {
@@ -111,14 +114,16 @@ function renewToken(file: string, files: TokenFiles): Secret {
   return token
 }
 
-/** An older token is of no use. A file that is named must hold one, unless it is blank. */
+/**
+ * The file's token is replaced. A file that the configuration names must hold a token or be blank.
+ */
 function assertRenewable(file: string, { named }: TokenFiles): void {
   const text = lookAt(file, OTHERS)
   const isBlank = /^[\0\s]*$/.test(text ?? '')
   if (text !== undefined && !isBlank && named?.includes(file)) toToken(file, text)
 }
 
-/** Undefined without a file, and where the daemon's own one is damaged. */
+/** Undefined without a file, and if the daemon's own file is damaged. */
 function lookAtLasting(file: string, { named }: TokenFiles): Secret | undefined {
   const text = lookAt(file, OTHERS_BUT_GROUP_READS)
   if (text === undefined) return undefined

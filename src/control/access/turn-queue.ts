@@ -1,17 +1,16 @@
 import { inNextTurn } from '../../lib/timers.ts'
 
-/** The last of them waits for so many turns. */
+/** The last look waits for so many turns. */
 const LOOKS_WAITING_MAX = 64
 
-/** As they are served. Heads of commands come before what is not urgent, since they may be a kill. */
+/** In the order of serving. The head of a command may be that of a kill, so it comes early. */
 const KINDS = ['kill', 'head', 'halt', 'command', 'look'] as const
 
 export type QueuedKind = (typeof KINDS)[number]
 
 /**
- * Serves at most one request in a turn of the event loop, kills and commands first. Prices, answers
- * and grants of the exchange that came meanwhile are handled between two of them, so many requests
- * at once hold up no order for longer than one does. Commands are bounded by the connections that bring them.
+ * Serves at most one request in a turn of the event loop, so that many at once delay no order for
+ * longer than one does. Commands are bounded by their connections.
  */
 export class TurnQueue {
   readonly #waiting: Record<QueuedKind, (() => void)[]> = {
@@ -23,7 +22,7 @@ export class TurnQueue {
   }
   #isDue = false
 
-  /** False: too many wait. */
+  /** False if too many wait. */
   add(kind: QueuedKind, serve: () => void): boolean {
     const waiting = this.#waiting[kind]
     if (kind === 'look' && waiting.length >= LOOKS_WAITING_MAX) return false

@@ -1,11 +1,11 @@
 import { cleanLine } from '../../lib/text/clean-text.ts'
 
-/** The verified origin first: any client may claim any name. */
+/** Puts the verified origin first, because a client can claim any name. */
 export function describeCaller(verified: string, claimed: string): string {
   return `${verified} says ${JSON.stringify(cleanLine(claimed))}`
 }
 
-/** Orders in files come from the file's owner. */
+/** An order in a file comes from the file's owner. */
 export function describeFile({ uid }: { readonly uid: number }): string {
   return process.platform === 'win32' ? 'file' : `file:uid ${uid}`
 }

@@ -4,7 +4,7 @@ import { Secret } from '../../lib/secret.ts'
 import type { Pairing, PairingStore } from './pairing-file.ts'
 
 const PERIOD_S = 30
-/** One step more, since codes are typed slowly and clocks differ (RFC 6238, 5.2). */
+/** Allows for one more step, because codes are typed slowly and clocks differ (RFC 6238, 5.2). */
 const TOLERANCE_S = 30
 const CODE = /^\d{6}$/
 
@@ -22,14 +22,13 @@ export type CodeVerdict =
 
 export interface OneTimeCodesOptions {
   readonly store: PairingStore
-  /** Machine's clock, Unix ms: the phone has no other. */
+  /** The machine's clock, because the phone knows no other time. */
   readonly now: () => number
 }
 
 /**
- * TOTP (RFC 6238). A code counts once, and no older one afterwards. Five wrong codes within ten
- * minutes lock all codes for 15 minutes, and each further lock before a right code lasts twice as
- * long, up to a day: five guesses a day.
+ * TOTP (RFC 6238). A code counts once, and afterwards no older one. Wrong codes lock all codes, and
+ * each further lock before a right code lasts twice as long, up to a day.
  */
 export class OneTimeCodes {
   readonly #store: PairingStore
@@ -46,8 +45,8 @@ export class OneTimeCodes {
   }
 
   /**
-   * Uses the code up. What it changes is durable before it is answered. @throws if the pairing can
-   * be neither read nor written, or another daemon uses it now: then the code has not counted
+   * Uses the code up, durably before it returns. @throws if the pairing cannot be read or written,
+   * or another daemon uses it now: the code has then not counted
    */
   use(code: string): CodeVerdict {
     // A lock file beside a pairing that does not exist would need a folder.
@@ -87,7 +86,7 @@ export class OneTimeCodes {
   }
 }
 
-/** The 30 s step of a code; undefined: none near `now`. */
+/** The 30 s step of a code; undefined if it is of no step near `now`. */
 export function counterOf(secret: Secret, code: string, now: number): number | undefined {
   if (!CODE.test(code)) return undefined
   const found = otplib().verifySync({

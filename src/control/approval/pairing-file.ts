@@ -22,11 +22,11 @@ export interface Pairing {
   /** Base32. */
   readonly secret: Secret
   readonly pairedAt: number
-  /** Codes of this 30 s step and earlier count no more. */
+  /** Codes of this 30 s step and of earlier ones no longer count. */
   readonly usedCounter: number
   /** Unix ms of wrong codes since the last right one. */
   readonly wrongAt: readonly number[]
-  /** Since the last right code. */
+  /** The number of locks since the last right code. */
   readonly locks: number
   readonly lockedUntil: number
 }
@@ -37,14 +37,13 @@ export interface PairingStore {
   /** @throws the error of the file system */
   save(pairing: Pairing): void
   /**
-   * Nobody else saves the pairing between a load and a save within it, although several daemons
-   * share the file.
-   * @throws Failure PAIRING_BUSY: another process is at it, and nothing waits for it
+   * Several daemons share the file: none of the others saves it while this works.
+   * @throws Failure PAIRING_BUSY: another process has the lock; this does not wait for it
    */
   alone<Result>(work: () => Result): Result
 }
 
-/** Read at each use, so that a new pairing counts at once. */
+/** The file is read at each use, so that a new pairing counts at once. */
 export function createPairingFile(file: string): PairingStore {
   return {
     load: () => readPairing(file),
@@ -79,7 +78,7 @@ function readPairing(file: string): Pairing | undefined {
     )
     return { secret: new Secret(secret), ...rest }
   } catch (error) {
-    // A parser's error may hold what the file holds.
+    // The error of a parser may contain text of the file.
     const reason = error instanceof Error && 'code' in error ? messageOf(error) : 'its content'
     throw new Failure({
       code: 'PAIRING_UNREADABLE',

@@ -5,22 +5,22 @@ import { sha256Hex } from '../../lib/digest.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { describeCaller } from '../access/verified-caller.ts'
 import type { ControlRequest, ProposalView } from '../commands.ts'
-import type { Approval, Controlled, OrderPlan } from '../controlled.ts'
-import { isRiskier, type RiskierOrder } from '../powers.ts'
+import type { Approval, Controlled, CommandPlan } from '../controlled.ts'
+import { isRiskier, type RiskierCommand } from '../powers.ts'
 import type { CodeVerdict, OneTimeCodes } from './one-time-codes.ts'
 
 export const PROPOSAL_MS = 600_000
-/** For each entrance: a flood from the port leaves the socket free. */
+/** Counted for each entrance, so that a flood from the port leaves the socket free. */
 const OPEN_MAX = 8
 const KEPT_MAX = 50
-/** Names it on a phone; no secret. */
+/** An id is short enough for a phone, and no secret. */
 const ID_BYTES = 3
 
 const UNPAIRED =
   'this can add risk, so it needs a one-time code, and no authenticator is paired: run `intentd pair` at the machine, or give the command there'
 
 export interface ProposalsOptions {
-  readonly daemon: Pick<Controlled, 'planOrder'>
+  readonly daemon: Pick<Controlled, 'planCommand'>
   readonly codes: Pick<OneTimeCodes, 'isPaired' | 'use'>
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
   readonly onNews: (news: ProposalNews) => void
@@ -40,7 +40,7 @@ export interface Refused {
 export type Proposed =
   | Refused
   | { readonly kind: 'proposed'; readonly proposal: ProposalView }
-  /** It would be refused at the machine, too. */
+  /** The order would be refused at the machine, too. */
   | { readonly kind: 'impossible'; readonly why: string }
 
 export type Confirmed = Refused | { readonly kind: 'acted' }
@@ -53,7 +53,7 @@ interface Caller {
 
 interface OpenProposal {
   readonly view: ProposalView
-  readonly request: ControlRequest & { readonly order: RiskierOrder }
+  readonly request: ControlRequest & { readonly order: RiskierCommand }
   readonly entrance: Caller['entrance']
   readonly verified: string
   readonly planDigest: string
@@ -69,21 +69,19 @@ export interface Confirmation {
 }
 
 /**
- * Acts that may add risk, ordered from elsewhere. Open for ten minutes, confirmed once by a
- * one-time code while its plan is as shown. Only in memory: a restart or reload drops them, so none
- * is confirmed by accident in another run.
+ * Proposals of acts that may add risk are only in memory, so that none is confirmed by accident in
+ * a later run.
  */
 export class Proposals {
   readonly #options: ProposalsOptions
   readonly #open = new Map<string, OpenProposal>()
-  /** The outcome of those that are over. */
   readonly #over = new Map<string, string>()
 
   constructor(options: ProposalsOptions) {
     this.#options = options
   }
 
-  /** Open ones, the newest first. */
+  /** Open proposals, the newest first. */
   list(): readonly ProposalView[] {
     this.#expire()
     return [...this.#open.values()].map(({ view }) => view).toReversed()
@@ -103,7 +101,7 @@ export class Proposals {
             409,
             'this request id (--key at the command line) was used for another command or another reason',
           )
-    const plan = await this.#options.daemon.planOrder(order)
+    const plan = await this.#options.daemon.planCommand(order)
     if (plan.refusal !== undefined) return { kind: 'impossible', why: plan.refusal }
     this.#expire()
     const alike = [...this.#open.values()].filter(({ entrance }) => entrance === caller.entrance)
@@ -134,8 +132,8 @@ export class Proposals {
     const confirmer = describeCaller(verified, by)
     const found = this.#find(id)
     if ('kind' in found) return this.#note(found, id, confirmer)
-    const plan = await this.#options.daemon.planOrder(found.request.order)
-    // From here on nothing waits, so neither plan nor proposal can change.
+    const plan = await this.#options.daemon.planCommand(found.request.order)
+    // From here on nothing is awaited, so neither plan nor proposal can change.
     const open = this.#find(id)
     if ('kind' in open) return this.#note(open, id, confirmer)
     if (plan.refusal !== undefined || digestOf(plan.changes) !== open.planDigest) {
@@ -157,7 +155,7 @@ export class Proposals {
 
   #view(
     { order, reason, by }: ControlRequest,
-    { changes, notes }: OrderPlan,
+    { changes, notes }: CommandPlan,
     { verified }: Caller,
   ): ProposalView {
     const now = this.#options.clock.now()

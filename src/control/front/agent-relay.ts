@@ -1,36 +1,32 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
+import { request } from '../../lib/net/node-http.ts'
 import { shortPath } from '../../lib/net/socket-path.ts'
 import { isRecord } from '../../lib/plain-data.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { answerError, GUARD_HEADERS } from '../access/plain-answer.ts'
 import { collectBody } from './collect-body.ts'
-import { AGENT_PATH } from '../powers.ts'
+import { AGENT_PATH, AGENT_POWERS_HEADER, type ServedAgents } from '../powers.ts'
 
-/** As in the control server: an import would also load Node's own fetch. */
-const { request } = process.getBuiltinModule('node:http')
-
-/** A call of research may take ten minutes, and each holds two sockets. */
+/** A call of research may take ten minutes, and each call holds two sockets. */
 const OPEN_MAX = 16
 const BODY_BYTES_MAX = 65_536
-/** The protocol needs these. The token stays here. */
+/** Headers of the protocol. The token is not passed on. */
 const PASSED_ON = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name']
-/** A server of assistants that restarts, and a daemon that reloads, is back within seconds. */
+/** After a restart or a reload, the server of assistants is back within seconds. */
 const RETRY_AFTER = { 'Retry-After': '2' }
 const UNSERVED =
   'no assistant is served now: `intentd mcp --http` has to run beside the daemon, with the same configuration'
 const LEFT = 'the daemon ends or reloads its configuration: send it again'
-/** The protocol's code for an error of the server. */
 const SERVER_ERROR = -32_000
 
 interface AgentRelayOptions {
-  /** That of `intentd mcp --http`. */
-  readonly socket: string
+  readonly agents: ServedAgents
   readonly onRefused: (why: string) => void
 }
 
 /**
- * Passes requests of assistants on to `intentd mcp --http`, a process of its own beside the daemon.
- * Nothing of them is read here, and no command of theirs is run by the daemon.
+ * Passes requests of assistants on to `intentd mcp --http`. The daemon does not read them, and runs
+ * none of their commands.
  */
 export class AgentRelay {
   readonly #options: AgentRelayOptions
@@ -48,7 +44,7 @@ export class AgentRelay {
       this.#options.onRefused(error)
       return answerError(outgoing, error, { status: 429, headers: RETRY_AFTER })
     }
-    const relayed = new RelayedRequest(this.#options.socket, outgoing)
+    const relayed = new RelayedRequest(this.#options.agents, outgoing)
     this.#open.add(relayed)
     outgoing.once('close', () => {
       this.#open.delete(relayed)
@@ -57,7 +53,7 @@ export class AgentRelay {
     collectBody(incoming, BODY_BYTES_MAX, (body) => relayed.send(incoming, body?.toString()))
   }
 
-  /** Whoever waits for an answer is told to send the request again. */
+  /** Clients that wait for an answer are told to send the request again. */
   stop(): void {
     this.#isStopped = true
     for (const relayed of this.#open) relayed.leave()
@@ -70,14 +66,14 @@ export class AgentRelay {
  *     answering ──leave()──► over, with an error in place of the rest
  */
 class RelayedRequest {
-  readonly #socket: string
+  readonly #agents: ServedAgents
   readonly #outgoing: ServerResponse
   #request: ClientRequest | undefined
   #body = ''
   #isStream = false
 
-  constructor(socket: string, outgoing: ServerResponse) {
-    this.#socket = socket
+  constructor(agents: ServedAgents, outgoing: ServerResponse) {
+    this.#agents = agents
     this.#outgoing = outgoing
   }
 
@@ -94,16 +90,18 @@ class RelayedRequest {
       const value = headers[name]
       return value === undefined ? [] : [[name, value] as const]
     })
+    const { socket, powers } = this.#agents
     this.#request = request(
       {
-        socketPath: shortPath(this.#socket),
-        // A kept connection could be one that a restarted server has closed.
+        socketPath: shortPath(socket),
+        // A restarted server has closed the connections that were kept.
         agent: false,
         path: AGENT_PATH,
         method,
         headers: {
           host: 'localhost',
           ...Object.fromEntries(passed),
+          [AGENT_POWERS_HEADER]: powers.join(','),
           'content-length': Buffer.byteLength(body),
         },
       },
@@ -113,7 +111,10 @@ class RelayedRequest {
     this.#request.end(body)
   }
 
-  /** The head goes with the first bytes behind it: until then the request can be refused. */
+  /**
+   * The head is sent with the first bytes of the body, so that the request can be refused until
+   * then.
+   */
   #take(answered: IncomingMessage): void {
     const outgoing = this.#outgoing
     const type = answered.headers['content-type']
@@ -146,7 +147,7 @@ class RelayedRequest {
     const outgoing = this.#outgoing
     if (!outgoing.headersSent) return this.#refuse(LEFT)
     const id = this.#isStream ? idOf(this.#body) : undefined
-    // A client that has an answer's head waits for its message, whatever becomes of the connection.
+    // A client that has the head of an answer waits for its message, even if the connection ends.
     if (id !== undefined && !outgoing.writableEnded) {
       const error = { code: SERVER_ERROR, message: LEFT }
       outgoing.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, error })}\n\n`)
@@ -164,7 +165,7 @@ class RelayedRequest {
   }
 }
 
-/** Undefined: it is no request that is answered. */
+/** Undefined for a message that expects no answer. */
 function idOf(body: string): unknown {
   try {
     const message = parseBoundedJson(body)

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Undefined for one that is too long; never called for one that does not end. */
+/** Calls back with undefined for a body that is too long, and never for one that does not end. */
 export function collectBody(
   incoming: IncomingMessage,
   bytesMax: number,

@@ -11,7 +11,7 @@ import { answerError, answerJson } from '../access/plain-answer.ts'
 import { NONCE, PROOF_PATH, proveTokens } from '../access/server-proof.ts'
 import type { PassedRequests } from './passed-requests.ts'
 
-/** Others could be read as another path by the application than here. */
+/** The application could read any other path differently than this thread. */
 const PLAIN_PATH = /^\/(?:[\w-]+(?:\.[\w-]+)*(?:\/[\w-]+(?:\.[\w-]+)*)*)?$/
 const NO_PATH = 'there is no such path; /docs lists them'
 const SERVED: readonly string[] = ['GET', 'HEAD', 'POST']
@@ -26,8 +26,8 @@ interface Rate {
 }
 
 /**
- * A page that opens asks for 60 files and ten views at once, and then for two views a second. A tool
- * call of an assistant is one request, and a program that begins makes four.
+ * A page that is opened requests 60 files and ten views at once, and then two views a second. A
+ * tool call of an assistant is one request, and a program makes four when it starts.
  */
 const RATES: Readonly<Record<Peer, Rate>> = {
   full: { perMinute: 1200, burst: 120 },
@@ -36,31 +36,27 @@ const RATES: Readonly<Record<Peer, Rate>> = {
   nobody: { perMinute: 1200, burst: 120 },
 }
 
-/** The rate gives the next place within a second. */
+/** With these rates there is a place again within a second. */
 const RETRY_AFTER = { 'Retry-After': '1' }
-/** The rest of a refused body is read as far as this; of a longer one the connection is closed. */
+/** So much of a refused body is read; if it is longer, the connection is closed. */
 const UNREAD_BYTES_MAX = 65_536
 
 export interface HeadGateOptions {
   readonly entrance: Entrance
   readonly monotonic: () => number
-  /** Connections have places by what they have shown. */
   readonly bounds: ConnectionBounds
   readonly passed: Pick<PassedRequests, 'answerInCommon' | 'pass' | 'passHealth'>
-  /** Takes the requests of assistants; undefined: none are served. */
   readonly relay: RequestListener | undefined
   readonly onRefused: (why: string) => void
 }
 
 /**
- * Decides on the head of a request, before its body is read and anything is passed on. Each kind of
- * token has a rate of its own for what looks. Proofs are answered here, at any rate. The rate of
- * commands is counted when their body has said what they are.
+ * Decides on the head of a request, before its body is read (docs/control.md, "What protects it").
+ * The rate of commands is counted later, once the body has shown their kind.
  */
 export class HeadGate {
   readonly #options: HeadGateOptions
   readonly #rates: Readonly<Record<Peer, RateBucket>>
-  /** Connections with a request that is not answered yet. */
   readonly #busy = new WeakSet<Socket>()
 
   constructor(options: HeadGateOptions) {
@@ -105,7 +101,7 @@ export class HeadGate {
     else passed.pass(incoming, outgoing)
   }
 
-  /** Requests sent behind an unanswered one would be bounded by nothing. */
+  /** Nothing else would bound requests that are sent behind an unanswered one. */
   #isAlone(socket: Socket, outgoing: ServerResponse): boolean {
     if (this.#busy.has(socket)) {
       this.#options.onRefused('a request behind one that is not answered yet')
@@ -117,14 +113,17 @@ export class HeadGate {
     return true
   }
 
-  /** From its last byte on: whoever sends slowly holds no place. */
+  /** A command has its place from its last byte on, so that a slow sender has none. */
   #hold(incoming: IncomingMessage, outgoing: ServerResponse): void {
     incoming.once('end', () => {
       outgoing.once('close', this.#options.bounds.hold(incoming.socket))
     })
   }
 
-  /** Refused for a flood of others, the page would not send its kill. It costs two digests. */
+  /**
+   * Costs two digests and has no rate: a page that is refused a proof during a flood would not send
+   * its kill.
+   */
   #answerProof({ url = '', method }: IncomingMessage, outgoing: ServerResponse): boolean {
     const { tokens } = this.#options.entrance
     const [path, query] = url.split('?', 2)
@@ -155,12 +154,12 @@ interface RefusedRequest {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** With its reasons, readiness is a look like any other. */
+/** Readiness with its reasons is a look like any other. */
 function isHealth({ url, method }: IncomingMessage): boolean {
   return (method === 'GET' || method === 'HEAD') && (url === '/livez' || url === '/readyz')
 }
 
-/** A target may name the host too, as for a proxy. The Host header is what is judged. */
+/** A target may name the host, as for a proxy; only the Host header is judged. */
 function pathOf(target: string): string {
   const [, path] = /^https?:\/\/[^/?]*(.*)$/i.exec(target) ?? []
   if (path === undefined) return target

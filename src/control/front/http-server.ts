@@ -1,8 +1,6 @@
 import type { RequestListener, Server } from 'node:http'
 import { messageOf } from '../../lib/failure.ts'
-
-/** An import would also load Node's HTTP client, 35 ms of CPU at each start. */
-const { createServer } = process.getBuiltinModule('node:http')
+import { createServer } from '../../lib/net/node-http.ts'
 
 const HTTP_PORT = 80
 const HEADERS_MS_MAX = 5000
@@ -29,7 +27,7 @@ export function hostsOf(port: number): readonly string[] {
   return [...names.map((name) => `${name}:${port}`), ...(port === HTTP_PORT ? names : [])]
 }
 
-/** @returns the port @throws if it cannot be had */
+/** @returns the port @throws if it cannot be opened */
 export async function listenAt(
   server: Server,
   { host, port }: { readonly host: string; readonly port: number },

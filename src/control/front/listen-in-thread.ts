@@ -6,7 +6,7 @@ import type { BeatingTask, ListeningNews, ListeningTask, ToListening } from './l
 const BEAT_MS = 500
 
 export interface FrontServer<Message> {
-  /** @returns the port @throws if it cannot be had */
+  /** @returns the port @throws if it cannot be opened */
   start(): Promise<number>
   hear(message: Message): void
   stop(): Promise<void>

@@ -2,14 +2,13 @@ import { messageOf } from '../../lib/failure.ts'
 import { SupervisedThread, type ThreadEnd } from '../../lib/supervised-thread.ts'
 import { systemTimers } from '../../lib/timers.ts'
 
-/** Begins the reasons of a thread that listens no more. */
+/** The reason why a thread no longer listens begins with this. */
 export const THREAD = 'its thread'
-/** It beats twice a second. */
+/** The thread beats twice a second. */
 const PATIENCE_MS = 10_000
 const STOP_MS_MAX = 1000
 const HEAP_MB = 256
 
-/** A task of it has these beside its own. */
 export interface ListeningTask {
   readonly host: string
   /** 0 takes any free one. */
@@ -29,20 +28,19 @@ export type ToListening<Message> =
 
 export interface BeatingTask<Task> {
   readonly task: Task
-  /** One number, counted up while the thread is alive. */
   readonly beats: SharedArrayBuffer
 }
 
 export interface LineHandlers<News> {
   readonly onNews: (news: News) => void
   readonly onBroken: (reason: string) => void
-  /** However it ended; the reason is undefined if it was stopped. */
+  /** Called however the thread ended; the reason is undefined if it was stopped. */
   readonly onEnded: (reason: string | undefined) => void
 }
 
-/** Leads to whoever listens at a port. */
+/** The way to what listens at a port, in a thread or in this one. */
 export interface FrontLine<Message> {
-  /** The port. Rejected with the reason if it cannot be had. */
+  /** The port. Rejected with the reason if it cannot be opened. */
   readonly listening: Promise<number>
   post(message: Message): void
   stop(): Promise<void>
@@ -57,8 +55,8 @@ export interface ListeningThreadOptions<Task, News> extends LineHandlers<News> {
 }
 
 /**
- * A thread that listens at a port for the thread that trades. If it fails or does not beat for ten
- * seconds, it ends and the port is closed; whoever began it begins another.
+ * A thread that listens at a port for the trading thread. If it fails, or does not beat for ten
+ * seconds, it is ended and the port is closed; the caller may begin another one.
  */
 export class ListeningThread<
   Task extends ListeningTask,

@@ -6,7 +6,9 @@ interface CountedNews {
   readonly count: number
 }
 
-/** One message for each kind, a few times a second, for what a flood makes by the thousand. */
+/**
+ * Bundles news that a flood makes by the thousand: one message for each kind, a few times a second.
+ */
 export class NewsBundle<News extends CountedNews> {
   readonly #post: (news: News) => void
   readonly #waiting = new Map<string, News>()
@@ -16,7 +18,7 @@ export class NewsBundle<News extends CountedNews> {
     this.#post = post
   }
 
-  /** @param key of its kind, of which the last is posted, with the sum of the counts */
+  /** @param key of a kind: the last of it is posted, with the sum of the counts */
   add(key: string, news: News): void {
     const count = (this.#waiting.get(key)?.count ?? 0) + news.count
     this.#waiting.set(key, { ...news, count })
@@ -25,7 +27,7 @@ export class NewsBundle<News extends CountedNews> {
     systemTimers.after(FLUSH_EVERY_MS, () => this.flush())
   }
 
-  /** Before any other message: whoever asks next for the counts finds them whole. */
+  /** Called before any other message, so that the counts are complete when it arrives. */
   flush(): void {
     this.#isPlanned = false
     for (const news of this.#waiting.values()) this.#post(news)

@@ -16,25 +16,24 @@ import { collectBody } from './collect-body.ts'
 import type { PortNews, PassedAnswer, PassedRequest, ToPort } from './port-messages.ts'
 
 const BODY_BYTES_MAX = 65_536
-/** More that look, of any method, are not passed on. */
+/** While so many requests that look wait, further ones are not passed on. */
 const LOOKS_MAX = 64
-/** They are among the looks, for `/livez` and `/readyz` alone. */
+/** Places among the looks for `/livez` and `/readyz` alone. */
 const HEALTH_PLACES = 4
 const TOO_MANY = 'too many requests wait already'
-/** A look that is not answered until then is forgotten. */
+/** A look without an answer is forgotten after this time. */
 const LOOK_MS_MAX = 10_000
-/** A command may be obeyed late; until then its sender waits to hear what became of it. */
+/** A command may be carried out late, so its sender waits longer for the answer. */
 const POSTED_MS_MAX = 30_000
 const LATE = `the daemon has not answered for ${LOOK_MS_MAX / 1000} s`
 const POSTED_LATE = `the daemon has not answered for ${POSTED_MS_MAX / 1000} s, and may still do it: look, or send a command again with the same requestId`
-/** The thread that trades plans each. */
+/** The trading thread makes a plan of each proposal. */
 const PROPOSED_PER_MINUTE = 60
 const PROPOSED_BURST = 20
-/** Each is written durably. A kill, a halt and a flatten are not counted. */
+/** Each command is written durably. A kill, a halt and a flatten do not count. */
 const COMMANDED_PER_MINUTE = 600
 const COMMANDED_BURST = 60
 const RETRY_AFTER = { 'Retry-After': '1' }
-/** The application reads no others. */
 const PASSED_ON = [
   'host',
   'origin',
@@ -50,11 +49,10 @@ interface Waiting {
   readonly id: number
   readonly target: string
   readonly method: string
-  /** More than one if others asked the same meanwhile. */
+  /** More than one if the same was requested again meanwhile. */
   readonly outgoing: Set<ServerResponse>
-  /** Counted as one that looks. */
   isLook: boolean
-  /** Obeyed when it was passed on: later ones change what it shows. */
+  /** How many commands had been carried out when it was passed on. */
   readonly commands: number
   readonly stopWaiting: () => void
 }
@@ -66,14 +64,14 @@ interface PassedRequestsOptions {
   readonly post: (message: PortNews) => void
 }
 
-/** The requests that the gate admits, on their way to the thread that trades and back. */
+/** Passes admitted requests to the trading thread, and its answers back. */
 export class PassedRequests {
   readonly #options: PassedRequestsOptions
   readonly #waiting = new Map<number, Waiting>()
   readonly #shared: SharedAnswers
   readonly #commandRate: RateBucket
   readonly #proposalRate: RateBucket
-  /** Those under way that answer whoever else asks the same, by target. */
+  /** Requests under way whose answer serves all that ask for the same target. */
   readonly #common = new Map<string, Waiting>()
   #looks = 0
   #lastId = 0
@@ -85,7 +83,7 @@ export class PassedRequests {
     this.#proposalRate = new RateBucket(PROPOSED_PER_MINUTE, options.monotonic, PROPOSED_BURST)
   }
 
-  /** False: it has to be passed on. */
+  /** False: the request has to be passed on. */
   answerInCommon({ url = '', method }: IncomingMessage, outgoing: ServerResponse): boolean {
     if (method !== 'GET') return false
     const answer = this.#shared.recall(url)
@@ -99,7 +97,7 @@ export class PassedRequests {
     return true
   }
 
-  /** At any rate, since many at once are one for the thread that trades. */
+  /** Has no rate, because many at once become one request for the trading thread. */
   passHealth(incoming: IncomingMessage, outgoing: ServerResponse): void {
     // Node leaves out the body of an answer to HEAD.
     incoming.method = 'GET'
@@ -138,7 +136,7 @@ export class PassedRequests {
     })
   }
 
-  /** Others with the token must not keep a kill, a halt or a flatten out. */
+  /** No flood with the token may keep a kill, a halt or a flatten out. */
   #objectToRate(path: string, order: UncheckedOrder): string | undefined {
     if (path === PROPOSALS_PATH || (path === COMMANDS_PATH && isRiskier(order)))
       return this.#proposalRate.take()
@@ -205,7 +203,7 @@ export class PassedRequests {
     for (const outgoing of waiting.outgoing) send(outgoing, answer)
   }
 
-  /** A stream, bounded by the number of followers. */
+  /** Begins a stream. The number of followers bounds streams. */
   #begin(waiting: Waiting, { status, headers }: PassedAnswer): void {
     const [outgoing] = waiting.outgoing
     waiting.stopWaiting()
@@ -227,7 +225,6 @@ export class PassedRequests {
     outgoing.once('close', () => this.#leave(waiting, outgoing))
   }
 
-  /** Whoever asked the same meanwhile may still wait. */
   #leave(waiting: Waiting, outgoing: ServerResponse): void {
     waiting.outgoing.delete(outgoing)
     if (waiting.outgoing.size > 0 || !this.#waiting.has(waiting.id)) return
@@ -235,7 +232,7 @@ export class PassedRequests {
     this.#options.post({ kind: 'left', id: waiting.id })
   }
 
-  /** A posted one is still done: a kill that came is not dropped because it is late. */
+  /** A posted request is still carried out: a kill is not dropped because it is late. */
   #expire(waiting: Waiting): void {
     const isPosted = waiting.method === 'POST'
     this.#giveUp(waiting, 504, isPosted ? POSTED_LATE : LATE)
@@ -265,12 +262,12 @@ export class PassedRequests {
   }
 }
 
-/** Whoever may ask for it gets the same answer. Streams end with who asked for them. */
+/** The answer is the same for every client. A stream belongs to one client. */
 function isCommon({ method, target }: Waiting): boolean {
   return method === 'GET' && COMMON.test(target)
 }
 
-/** Not judged yet: what is none has the urgency and the rate of any command. */
+/** Not validated yet. A body that is no order has the urgency and the rate of any command. */
 function orderOf(path: string, body: string): UncheckedOrder {
   if (path !== COMMANDS_PATH) return {}
   try {

@@ -1,4 +1,5 @@
 import type { QueuedKind } from '../access/turn-queue.ts'
+import type { ServedAgents } from '../powers.ts'
 import type { ListeningTask } from './listening-thread.ts'
 
 export interface PortTask extends ListeningTask {
@@ -7,16 +8,13 @@ export interface PortTask extends ListeningTask {
     readonly read: string
     readonly agent?: string | undefined
   }
-  /** That of `intentd mcp --http`. */
-  readonly agentSocket?: string | undefined
+  readonly agents?: ServedAgents | undefined
 }
 
-/** An admitted request, as far as the application reads it. */
 export interface PassedRequest {
   readonly id: number
   readonly kind: Exclude<QueuedKind, 'head'>
   readonly method: string
-  /** Path and query. */
   readonly target: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
@@ -32,17 +30,17 @@ export interface RefusedNews {
 export type PortNews =
   | RefusedNews
   | { readonly kind: 'passed'; readonly request: PassedRequest }
-  /** Nobody waits for its answer any more. */
+  /** No client waits for the answer any more. */
   | { readonly kind: 'left'; readonly id: number }
-  /** Whoever reads a stream is slow, or has caught up. */
+  /** The reader of a stream is slow, or has caught up. */
   | { readonly kind: 'slow'; readonly id: number; readonly isSlow: boolean }
 
 export type ToPort =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: PassedAnswer }
   | { readonly kind: 'chunk'; readonly id: number; readonly chunk: Uint8Array }
-  /** A look that was not begun: too many wait. */
+  /** A look was refused, because too many wait. */
   | { readonly kind: 'full'; readonly id: number }
-  /** A stream has ended; without an answer before it, a request has failed. */
+  /** A stream has ended; if no answer came before, the request has failed. */
   | { readonly kind: 'end'; readonly id: number }
 
 export interface PassedAnswer {

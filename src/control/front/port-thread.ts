@@ -1,4 +1,4 @@
-// Whatever comes to the control port is read beside the thread that trades.
+// Requests to the control port are read in this thread, beside the one that trades.
 
 import { systemClock } from '../../lib/clock.ts'
 import { listenInThread } from './listen-in-thread.ts'

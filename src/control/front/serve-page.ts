@@ -29,7 +29,7 @@ export async function servePage(
   const shared = {
     ...GUARD_HEADERS,
     ETag: etag,
-    // Browsers revalidate each time; an unchanged file costs a 304.
+    // Browsers revalidate each time, and an unchanged file costs a 304.
     'Cache-Control': 'no-cache',
     Vary: 'Accept-Encoding',
     ...(path === '/' && { 'Content-Security-Policy': page.policy }),

@@ -17,11 +17,11 @@ export interface ServedPortOptions {
   readonly serve: (request: Request) => Promise<Response>
   readonly onRefused: (kind: RefusedKind, why: string, count: number) => void
   readonly onBroken: (reason: string) => void
-  /** It ended by itself: the port is closed. */
+  /** Called when the port's thread ended by itself: the port is closed. */
   readonly onEnded: (reason: string) => void
 }
 
-/** The control port, as the thread that trades sees it: it answers what is passed on to it. */
+/** The trading thread's side of the control port: answers the requests that are passed on to it. */
 export class ServedPort {
   readonly #options: ServedPortOptions
   readonly #open = new Map<number, OpenRequest>()
@@ -40,7 +40,6 @@ export class ServedPort {
     })
   }
 
-  /** The port. Rejected if it cannot be had. */
   get listening(): Promise<number> {
     return this.#line.listening
   }
@@ -49,7 +48,6 @@ export class ServedPort {
     return this.#open.size
   }
 
-  /** Ends open streams too. */
   stop(): Promise<void> {
     return this.#line.stop()
   }
@@ -136,7 +134,7 @@ class OpenRequest {
     }
   }
 
-  /** A posted request is done all the same: a kill counts although its sender has hung up. */
+  /** A posted request is still carried out: a kill counts although its sender has hung up. */
   leave(): void {
     if (this.#request.method === 'POST') return
     this.#drained?.resolve()
@@ -144,7 +142,7 @@ class OpenRequest {
   }
 
   wait(isSlow: boolean): void {
-    // Several chunks may find it slow, and the stream waits for the first of them.
+    // The stream waits on the first chunk that was too fast; further ones keep that promise.
     if (isSlow) this.#drained ??= Promise.withResolvers()
     else {
       this.#drained?.resolve()

@@ -1,9 +1,9 @@
 import type { PassedAnswer } from './port-messages.ts'
 
-/** As old as what a page's stream shows. */
+/** The stream of a page shows states of this age, too. */
 const FRESH_MS = 250
 const ANSWERS_MAX = 32
-/** Longer ones are of requests that differ. */
+/** A longer answer is to a request that is seldom repeated. */
 const CHARS_MAX = 262_144
 
 interface SharedAnswer {
@@ -11,7 +11,7 @@ interface SharedAnswer {
   readonly madeAt: number
 }
 
-/** Answers in JSON to requests that look: what many ask for is made at most four times a second. */
+/** Keeps answers to requests that look, so that each is made at most four times a second. */
 export class SharedAnswers {
   readonly #monotonic: () => number
   readonly #answers = new Map<string, SharedAnswer>()
@@ -21,19 +21,22 @@ export class SharedAnswers {
     this.#monotonic = monotonic
   }
 
-  /** @param target path and query @returns undefined if none is fresh */
+  /** @param target path and query @returns undefined without a fresh answer */
   recall(target: string): PassedAnswer | undefined {
     const known = this.#answers.get(target)
     if (known === undefined || this.#monotonic() - known.madeAt >= FRESH_MS) return undefined
     return known.answer
   }
 
-  /** Commands so far: taken when a read begins, and given with its answer. */
+  /** The number of commands so far: read when a look begins, and given with its answer. */
   get commands(): number {
     return this.#commands
   }
 
-  /** @param commands a read that began before a command shows nothing of it, so it is not kept */
+  /**
+   * @param commands when the look began; if there was a command since, its answer is outdated and
+   * not kept
+   */
   keep(target: string, answer: PassedAnswer, commands: number): void {
     if (commands !== this.#commands) return
     this.#answers.delete(target)
@@ -43,7 +46,7 @@ export class SharedAnswers {
     if (this.#answers.size > ANSWERS_MAX && oldest !== undefined) this.#answers.delete(oldest)
   }
 
-  /** A command was obeyed, so whoever looks next must see it. */
+  /** Called after each command, because the next look must show it. */
   forget(): void {
     this.#commands += 1
     this.#answers.clear()

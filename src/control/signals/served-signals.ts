@@ -8,11 +8,10 @@ export interface ServedSignalsOptions {
   readonly take: (signal: ProvedSignal) => Promise<SignalAnswer>
   readonly onCounted: (news: Exclude<SignalNews, { readonly kind: 'proved' }>) => void
   readonly onBroken: (reason: string) => void
-  /** It ended by itself: the port is closed. */
+  /** Called when the port's thread ended by itself: the port is closed. */
   readonly onEnded: (reason: string) => void
 }
 
-/** The port of signals, as the thread that trades sees it. */
 export class ServedSignals {
   readonly #options: ServedSignalsOptions
   readonly #thread: ListeningThread<SignalTask, SignalNews, ToSignals>
@@ -30,7 +29,6 @@ export class ServedSignals {
     })
   }
 
-  /** The port. Rejected if it cannot be had. */
   get listening(): Promise<number> {
     return this.#thread.listening
   }

@@ -7,8 +7,8 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true })
 const TEXTS = /"(?:[^"\\]|\\.)*"/gs
 
 /**
- * A flat object with unique names: parsers differ in which of two equal names they take. Undefined
- * for anything else.
+ * Accepts a flat object with unique names, because parsers differ in which of two equal names they
+ * take. Undefined for anything else.
  */
 export function parseSignalBody(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
   if (bytes.length > SIGNAL_BYTES_MAX) return undefined

@@ -11,7 +11,6 @@ export interface SignalFrontOptions extends SignalTask {
   readonly onBroken: (reason: string) => void
 }
 
-/** The port of signals. It passes on those whose senders have shown the secret. */
 export class SignalFront implements FrontServer<ToSignals> {
   readonly #options: SignalFrontOptions
   readonly #refused: NewsBundle<Exclude<SignalNews, { readonly kind: 'proved' }>>

@@ -9,7 +9,6 @@ import { readSignalFields, type SignalFields } from '../../domain/signal-fields.
 import { ownField } from './signal-body.ts'
 import type { OnAnswered, ProvedSignal, SignalAnswer, SignalKey } from './signal-guard.ts'
 
-/** One signal that is taken. */
 export interface SignalRule extends SignalKey {
   readonly idField?: string | undefined
   readonly timeField?: string | undefined
@@ -18,8 +17,8 @@ export interface SignalRule extends SignalKey {
 }
 
 /**
- * `repeated`: taken before. `outdated`: one that was sent later is taken. Undefined: the account
- * takes none now.
+ * `repeated`: it was taken before. `outdated`: one that was sent later was taken. Undefined: the
+ * account takes no signals now.
  */
 export type SignalOutcome = 'taken' | 'repeated' | 'outdated' | undefined
 
@@ -92,7 +91,7 @@ export class SignalGate {
       const isMissing = idField !== undefined && ownField(body, idField) === undefined
       return { problem: `${idField} ${isMissing ? MISSING_ID : NO_ID}` }
     }
-    // In no other field either, so the secret is not journaled.
+    // No other field may contain the secret, or it would be in the journal.
     if (JSON.stringify([id, read.value]).includes(JSON.stringify(secret.reveal()).slice(1, -1)))
       return { problem: 'a field repeats the secret' }
     const sent = sentAt === undefined ? {} : { sentAt }

@@ -4,7 +4,6 @@ import { RateBucket } from '../../lib/rate-bucket.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { ownField, parseSignalBody } from './signal-body.ts'
 
-/** Shown by the sender of one signal. */
 export interface SignalKey {
   readonly name: string
   readonly secret: Secret
@@ -38,18 +37,16 @@ interface Closed {
   readonly answer: SignalAnswer
 }
 
-/** The head of a request allows this. */
 export type Admission =
   | Closed
   | { readonly kind: 'open'; readonly key: SignalKey | undefined; readonly isProved: boolean }
 
-/** The sender has shown the secret of this signal. */
 export interface ProvedSignal {
   readonly name: string
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** Mistyped tests while a sender is set up. */
+/** Enough for mistyped tests while a sender is set up. */
 const UNPROVED_PER_MINUTE = 60
 const TOO_MANY = 'too many in a minute'
 const WRONG_SECRET = 'no such signal, or another secret'
@@ -58,15 +55,14 @@ const NO_OBJECT = 'the body is no JSON object of one level, with each name once'
 
 /**
  * Decides before the body is read, so that a flood costs no parsing. Senders without the secret in
- * a header share one rate; their body is always read, so that neither answer nor work tells an
- * unknown name, a wrong secret and a missing one apart.
+ * a header share one rate. Their body is always read, so that neither the answer nor its time tells
+ * an unknown name, a wrong secret and a missing one apart.
  */
 export class SignalGuard {
   readonly #onAnswered: OnAnswered
   readonly #keys: ReadonlyMap<string, SignalKey>
   readonly #rates: ReadonlyMap<string, RateBucket>
   readonly #unproved: RateBucket
-  /** Compared where there is no such signal. */
   readonly #noSecret = randomHex(32)
 
   constructor({ keys, monotonic, onAnswered }: SignalGuardOptions) {
@@ -126,7 +122,7 @@ export class SignalGuard {
     return isSecret ? key : undefined
   }
 
-  /** One comparison, whatever was shown and whether or not the signal exists. */
+  /** Makes one comparison in any case, whether or not the signal exists. */
   #isSecret(key: SignalKey | undefined, shown = ''): boolean {
     const secret = key?.secret.reveal() ?? this.#noSecret
     return timingSafeEqual(digest(shown), digest(secret))

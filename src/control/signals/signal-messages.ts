@@ -5,7 +5,6 @@ export interface SignalTask extends ListeningTask {
   readonly keys: readonly (Omit<SignalKey, 'secret'> & { readonly secret: string })[]
 }
 
-/** Refused by the guard, without the thread that trades. */
 export interface AnsweredNews {
   readonly kind: 'answered'
   readonly name: string | undefined
@@ -21,6 +20,6 @@ export type SignalNews =
 
 export interface ToSignals {
   readonly id: number
-  /** Undefined: it failed. */
+  /** Undefined if taking the signal failed. */
   readonly answer: SignalAnswer | undefined
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer } from '../../lib/net/node-http.ts'
 import {
   ConnectionBounds,
   connectionsMaxOf,
@@ -8,9 +9,6 @@ import { SIGNAL_BYTES_MAX } from './signal-body.ts'
 import type { Admission, ProvedSignal, SignalAnswer, SignalGuard } from './signal-guard.ts'
 import { listenAt } from '../front/http-server.ts'
 import { collectBody } from '../front/collect-body.ts'
-
-/** As in the control server: an import would also load Node's HTTP client. */
-const { createServer } = process.getBuiltinModule('node:http')
 
 const REQUEST_MS_MAX = 5000
 const HEADER_BYTES_MAX = 8192
@@ -29,15 +27,15 @@ export interface SignalServerOptions {
   readonly port: number
   readonly guard: Pick<SignalGuard, 'admit' | 'prove'>
   readonly monotonic: () => number
-  /** Rejected: the connection is closed without an answer. */
+  /** If it rejects, the connection is closed without an answer. */
   readonly take: (signal: ProvedSignal) => Promise<SignalAnswer>
   readonly onBroken: (reason: string) => void
   readonly onClosed: (why: string) => void
 }
 
 /**
- * Takes `POST /signals/NAME` and nothing else, at a port of its own: whatever leads there from
- * outside leads to nothing else. Its failures never stop trading.
+ * Takes `POST /signals/NAME` and nothing else, at a port of its own, so that a tunnel to it opens
+ * nothing else. Its failures never stop trading.
  */
 export class SignalServer {
   readonly #options: SignalServerOptions
@@ -47,7 +45,7 @@ export class SignalServer {
     this.#options = options
   }
 
-  /** @returns the port @throws if it cannot be had */
+  /** @returns the port @throws if it cannot be opened */
   async start(): Promise<number> {
     const { host, port, monotonic, onClosed, onBroken } = this.#options
     const places = SIGNAL_CONNECTIONS_MAX
@@ -62,7 +60,7 @@ export class SignalServer {
       (incoming, outgoing) => this.#hear(incoming, outgoing, bounds),
     )
     server.maxConnections = connectionsMaxOf(SIGNAL_CONNECTIONS_MAX)
-    // A second request behind the first would be taken and not answered.
+    // A second request on the connection would be taken and not answered.
     server.maxRequestsPerSocket = 1
     server.on('connection', (socket) => bounds.add(socket))
     this.#server = server

@@ -1,4 +1,4 @@
-// Whatever comes to the port of signals is read beside the thread that trades.
+// Requests to the port of signals are read in this thread, beside the one that trades.
 
 import { systemClock } from '../../lib/clock.ts'
 import { listenInThread } from '../front/listen-in-thread.ts'

@@ -15,7 +15,7 @@ import { describeDropped } from '../../engine/lifecycle/flatten.ts'
 import { Interpreter } from '../../interpreter/interpreter.ts'
 import type { Ports } from '../../interpreter/ports.ts'
 import { Retreat } from '../../interpreter/retreat.ts'
-import { PollGrids, type WatchedLoop } from '../../market/poll-grid.ts'
+import { Pollers, type WatchedLoop } from '../../market/poller.ts'
 import { SignalInbox } from './signal-inbox.ts'
 import type { SignalOutcome } from '../../control/signals/signal-gate.ts'
 import type { Signal } from '../../domain/signal.ts'
@@ -33,7 +33,8 @@ import { AccountCurve, AccountMarks, PlotLog } from '../reporting/account-curves
 import { EventLog } from '../reporting/event-log.ts'
 import { Health } from '../reporting/health.ts'
 import { type MarginWatch, openMarginWatch } from '../reporting/margin-watch.ts'
-import { type AccountOptions, ObserverQueue, createPorts, ClientExchange } from './account-ports.ts'
+import { type AccountOptions, ObserverQueue, createPorts } from './account-ports.ts'
+import { HttpExchangePort } from './http-exchange-port.ts'
 import { RecentActivity } from '../../views/recent-activity.ts'
 import { RunStatistics } from '../../views/run-statistics.ts'
 import { buildSummary, type RunSummary } from '../../views/summary.ts'
@@ -43,13 +44,13 @@ import { WishTimes } from '../../views/wishes.ts'
 import { DiskSpace } from './disk-space.ts'
 import { ownWriter } from '../../assembly/account/own-writer.ts'
 import { keepGrids } from '../../assembly/state/known-grids.ts'
-import { haltWhoHung } from '../watchdog/hang-note.ts'
+import { haltHungStrategy } from '../watchdog/hang-note.ts'
 import { codeNameOf } from '../../strategy/load-strategy.ts'
 import { keysRefused, noteOwnState, toRefusal } from '../../assembly/account/account-keys.ts'
 import { isPoisoned } from '../../journal/journal-failures.ts'
 import { isBarred, logFatal, retreatPolicy, closeJournal } from './breakdown.ts'
 import type { CommandAnswer } from './command-inbox.ts'
-import { judgeRelease, judgeScope, listenToOperator, type Operator } from './operator.ts'
+import { judgeRelease, judgeScope, listenToOperator, type Operator } from './listen-to-operator.ts'
 import { readRoundsOf } from '../../assembly/settings/read-pace.ts'
 import type { ShownAccount } from '../../views/shown-account.ts'
 import { viewEquity } from '../../views/losses-view.ts'
@@ -59,7 +60,7 @@ const HEALTH_STEP_MS = 1000
 const OPERATOR_STEP_MS = 250
 
 /**
- * Has its own engine, journal, keys, limits and mode; market data may be shared.
+ * One account (ARCHITECTURE.md, "Accounts"):
  *
  *     new ──listen()──► listening ──begin()──► begun: recovering, running (the core's modes) ──stop()──► at rest
  *                           └──stop()──┐           └───────── a broken journal or program ────────────────┐  ▲
@@ -68,15 +69,14 @@ const OPERATOR_STEP_MS = 250
 export class Account implements MarketListener {
   readonly #options: AccountOptions
   readonly #engine: Engine
-  /** Whatever is shown of the account is read after a flush. */
   readonly #observers: ObserverQueue
   readonly #health: Health
   readonly #statistics = new RunStatistics()
   readonly #pace: JournalPace
-  readonly #exchange: ClientExchange
+  readonly #exchange: HttpExchangePort
   readonly #ports: Ports
   readonly #interpreter: Interpreter
-  readonly #polls: PollGrids
+  readonly #polls: Pollers
   readonly #feeds: Feeds
   readonly #candles: CandleFetcher
   readonly #contracts: ContractsFetcher | undefined
@@ -148,7 +148,7 @@ export class Account implements MarketListener {
     this.#interpreter = new Interpreter(this.#engine, this.#ports)
     const onError = (what: string, reason: string) =>
       logger.log('error', 'poll.failed', { what, reason })
-    this.#polls = this.#createGrids(new PollGrids({ clock, timers, onError }))
+    this.#polls = this.#addPolls(new Pollers({ clock, timers, onError }))
     this.#candles = this.#createCandleFetcher()
     this.#contracts = this.#createContractsFetcher()
     this.#margin = openMarginWatch(options)
@@ -198,8 +198,8 @@ export class Account implements MarketListener {
   }
 
   /**
-   * Refused keys, or another account's, end the run before anything is recorded. A silent exchange
-   * proves nothing.
+   * Refused keys, or those of another account, end the run before anything is recorded. If the
+   * exchange does not answer, nothing is proved.
    * @throws Failure CREDENTIALS_REFUSED, STATE_OF_OTHER_KEYS
    */
   async admit(): Promise<void> {
@@ -219,12 +219,12 @@ export class Account implements MarketListener {
     this.#hasBegun = true
     this.#sayUnattended()
     this.#dispatch({ kind: 'started' })
-    this.#operator.killSwitch.isThrown()
-    // Commands given before the start come before the first order, and a thrown kill switch before
-    // them.
+    this.#operator.killSwitch.check()
+    // A thrown kill switch comes before commands that were given before the start, and these before
+    // the first order.
     timers.after(0, () => {
       this.#operator.inbox.empty()
-      haltWhoHung(directory, logger, (halt) => this.command(halt) !== undefined)
+      haltHungStrategy(directory, logger, (halt) => this.command(halt) !== undefined)
     })
     this.#space.start()
     this.#polls.start()
@@ -236,7 +236,7 @@ export class Account implements MarketListener {
 
   hear(event: EngineEvent, readAt?: number): void {
     if (this.#state === 'atRest') return
-    if (event.kind === 'timePassed') this.#operator.killSwitch.isThrown()
+    if (event.kind === 'timePassed') this.#operator.killSwitch.check()
     if (event.kind === 'snapshotTaken') this.#statistics.snapshots += 1
     this.#interpreter.dispatch(event, readAt)
     this.#universeKeeper?.hear(event)
@@ -249,8 +249,8 @@ export class Account implements MarketListener {
   }
 
   /**
-   * All commands come in here. Undefined: not obeyed, before or after the run or because the
-   * journal could not be written.
+   * Takes all commands. Undefined: the command was not carried out, because the run has not begun,
+   * has ended, or could not write the journal.
    */
   command(given: EngineCommand): CommandAnswer | undefined {
     if (this.#state !== 'begun') return undefined
@@ -260,8 +260,8 @@ export class Account implements MarketListener {
     const before = [...restrictions]
     const { killSwitch } = this.#operator
     const isKilled = killOf(book) !== undefined
-    const isThrown = killSwitch.isThrown()
-    // A kill that was just seen must precede its release.
+    const isThrown = killSwitch.check()
+    // The core must get a kill that was just seen before the release of it.
     if (command.kind === 'releaseKill' && isThrown && !isKilled) return undefined
     const refusal = command.kind === 'adopt' ? this.#engine.objectToAdoption(command) : undefined
     const plan = isByHand(command) ? this.#engine.planByHand(command) : undefined
@@ -294,7 +294,7 @@ export class Account implements MarketListener {
     return this.#state === 'begun' ? this.#signals.take(signal) : Promise.resolve(undefined)
   }
 
-  /** The journal, not the book, remembers keys of ended orders and closes. */
+  /** Asks the journal, because the book forgets the keys of ended orders and closes. */
   #withUsedKey(command: KeyedCommand): EngineCommand {
     const purpose = command.kind === 'order' ? 'place' : 'command'
     const used = { purpose, strategyId: MANUAL, key: command.key } as const
@@ -420,7 +420,7 @@ export class Account implements MarketListener {
   async #retreat(): Promise<void> {
     if (this.#fatal === undefined || !this.#hasBegun) return
     const { config, settings, journal, book } = this.#options
-    const isKilled = killOf(book) !== undefined || this.#operator.killSwitch.isThrown()
+    const isKilled = killOf(book) !== undefined || this.#operator.killSwitch.isThrown
     await new Promise<unknown>((resolve) =>
       new Retreat({
         ports: this.#ports,
@@ -473,20 +473,20 @@ export class Account implements MarketListener {
     })
   }
 
-  #createGrids(grids: PollGrids): PollGrids {
+  #addPolls(pollers: Pollers): Pollers {
     const { fillsMs, positionsMs } = this.#options.config.polling
-    grids.add('fills', fillsMs, () => this.#dispatch({ kind: 'pollDue', what: 'fills' }))
-    grids.add('positions', positionsMs, () =>
+    pollers.add('fills', fillsMs, () => this.#dispatch({ kind: 'pollDue', what: 'fills' }))
+    pollers.add('positions', positionsMs, () =>
       this.#dispatch({ kind: 'pollDue', what: 'positions' }),
     )
-    grids.add('operator', OPERATOR_STEP_MS, () => this.#operator.inbox.empty())
-    grids.add('health', HEALTH_STEP_MS, () => {
+    pollers.add('operator', OPERATOR_STEP_MS, () => this.#operator.inbox.empty())
+    pollers.add('health', HEALTH_STEP_MS, () => {
       this.health.look()
       this.#curve.look()
       this.#marks.look()
       this.#plots.look()
     })
-    return grids
+    return pollers
   }
 
   #createCandleFetcher(): CandleFetcher {
@@ -545,9 +545,9 @@ export class Account implements MarketListener {
     })
   }
 
-  #createExchange(): ClientExchange {
+  #createExchange(): HttpExchangePort {
     const { settings, calls, trusted } = this.#options
-    return new ClientExchange({
+    return new HttpExchangePort({
       client: calls.client,
       settings,
       clock: trusted.clock,
@@ -578,7 +578,7 @@ export class Account implements MarketListener {
 }
 
 /**
- * Without a choosing rule the contracts only serve later backtests, and are read only where
+ * Without a universe the contracts serve only later backtests, and are read only if that is
  * allowed.
  */
 function listsContracts(config: AccountOptions['config']): boolean {

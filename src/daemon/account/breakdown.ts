@@ -7,7 +7,7 @@ import type { Book } from '../../engine/book/book.ts'
 import { takeBookChanges } from '../../engine/book/book-rows.ts'
 import { forgetRetreat } from '../../assembly/state/retreat-note.ts'
 
-/** Refused keys are the operator's mistake, no breakdown. */
+/** Refused keys are a mistake of the operator, and no breakdown. */
 export function logFatal(logger: Pick<DaemonLogger, 'log'>, error: unknown): void {
   if (isOlder(error)) return logger.log('fatal', 'state.older', { reason: messageOf(error) })
   if (isOfKeys(error)) return logger.log('fatal', 'account.refused', { reason: messageOf(error) })
@@ -48,7 +48,7 @@ interface Breakdown {
 
 export function retreatPolicy({ config, journal, isKilled, error }: Breakdown): StopPolicy {
   if (isBarred(journal)) return 'leave'
-  // With an older state, unknown orders rest, perhaps of this run.
+  // With an older copy of the state, unknown orders rest, perhaps of this run.
   return isKilled || isOlder(error) ? 'cancel' : config.onStop
 }
 

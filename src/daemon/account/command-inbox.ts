@@ -59,26 +59,26 @@ export type ControlCommand = z.infer<typeof commandSchema>
 export interface CommandAnswer {
   readonly held: readonly Restriction[]
   readonly lifted: readonly Restriction[]
-  /** Gone once the kill is released; empty if none stood. */
+  /** Removed once the kill is released; empty without a kill. */
   readonly killFiles: readonly string[]
   readonly stillHeld: Readonly<Record<string, string>>
-  /** Later fills are not read yet, so `stillHeld` is as of the last run. */
+  /** `stillHeld` is as of the last run, because later fills are not read yet. */
   readonly isStarting?: true
   readonly isScopeUnknown: boolean
-  /** Not closed by a flatten: their strategies are no longer configured there. */
+  /** A flatten does not close these: their strategies are no longer configured there. */
   readonly unclosable: Readonly<Record<string, string>>
   readonly unclaimed?: Readonly<Record<string, string>>
   readonly refusal?: string
   readonly detail?: string
   readonly holds?: HandPlan['holds']
   readonly beyondLimit?: string
-  /** Until then a release ends nothing (`risk.losses.coolDownMs`). */
+  /** A release before this ends nothing (`risk.losses.coolDownMs`). */
   readonly coolsDownUntil?: number | undefined
   readonly peak?: PeakRelease
-  /** Strategies would order these again, so the release was refused. The key is the instrument. */
+  /** Keyed by instrument: strategies would order these again, so the release was refused. */
   readonly orderedAgain?: Readonly<Record<string, string>>
   readonly isTooOld?: true
-  /** The account's writer; a standby read the command, and obeys nothing. */
+  /** Names the account's writer: a standby read the command, and carries out none. */
   readonly standbyOf?: string
 }
 
@@ -162,7 +162,7 @@ function inboxOf(directory: string): string {
   return join(directory, 'operator')
 }
 
-/** @returns the command's file, which disappears when a daemon, perhaps a later one, reads it */
+/** @returns the command's file, which disappears once a daemon has read it */
 export function postCommand(directory: string, command: ControlCommand): string {
   const inbox = inboxOf(directory)
   makeDirectory(inbox, 0o700)
@@ -172,7 +172,6 @@ export function postCommand(directory: string, command: ControlCommand): string 
     writeFileSync(`${file}.new`, text, { mode: 0o600 })
     renameSync(`${file}.new`, file)
   } catch (error) {
-    // A full disk can take a file's name but not its content.
     rmSync(`${file}.new`, { force: true })
     throw error
   }
@@ -219,17 +218,15 @@ export function wasUnreadable(file: string): boolean {
 
 export interface CommandInboxOptions {
   readonly directory: string
-  /**
-   * Undefined if the command cannot be obeyed now: then it waits. `givenAt`: Unix ms, machine's
-   * clock.
-   */
+  /** Undefined if the command has to wait. `givenAt`: machine's clock. */
   readonly onCommand: (command: ControlCommand, givenAt: number) => CommandAnswer | undefined
   readonly onUnreadable: (file: string, reason: string) => void
 }
 
 /**
  * A command is a file, which needs no port and waits for a daemon; only the owner of the state
- * directory can leave one. Obeyed twice around a crash, a command changes nothing the second time.
+ * directory can leave one. A command that is carried out twice because of a crash changes nothing
+ * the second time.
  */
 export class CommandInbox {
   readonly #options: CommandInboxOptions

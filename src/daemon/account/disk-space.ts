@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 
-/** Enough for the records of many recoveries, and to come to rest on a full disk. */
+/** Enough for the records of many recoveries, and of a stop on a full disk. */
 const BALLAST_BYTES = 8_388_608
 
 const BALLAST_FILE = 'ballast'
@@ -14,7 +14,6 @@ export interface DiskSpaceOptions {
   readonly directory: string
   readonly freeBytesMin: number
   readonly timers: Timers
-  /** It is also called at the start if space is low. */
   readonly onChange: (isLow: boolean, freeBytes: number) => void
   readonly onTrouble: (reason: string) => void
 }
@@ -60,7 +59,7 @@ export class DiskSpace {
     })
   }
 
-  /** A file with a hole would reserve nothing. */
+  /** Writes all bytes, because a file with a hole would reserve nothing. */
   #takeBallast(): void {
     if (statSync(this.#ballast, { throwIfNoEntry: false })?.size === BALLAST_BYTES) return
     const descriptor = openSync(this.#ballast, 'w', 0o600)

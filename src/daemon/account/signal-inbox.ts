@@ -4,12 +4,12 @@ import type { Announcement } from '../../engine/effect.ts'
 import type { EngineEvent } from '../../engine/event.ts'
 import type { Timers } from '../../lib/timers.ts'
 
-/** The sender then sends the signal again. */
+/** After this time the sender sends the signal again. */
 const PATIENCE_MS = 5000
 
 /**
  * Tells what became of each signal once that is durable: the core announces one of three lines for
- * each, in order and after the records before it.
+ * each, in order, after the records before it.
  */
 export class SignalInbox {
   readonly #dispatch: (event: EngineEvent) => void

@@ -3,11 +3,11 @@ import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
 import type {
   Approval,
   Controlled,
-  OrderPlan,
+  CommandPlan,
   Readiness,
-  ReloadOrder,
+  ReloadRequest,
 } from '../../control/controlled.ts'
-import type { RiskierOrder } from '../../control/powers.ts'
+import type { RiskierCommand } from '../../control/powers.ts'
 import type {
   BacktestView,
   CandleDetail,
@@ -15,6 +15,7 @@ import type {
   ClosedTradesView,
   CurvesView,
   DenialsView,
+  ExplainQuery,
   InstrumentDetail,
   JournalQuery,
   JournalRowView,
@@ -40,7 +41,7 @@ import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { headlineOf, messageOf } from '../../lib/failure.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { describeCaller } from '../../control/access/verified-caller.ts'
-import type { PollGridStats } from '../../market/poll-grid.ts'
+import type { PollerStats } from '../../market/poller.ts'
 import type { Account } from '../account/account.ts'
 import type { UnopenedAccount } from '../../views/shown-account.ts'
 import {
@@ -51,7 +52,7 @@ import {
   describeRefusedRelease,
   describeStillHeld,
 } from '../account/command-inbox.ts'
-import type { Readings } from '../explain/readings.ts'
+import type { BackgroundReadings } from '../explain/background-readings.ts'
 import type { MarketListener } from '../market-data/market-data.ts'
 import { ObserverQueue } from '../account/account-ports.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
@@ -63,7 +64,7 @@ import { checkReadiness } from '../../views/hindrances.ts'
 import { viewInstrument } from '../../views/instrument-view.ts'
 import { viewEquity } from '../../views/losses-view.ts'
 import { Metrics } from './metrics.ts'
-import { planAccountOrder, planHandOrder, planReload } from './order-plans.ts'
+import { planAccountCommand, planHandOrder, planReload } from './command-plans.ts'
 import { viewProfit } from '../../views/money-view.ts'
 import {
   adviseHeld,
@@ -81,18 +82,18 @@ export interface DaemonControlOptions {
   readonly speed: number
   readonly accounts: readonly Pick<Account, 'shown' | 'command'>[]
   readonly off: readonly UnopenedAccount[]
-  readonly market: { readonly polls: PollGridStats; listen(listener: MarketListener): void }
+  readonly market: { readonly polls: PollerStats; listen(listener: MarketListener): void }
   readonly isReadOnly: boolean
   readonly closedPort: () => StatusView['closedPort']
   readonly sharedLimits: Pick<SharedLimits, 'view'> | undefined
   readonly alertTargets?: (() => AlertTargets) | undefined
   readonly signalCounts?: SignalCounts | undefined
-  readonly readings: Pick<Readings, 'ask' | 'stop'>
+  readonly readings: Pick<BackgroundReadings, 'ask' | 'stop'>
   readonly clock: Clock
   readonly timers: Timers
   readonly processStartedAt?: number | undefined
   readonly fleet?: FleetSource | undefined
-  readonly onReload?: ((order: ReloadOrder) => void) | undefined
+  readonly onReload?: ((order: ReloadRequest) => void) | undefined
   readonly tryReload?: (() => Promise<ReloadView> | undefined) | undefined
   readonly logger: Pick<DaemonLogger, 'log' | 'listen' | 'setLevel'>
 }
@@ -117,12 +118,12 @@ export class DaemonControl implements Controlled {
     this.#options = options
     this.#metrics = new Metrics(timers)
     this.#startedAt = clock.now()
-    // A run has fewer events than microseconds, so a later run's ids are larger.
+    // A run has fewer events than microseconds, so the ids of later runs are larger.
     this.events = new EventHistory(this.#startedAt * 1000)
     logger.listen((fact) => {
       const { level, event, fields } = fact
       this.events.add({ at: clock.now(), level, event, fields: { ...fields } })
-      this.#denials.hear(fact, clock.now())
+      this.#denials.hear(fact)
     })
     this.#prices = new PriceHistory(() =>
       this.#shown.flatMap(({ settings }) => [...settings.instruments.keys()]),
@@ -132,7 +133,7 @@ export class DaemonControl implements Controlled {
     )
   }
 
-  /** The accounts must listen already: they come first. */
+  /** Must be called after the accounts listen, because they come first. */
   start(): void {
     this.#options.market.listen({
       hear: (event) => this.#observers.later(() => this.#hear(event)),
@@ -241,8 +242,7 @@ export class DaemonControl implements Controlled {
   }
 
   instrument(symbol: string): InstrumentDetail | undefined {
-    const denial = this.#denials.recent(symbol, this.#options.clock.now())
-    const views = this.#shown.flatMap((account) => viewInstrument(account, symbol, denial) ?? [])
+    const views = this.#shown.flatMap((account) => viewInstrument(account, symbol) ?? [])
     return views[0]
   }
 
@@ -250,8 +250,8 @@ export class DaemonControl implements Controlled {
     return this.#denials.view()
   }
 
-  explain(subject: string): Promise<readonly StoryView[]> {
-    return this.#options.readings.ask({ kind: 'explain', subject }) as Promise<readonly StoryView[]>
+  explain(query: ExplainQuery): Promise<readonly StoryView[]> {
+    return this.#options.readings.ask({ kind: 'explain', query }) as Promise<readonly StoryView[]>
   }
 
   journal(query: JournalQuery): Promise<readonly JournalRowView[]> {
@@ -272,9 +272,9 @@ export class DaemonControl implements Controlled {
     return this.#options.tryReload?.()
   }
 
-  planOrder(order: RiskierOrder): OrderPlan | Promise<OrderPlan> {
+  planCommand(order: RiskierCommand): CommandPlan | Promise<CommandPlan> {
     if (order.kind === 'reload') return planReload(this.tryReload())
-    if (isHandOrder(order)) {
+    if (isHandRequest(order)) {
       const account = this.#accountFor(order)
       if (typeof account === 'string') return { changes: [], notes: [], refusal: account }
       const source = { key: PLANNED_KEY, reason: '', by: '' }
@@ -284,7 +284,7 @@ export class DaemonControl implements Controlled {
     const { configOption } = this.#options
     const plans = this.#shown
       .filter(({ state }) => state === 'begun')
-      .map((shown) => planAccountOrder(shown, order, configOption))
+      .map((shown) => planAccountCommand(shown, order, configOption))
     return plans[0] ?? { changes: [], notes: [], refusal: 'the run has not begun, or is over' }
   }
 
@@ -339,7 +339,7 @@ export class DaemonControl implements Controlled {
       const text = 'it reads the configuration again; the log says reload.begun or reload.refused'
       return { ...nothing, isObeyed: onReload !== undefined, text }
     }
-    if (isHandOrder(order)) {
+    if (isHandRequest(order)) {
       const verdict = this.#tradeByHand(order, { key: requestId, reason, by })
       return { ...nothing, ...verdict }
     }
@@ -365,7 +365,7 @@ export class DaemonControl implements Controlled {
   }
 
   #tradeByHand(
-    order: HandControlOrder,
+    order: HandRequest,
     source: { readonly key: string; readonly reason: string; readonly by: string },
   ): Pick<ControlAnswer, 'isObeyed' | 'text'> {
     const account = this.#accountFor(order)
@@ -393,8 +393,8 @@ export class DaemonControl implements Controlled {
     return holds ? `${detail}; ${adviseHeld(holds, this.#options.configOption)}` : detail
   }
 
-  /** Or what to do: an order to several would be several orders. */
-  #accountFor({ account: name }: HandControlOrder): Pick<Account, 'shown' | 'command'> | string {
+  /** Returns advice if several accounts are meant, because the order would be placed in each. */
+  #accountFor({ account: name }: HandRequest): Pick<Account, 'shown' | 'command'> | string {
     const accounts = this.#options.accounts.filter(
       ({ shown }) => name === undefined || shown.config.name === name,
     )
@@ -440,26 +440,31 @@ const PLANNED_KEY = 'planned'
 const NOT_NOW =
   'not now: the run has not begun, or is over; a command of the command line waits for it'
 
-type HandControlOrder = Extract<
+type HandRequest = Extract<
   ControlRequest['order'],
   { readonly kind: 'order' | 'close' | 'cancel' | 'deposit' | 'withdrawal' | 'correctDeposit' }
 >
 
-type AccountOrder = Exclude<
+type AccountCommand = Exclude<
   ControlRequest['order'],
-  HandControlOrder | { readonly kind: 'logLevel' | 'reload' }
+  HandRequest | { readonly kind: 'logLevel' | 'reload' }
 >
 
-const HAND_ORDERS: ReadonlySet<ControlRequest['order']['kind']> = new Set<HandControlOrder['kind']>(
-  ['order', 'close', 'cancel', 'deposit', 'withdrawal', 'correctDeposit'],
-)
+const HAND_REQUESTS: ReadonlySet<ControlRequest['order']['kind']> = new Set<HandRequest['kind']>([
+  'order',
+  'close',
+  'cancel',
+  'deposit',
+  'withdrawal',
+  'correctDeposit',
+])
 
-function isHandOrder(order: ControlRequest['order']): order is HandControlOrder {
-  return HAND_ORDERS.has(order.kind)
+function isHandRequest(order: ControlRequest['order']): order is HandRequest {
+  return HAND_REQUESTS.has(order.kind)
 }
 
 function toHandCommand(
-  { account: _account, dryRun: _dryRun, ...order }: HandControlOrder,
+  { account: _account, dryRun: _dryRun, ...order }: HandRequest,
   source: { readonly key: string; readonly reason: string; readonly by: string },
   settings: EngineSettings,
 ): HandCommand {
@@ -485,7 +490,7 @@ interface OrderFrame extends RestrictionContext {
 }
 
 function judge(
-  order: AccountOrder,
+  order: AccountCommand,
   answers: readonly CommandAnswer[],
   around: OrderFrame,
 ): Pick<ControlAnswer, 'isObeyed' | 'text' | 'held' | 'lifted' | 'stillHeld'> {
@@ -503,7 +508,7 @@ function judge(
 }
 
 function verdictOf(
-  order: AccountOrder,
+  order: AccountCommand,
   answers: readonly CommandAnswer[],
   { isKilled, configOption }: Pick<OrderFrame, 'isKilled' | 'configOption'>,
 ): Pick<ControlAnswer, 'isObeyed' | 'text'> {

@@ -20,7 +20,7 @@ import type { UniverseReason } from '../../domain/universe.ts'
 import type { AnswerHistogram } from '../../exchange/limiter/endpoint-queue.ts'
 import type { DurationSummary } from '../../lib/percentiles.ts'
 import type { Timers } from '../../lib/timers.ts'
-import type { PollGridStats } from '../../market/poll-grid.ts'
+import type { PollerStats } from '../../market/poller.ts'
 import type { EndpointName } from '../../protocol/endpoints.ts'
 import type { ShownAccount } from '../../views/shown-account.ts'
 import { viewUniverses } from '../../views/universe-view.ts'
@@ -31,7 +31,7 @@ interface MeasuredDaemon {
   readonly status: StatusView
   readonly accounts: readonly ShownAccount[]
   readonly isReady: boolean
-  readonly polls: PollGridStats
+  readonly polls: PollerStats
 }
 
 export class Metrics {
@@ -143,7 +143,7 @@ function addAges({ ages, limits, clock }: AccountStatusView, add: Add): void {
   add('intentd_clock_machine_offset_seconds', clock.machineMs / MS)
 }
 
-/** A missing reading is older than any limit. */
+/** A reading that is missing counts as older than any limit. */
 function toAge(ms: number | null): number {
   return ms === null ? Number.POSITIVE_INFINITY : ms / MS
 }
@@ -233,7 +233,6 @@ function addLosses({ losses }: AccountStatusView, add: Add): void {
     add('intentd_loss_limit', max, { scope, limit })
     add('intentd_loss_used', toNumber(used), { scope, limit })
   }
-  // Unlimited losses have an infinite limit.
   for (const limit of ACCOUNT_LIMITS) {
     if (losses.some((one) => one.scope === ACCOUNT && one.limit === limit)) continue
     add('intentd_loss_limit', Number.POSITIVE_INFINITY, { scope: ACCOUNT, limit })
@@ -323,7 +322,6 @@ function addFailedStrategies({ settings, engine, paused }: ShownAccount, add: Ad
   }
 }
 
-/** The rule admits these, and the account keeps them out. */
 const BLOCKING: ReadonlySet<string> = new Set<UniverseReason>([
   'waitsForPlace',
   'noRoom',
@@ -378,7 +376,7 @@ function feedsOf({ strategies }: ShownAccount['settings']): ReadonlySet<FeedId> 
   return new Set(read.filter((feed) => nameOfSignal(feed) === undefined))
 }
 
-/** Every daemon calls these; others appear after their first call. */
+/** Every daemon calls these endpoints. Others appear after their first call. */
 const ENDPOINTS: readonly EndpointName[] = [
   'tickers',
   'orderFills',
@@ -428,7 +426,7 @@ function addSummary(
   add(name, count, undefined, 'count')
 }
 
-/** Readers at least this often miss no delay. */
+/** A reader that reads at least so often misses no delay. */
 const SPAN_MS = 30_000
 
 const PERCENTS = [50, 99, 100] as const
@@ -459,7 +457,6 @@ export class LoopDelays {
     this.#awaitEnd()
   }
 
-  /** The larger value of the present and the last complete span, in seconds. */
   read(): readonly (readonly [quantile: string, seconds: number])[] {
     return PERCENTS.map((percent) => {
       const longest = Math.max(this.#histogram.percentile(percent), this.#before.get(percent) ?? 0)

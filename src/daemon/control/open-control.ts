@@ -4,6 +4,7 @@ import { AnsweredRequests, type AnswerStore } from '../../control/answered-reque
 import type { Controlled } from '../../control/controlled.ts'
 import type { StatusView } from '../../control/views.ts'
 import { ControlServer } from '../../control/control-server.ts'
+import { agentPowers } from '../../control/powers.ts'
 import { THREAD } from '../../control/front/listening-thread.ts'
 import { openTokens, type TokenFiles } from '../../control/access/token-file.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
@@ -39,7 +40,7 @@ export interface OpenControlOptions extends Omit<
   readonly pairingFile: string
   readonly logger: DaemonLogger
   /**
-   * For proposals and one-time codes. Default: the machine's, also beside an accelerated simulation,
+   * For proposals and one-time codes. Default: the machine's, even with an accelerated simulation,
    * because an authenticator goes by the time of day.
    */
   readonly codesClock?: Clock | undefined
@@ -97,7 +98,9 @@ export function serveControl(
       createAnswerFile(directory, (reason) => logger.log('error', 'control.failed', { reason })),
     ),
     proposals: openProposals(control, options),
-    agentSocket: config.control.agents.http ? agentSocketOf(config) : undefined,
+    agents: config.control.agents.http
+      ? { socket: agentSocketOf(config), powers: [...agentPowers(config.control, 'port')] }
+      : undefined,
     monotonic: () => options.clock.monotonic(),
     port: port === undefined || tokens === undefined ? undefined : { host, number: port, tokens },
     onRefused: createRefusalLog(options),
@@ -145,7 +148,7 @@ export function serveControl(
 }
 
 function openProposals(
-  daemon: Pick<Controlled, 'planOrder'>,
+  daemon: Pick<Controlled, 'planCommand'>,
   {
     pairingFile,
     logger,
@@ -195,7 +198,7 @@ function announceListening(server: ControlServer, { logger, files, socket }: Lis
     ...(server.socket ? { socket } : {}),
     ...(baseUrl ? { url: baseUrl, token: files.full, readToken: files.read } : {}),
   })
-  // The address contains a code, so no kept log may have it.
+  // The address contains a code, so it must not be in a log that is kept.
   const address = logger.isTerminal ? server.newAddress() : undefined
   if (address) logger.log('info', 'control.dashboard', { url: address })
 }
@@ -242,7 +245,8 @@ export function createAnswerFile(
       try {
         return answersSchema.parse(parseBoundedJson(readFileSync(file, 'utf8')))
       } catch {
-        // Missing or another version's; repeated commands change nothing.
+        // The file is missing or of another version. That is bearable: repeated commands change
+        // nothing.
         return []
       }
     },

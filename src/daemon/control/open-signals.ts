@@ -34,7 +34,7 @@ export interface OpenedSignals extends OpenedControl {
   readonly counts: SignalCounts
 }
 
-/** Undefined if none is taken. */
+/** Undefined if no signal is configured. */
 export function openSignals(options: SignalsOptions): OpenedSignals | undefined {
   const { config, secrets, take, market, logger, clock, timers } = options
   const { signals } = config
@@ -103,7 +103,7 @@ interface Listening {
   readonly timers: Timers
 }
 
-/** Another program's port is tried again, and a thread that ended is begun again. */
+/** Tries a taken port again, and begins another thread after one that ended. */
 function keepListening(
   serve: (onEnded: (reason: string) => void) => ServedSignals,
   { signals, logger, timers }: Listening,
@@ -158,7 +158,7 @@ function createRefusedLog({ logger, clock }: SignalsOptions): (refused: RefusedS
   return ({ name, result, why, count: more }) => {
     const event = result === 'limited' ? 'signal.limited' : 'signal.refused'
     const signal = name ?? 'none'
-    // A stranger must not hide the mistake of a sender with a secret.
+    // Counted apart, so that a stranger cannot hide the mistake of a sender with the secret.
     const key = `${event} ${signal}`
     const count = (unlogged.get(key) ?? 0) + more
     unlogged.set(key, count)

@@ -8,12 +8,11 @@ import type { TickerTable } from '../../domain/ticker-table.ts'
 import type { AccountStatusView } from '../../control/views.ts'
 import type { LoggedFact } from '../../logging/logger.ts'
 
-/** Half an hour of 5 s, six hours of 1 m, nearly four days of 15 m. */
+/** Half an hour of candles of 5 s, six hours of 1 m, nearly four days of 15 m. */
 const CANDLES_MAX = 360
 
 const COLUMNS = 5
 
-/** A ring of float64 rows, 14 kB. */
 class CandleRing {
   readonly #intervalMs: number
   readonly #rows = new Float64Array(CANDLES_MAX * COLUMNS)
@@ -24,7 +23,7 @@ class CandleRing {
     this.#intervalMs = intervalMs
   }
 
-  /** @param at Exchange clock; slightly before the open candle counts to it. */
+  /** @param at Exchange clock; a time slightly before the open candle counts as in it. */
   add(at: number, price: number): void {
     const begin = at - (at % this.#intervalMs)
     // One timestamp far in the future must not block later candles.
@@ -103,13 +102,19 @@ export class PriceHistory {
 const SPANS_MAX = 600
 const STEP_MS = 1000
 
-/** Each span keeps its lowest and highest: every n-th point would show a smaller drawdown. */
+/**
+ * Each span keeps its lowest and highest value, because every n-th point would show a smaller
+ * drawdown.
+ */
 export class ProfitCurve {
   #spans: Span[] = []
   #spanMs = STEP_MS
   #peak: number | null = null
   #takenAt = Number.NEGATIVE_INFINITY
-  /** Unix ms minus monotonic ms. Never falls, so a clock set back does not bend the curve. */
+  /**
+   * Unix ms less monotonic ms. Never falls, so that a clock that is set back does not bend the
+   * curve.
+   */
   #offset = Number.NEGATIVE_INFINITY
 
   isDue(now: number): boolean {
@@ -197,44 +202,22 @@ interface Point {
   readonly strategies: Readonly<Record<string, number>>
 }
 
-/** A continuing denial is logged once a minute. */
-const RECENT_MS = 70_000
-const SYMBOLS_MAX = 1000
-
-/** Counted by strategy and code, with the last text by instrument. */
+/** Counted by strategy and code. */
 export class DenialCounts {
   readonly #counts = new Map<string, Map<string, number>>()
-  readonly #last = new Map<string, { readonly at: number; readonly text: string }>()
 
-  hear({ event, fields }: LoggedFact, at: number): void {
-    // Denials by an ended mode explain nothing.
-    if (event === 'trading.released') this.#last.clear()
+  hear({ event, fields }: LoggedFact): void {
     if (event !== 'intent.denied') return
-    const { strategy, symbol, code, detail, orders = 1, sinceLastLogged = 0 } = fields
+    const { strategy, code, orders = 1, sinceLastLogged = 0 } = fields
     const codes = this.#counts.get(String(strategy)) ?? new Map<string, number>()
     this.#counts.set(String(strategy), codes)
     const count = Number(orders) + Number(sinceLastLogged)
     codes.set(String(code), (codes.get(String(code)) ?? 0) + count)
-    // Reinserting keeps the newest last. Strategies may name instruments that do not exist.
-    this.#last.delete(String(symbol))
-    this.#last.set(String(symbol), {
-      at,
-      text: `${String(strategy)}: denied, ${String(code)}: ${String(detail)}`,
-    })
-    for (const oldest of this.#last.keys()) {
-      if (this.#last.size <= SYMBOLS_MAX) break
-      this.#last.delete(oldest)
-    }
   }
 
   view(): DenialsView {
     return Object.fromEntries(
       [...this.#counts].map(([id, codes]) => [id, Object.fromEntries(codes)]),
     )
-  }
-
-  recent(symbol: string, now: number): string | undefined {
-    const last = this.#last.get(symbol)
-    return last !== undefined && now - last.at < RECENT_MS ? last.text : undefined
   }
 }

@@ -5,9 +5,8 @@ import type { Timers } from '../../lib/timers.ts'
 
 /** A signal after a pause as long is taken at once. */
 const PAUSE_MS = 1000
-/** Commits of signals to the disk, some milliseconds each, may take so long between two prices. */
+/** Commits of signals, some milliseconds each, may take so long between two readings of prices. */
 const COMMITS_MS = 20
-/** Where no prices come. */
 const NO_PRICES_MS = 1000
 /** Senders of chart alerts give up after three seconds. */
 const PATIENCE_MS = 2500
@@ -15,7 +14,6 @@ const WAITING_MAX = 64
 
 export interface SignalQueueOptions {
   readonly take: SignalGateOptions['take']
-  /** Between two readings of prices. */
   readonly tickersMs: number
   readonly clock: Pick<Clock, 'monotonic'>
   readonly timers: Timers
@@ -28,9 +26,9 @@ interface WaitingSignal {
 }
 
 /**
- * Each signal is written to the disk by the thread that trades. So of many at once all but the first
- * wait for the middle between two readings of prices, when no order is about to leave. One that
- * waits too long is not taken, and its sender is told.
+ * The trading thread writes each signal to the disk. So if many come at once, all but the first
+ * wait for the middle between two readings of prices, when no order is about to leave. The sender
+ * of one that waits too long is told that it was not taken.
  */
 export class SignalQueue {
   readonly #options: SignalQueueOptions
@@ -59,7 +57,7 @@ export class SignalQueue {
     this.#plan(this.#options.tickersMs / 2)
   }
 
-  /** Those that wait are not taken. */
+  /** Signals that wait are not taken. */
   close(): void {
     this.#cancel?.()
     this.#cancel = undefined

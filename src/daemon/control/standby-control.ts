@@ -1,5 +1,5 @@
 import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
-import type { Controlled, OrderPlan, Readiness } from '../../control/controlled.ts'
+import type { Controlled, CommandPlan, Readiness } from '../../control/controlled.ts'
 import type {
   ClosedTradesView,
   CurvesView,
@@ -25,7 +25,6 @@ export interface StandbyControlOptions {
   readonly clock: Clock
   readonly logger: Pick<DaemonLogger, 'listen'>
   readonly fleet: FleetSource | undefined
-  /** Differences from the writer prevent a takeover. */
   readonly refusesDifference: boolean
   readonly seen: () => StandbyLook | undefined
   readonly closedPort: () => StatusView['closedPort']
@@ -155,7 +154,7 @@ export class StandbyControl implements Controlled {
     )
   }
 
-  planOrder = (): OrderPlan => ({ changes: [], notes: [], refusal: STANDBY })
+  planCommand = (): CommandPlan => ({ changes: [], notes: [], refusal: STANDBY })
 
   command({ requestId }: ControlRequest): ControlAnswer {
     return { requestId, isObeyed: false, text: STANDBY, held: [], lifted: [], stillHeld: {} }

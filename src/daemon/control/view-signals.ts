@@ -6,7 +6,6 @@ import type { ShownAccount } from '../../views/shown-account.ts'
 /** Keyed by signal and result; '' for senders that have not shown a secret. */
 export type SignalCounts = ReadonlyMap<string, ReadonlyMap<SignalResult, number>>
 
-/** @param now Unix ms, our clock */
 export function viewSignals(
   counts: SignalCounts,
   accounts: readonly Pick<ShownAccount, 'settings' | 'book'>[],

@@ -42,7 +42,6 @@ export interface EmbeddedExchangeOptions {
   readonly log: LivePricesOptions['log']
 }
 
-/** It is accessed like any exchange, by signed HTTP on loopback. */
 export interface EmbeddedExchange extends ExchangeAccess {
   readonly endsAt: number | undefined
   /** Market time over real time; a speed other than 1 is for demonstrations. */
@@ -186,7 +185,7 @@ export interface LivePricesOptions {
 
 const REQUEST_MS_MAX = 5000
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
-/** Older rows are old at the source, so they are not shown as new. */
+/** Rows older than this are old at the source, and not shown as new. */
 const ROW_AGE_MS_MAX = 5000
 
 /**
@@ -312,7 +311,6 @@ function toLiveTicker(table: TickerTable, symbol: string): LiveTicker {
     bidSize: valueOf('bidSz'),
     askSize: valueOf('askSz'),
     last: valueOf('lastPr'),
-    // The simulator computes it from these prices.
     mark: undefined,
     fundingRate: valueOf('fundingRate'),
   }

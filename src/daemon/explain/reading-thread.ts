@@ -1,4 +1,4 @@
-// Reading a week of records takes longer than a price may wait.
+// Reading a week of records takes longer than a price may wait, so it is done in this thread.
 
 import { dirname } from 'node:path'
 import { readGrids } from '../../assembly/state/known-grids.ts'
@@ -7,11 +7,11 @@ import { hearPosted, runTask } from '../../lib/supervised-thread.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { toInstruments } from '../../assembly/settings/engine-settings.ts'
 import { listBacktests } from './backtest-list.ts'
-import { explainKey } from '../../views/explain/explain-key.ts'
-import { explainOrder, type ExplainContext } from '../../views/explain/explain-order.ts'
+import { findStories } from '../../views/explain/find-stories.ts'
+import type { ExplainContext } from '../../views/explain/explain-order.ts'
 import { TradeHistory } from '../../views/closed-trades.ts'
 import { viewKeptCurve, viewKeptPlots } from '../../views/kept-curve.ts'
-import type { ReadingReply, ReadingRequest, ReadingData, Reading } from './readings.ts'
+import type { ReadingReply, ReadingRequest, ReadingData, Reading } from './background-readings.ts'
 import type { JournalQuery, JournalRowView } from '../../control/detail-views.ts'
 import type { JournalRecord } from '../../domain/record.ts'
 import { describeRecord } from '../../views/explain/explain-symbol.ts'
@@ -20,7 +20,7 @@ import { describeRecord } from '../../views/explain/explain-symbol.ts'
 const RECORDS_READ_MAX = 200_000
 const TEXT_MAX = 1000
 
-/** It is kept as long as the thread, because an open page asks again and again. */
+/** Kept as long as the thread lives, because an open page asks again and again. */
 let trades: TradeHistory | undefined
 
 await runTask<ReadingData, ReadingReply>((data, report) =>
@@ -51,8 +51,7 @@ function answer(data: ReadingData, reading: Reading): unknown {
     if (reading.kind === 'journal') return searchJournal(frame, reading.query)
     if (reading.kind === 'trades')
       return (trades ??= new TradeHistory(frame.positionMode)).read(reader, reading.query)
-    const order = explainOrder(frame, reading.subject)
-    return order === undefined ? explainKey(frame, reading.subject) : [order]
+    return findStories(frame, reading.query)
   } finally {
     reader.close()
   }

@@ -9,7 +9,7 @@ import { viewAccount } from '../../views/account-view.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 
 const WAITING_MAX = 100
-/** A row has a few hundred bytes; the daemon itself has the rest. */
+/** Keeps a row at a few hundred bytes; the daemon itself shows the rest. */
 const LISTED_MAX = 20
 const RULES = { repeatMs: 600_000, lastingMs: 60_000, repeatsMin: 5 }
 

@@ -1,6 +1,6 @@
 import type { Answer } from '../../domain/answer.ts'
 import {
-  addTick,
+  addCandle,
   candleKey,
   type CandleRow,
   formatInterval,
@@ -38,21 +38,21 @@ export interface CandleFetcherOptions {
   readonly productType: ProductType
   readonly settings: Pick<EngineSettings, 'strategies'>
   readonly book: Pick<Book, 'candles'>
-  /** Unix ms, exchange clock. */
+  /** Exchange clock. */
   readonly exchangeNow: () => number
   readonly timers: Timers
   readonly dispatch: (event: EngineEvent) => void
   readonly logger: Pick<DaemonLogger, 'log'>
 }
 
-/** The first prices and the candles of files come first. */
+/** Leaves time for the first prices and the candles of files. */
 const FIRST_MS = 1000
-/** Half of what the exchange allows an address. */
+/** With this pause, half of the calls that the exchange allows an address are made. */
 const BETWEEN_CALLS_MS = 100
-/** Pauses after failed calls; then the rest is given up. */
+/** Pauses after failed calls. After the last one the rest is given up. */
 const RETRY_MS = [2000, 10_000, 30_000]
 const MINUTE_MS = 60_000
-/** An exchange with smaller pages would be asked for ever. */
+/** With smaller pages the fetching would not end. */
 const PAGE_LEAST = HISTORY_CANDLES_PAGE_MAX / 4
 const PAGES_SPARE = 20
 
@@ -62,8 +62,7 @@ const PAGES_SPARE = 20
  *     new ──start()──► waiting ──► fetching ──► done ──follow()──► waiting
  *                         └──────── stop() ──────► done
  *
- * A failed call is repeated a few times. Then the rest is given up and logged once, and strategies
- * wait as they would without.
+ * If the rest is given up, that is logged once, and strategies wait for their candles.
  */
 export class CandleFetcher {
   readonly #options: CandleFetcherOptions
@@ -73,7 +72,6 @@ export class CandleFetcher {
   #isStopped = false
   #isFetching = false
   #work: Promise<void> = Promise.resolve()
-  /** Instruments have joined since the fetching began. */
   #isBehind = false
   readonly #tried = new Set<string>()
 
@@ -118,7 +116,7 @@ export class CandleFetcher {
       const problem = reason === '' ? await this.#fetchSeries(series).catch(messageOf) : reason
       if (problem === undefined) continue
       failed.push(series)
-      // A length that the exchange's candles cannot make up says nothing about other series.
+      // The exchange has no candles for this length, which says nothing about other series.
       if (sourceOf(series.intervalMs) !== undefined) reason = problem
       else this.#sayNotFetched([series], problem)
     }
@@ -134,7 +132,6 @@ export class CandleFetcher {
     this.#options.logger.log('warn', 'history.notFetched', { series: names, reason })
   }
 
-  /** Lists series that are too short, or have candles without a price. */
   #listLacking(): readonly NeededCandles[] {
     const { settings, book, exchangeNow } = this.#options
     const needed = toNeededCandles(settings)
@@ -203,7 +200,7 @@ export class CandleFetcher {
         limit: HISTORY_CANDLES_PAGE_MAX,
       })
       if (page.kind !== 'accepted') return reasonOf(page)
-      // After two empty pages the exchange has no older ones.
+      // After two empty pages the exchange has no older candles.
       if (page.data.length === 0 && isEmpty) break
       isEmpty = page.data.length === 0
       if (isEmpty) continue
@@ -253,24 +250,22 @@ function sourceOf(intervalMs: number): Granularity | undefined {
   return undefined
 }
 
-/** A first candle that is not there from its beginning is left out. */
+/** Leaves out a first candle whose beginning is missing. */
 function joinCandles(candles: readonly ExchangeCandle[], intervalMs: number): readonly CandleRow[] {
   const joined: CandleRow[] = []
   let present: ReturnType<typeof openCandle> | undefined
   const close = (): void => {
     if (present) joined.push(toRow(present))
   }
-  for (const { openAt: at, open, high, low, close: last } of candles) {
+  for (const candle of candles) {
+    const { openAt: at, open } = candle
     const openAt = openOf(at, intervalMs)
     if (present?.openAt !== openAt) {
       close()
       const isWhole = present !== undefined || at === openAt
       present = isWhole ? { ...openCandle(openAt, open, at), ticks: 0 } : undefined
     }
-    if (present === undefined) continue
-    for (const price of [high, low, last]) addTick(present, price, at)
-    // A candle added three prices, but counts once.
-    present.ticks -= 2
+    if (present !== undefined) addCandle(present, candle, at)
   }
   close()
   return joined

@@ -7,7 +7,7 @@ import type { Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { ProductType } from '../../domain/instrument.ts'
 
-/** Listings are rare, and rules are evaluated every few minutes at most. */
+/** New listings are rare, and rules are evaluated every few minutes at most. */
 const EVERY_MS = 300_000
 const RETRY_MS = 30_000
 
@@ -27,7 +27,7 @@ export interface ContractsFetcherOptions {
  *     new ──start()──► reading ──answer──► waiting ──time──► reading
  *                         └──────── stop() ──────► stopped
  *
- * A failed read is logged once and repeated sooner; the core uses the answer before.
+ * A failed read is logged once and repeated sooner.
  */
 export class ContractsFetcher {
   readonly #options: ContractsFetcherOptions
@@ -43,7 +43,7 @@ export class ContractsFetcher {
   start(): void {
     const { caller, configured, dispatch, timers } = this.#options
     if (caller) this.#reading = this.#read(caller)
-    // The run has begun when this falls due.
+    // The run has begun by the time this falls due.
     else
       this.#cancel = timers.after(0, () =>
         dispatch({ kind: 'contractsRead', contracts: configured }),

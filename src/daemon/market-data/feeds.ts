@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { deepFreeze } from '../../lib/plain-data.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
-import { PollGrids, type WatchedLoop } from '../../market/poll-grid.ts'
+import { Pollers, type WatchedLoop } from '../../market/poller.ts'
 import type { Feed } from '../../assembly/strategies/strategies.ts'
 
 export interface FeedsOptions {
@@ -17,20 +17,17 @@ export interface FeedsOptions {
   readonly onError: (what: string, reason: string) => void
 }
 
-/**
- * Each feed is read once at the start, so that none waits for its grid. These reads count in the
- * limits.
- */
+/** Each feed is also read at the start, so that none waits for its interval. */
 export class Feeds {
   readonly #options: FeedsOptions
-  readonly #grids: PollGrids
+  readonly #pollers: Pollers
   #first: Promise<unknown> = Promise.resolve()
 
   constructor(options: FeedsOptions) {
     this.#options = options
-    this.#grids = new PollGrids(options)
+    this.#pollers = new Pollers(options)
     for (const feed of options.feeds)
-      this.#grids.add(nameOf(feed), feed.everyMs, () => this.#read(feed))
+      this.#pollers.add(nameOf(feed), feed.everyMs, () => this.#read(feed))
   }
 
   start(): void {
@@ -40,15 +37,15 @@ export class Feeds {
         this.#read(feed).catch((error: unknown) => this.#reportDefect(feed, error)),
       ),
     )
-    this.#grids.start()
+    this.#pollers.start()
   }
 
   get loops(): readonly WatchedLoop[] {
-    return this.#grids.loops.map((loop) => ({ ...loop, isCalling: true }))
+    return this.#pollers.loops.map((loop) => ({ ...loop, isCalling: true }))
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#first, this.#grids.stop()])
+    await Promise.all([this.#first, this.#pollers.stop()])
   }
 
   async #read(feed: Feed): Promise<void> {
@@ -63,7 +60,7 @@ export class Feeds {
       })
       return
     }
-    // All strategies share this object, so none may change it.
+    // Frozen, because all strategies share it.
     const reading = { data: deepFreeze(answer.data), readAt: answer.receivedAt }
     dispatch({ kind: 'feedRead', feed: feed.id, reading })
   }

@@ -6,12 +6,7 @@ import type { Limiter } from '../../exchange/limiter/limiter.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { Calendar } from '../../market/calendar.ts'
-import {
-  type PollGrid,
-  type PollGridStats,
-  PollGrids,
-  type WatchedLoop,
-} from '../../market/poll-grid.ts'
+import { type Poller, type PollerStats, Pollers, type WatchedLoop } from '../../market/poller.ts'
 import type { ProductType } from '../../domain/instrument.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { Feed } from '../../assembly/strategies/strategies.ts'
@@ -23,10 +18,12 @@ import {
   type TickerTable,
 } from '../../domain/ticker-table.ts'
 
-/** `timePassed` comes at this interval, so the core's waits have this precision. */
+/** The interval of `timePassed`, and so the precision of the core's waits. */
 const TIME_STEP_MS = 50
 const CLOCK_RETRY_MS = 1000
-/** Beyond this, the machine lacks a working time daemon; within the second, it has one again. */
+/**
+ * Beyond the first, the machine has no working time daemon; within the second, it has one again.
+ */
 const MACHINE_APART_MS = 5000
 const MACHINE_AGREES_MS = 1000
 
@@ -51,7 +48,7 @@ export interface MarketDataOptions {
 export class MarketData {
   readonly limiter: Limiter
   readonly #options: MarketDataOptions
-  readonly #grids: PollGrids
+  readonly #pollers: Pollers
   readonly #products: ReadonlyMap<ProductType, ProductMarket>
   readonly #feeds: Feeds
   readonly #calendar: Calendar
@@ -66,9 +63,9 @@ export class MarketData {
     const onError = (what: string, reason: string) => this.#reportDefect(what, reason)
     this.limiter = limiter
     this.#options = options
-    this.#grids = new PollGrids({ clock, timers, onError })
+    this.#pollers = new Pollers({ clock, timers, onError })
     this.#products = this.#createProducts()
-    this.#grids.add('time', TIME_STEP_MS, () => this.#passTime())
+    this.#pollers.add('time', TIME_STEP_MS, () => this.#passTime())
     const dispatch = (event: EngineEvent) => this.#publish(event)
     this.#feeds = new Feeds({ feeds, client, clock, timers, dispatch, onError })
     this.#calendar = this.#createCalendar()
@@ -82,8 +79,8 @@ export class MarketData {
   }
 
   /**
-   * Tickers tell the exchange's clock well enough for the first signed reads. False if stopped
-   * meanwhile.
+   * Reads tickers, which state the exchange's clock well enough for the first signed reads. False
+   * if stopped meanwhile.
    */
   async synchronise(): Promise<boolean> {
     const { trusted } = this.#options
@@ -98,7 +95,7 @@ export class MarketData {
 
   start(): void {
     if (this.#isStopped) return
-    this.#grids.start()
+    this.#pollers.start()
     this.#calendar.start()
     this.#feeds.start()
   }
@@ -106,7 +103,7 @@ export class MarketData {
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#wake()
-    await Promise.all([this.#calendar.stop(), this.#grids.stop(), this.#feeds.stop()])
+    await Promise.all([this.#calendar.stop(), this.#pollers.stop(), this.#feeds.stop()])
   }
 
   async close(): Promise<void> {
@@ -121,7 +118,10 @@ export class MarketData {
   get loops(): readonly WatchedLoop[] {
     const { client } = this.#options
     return [
-      ...this.#grids.loops.map((loop) => ({ ...loop, isCalling: loop.name.startsWith('tickers') })),
+      ...this.#pollers.loops.map((loop) => ({
+        ...loop,
+        isCalling: loop.name.startsWith('tickers'),
+      })),
       ...this.#feeds.loops,
       { name: 'calls', intervalMs: 0, isCalling: true, turn: () => client.oldestCall },
     ]
@@ -156,7 +156,7 @@ export class MarketData {
       products.map((product, index) => {
         const name = index === 0 ? 'tickers' : `tickers ${product.productType}`
         const poll = (read: () => Promise<boolean>) =>
-          this.#grids.add(name, config.polling.tickersMs, read)
+          this.#pollers.add(name, config.polling.tickersMs, read)
         return [product.productType, new ProductMarket({ ...this.#options, ...product, poll })]
       }),
     )
@@ -173,7 +173,6 @@ export class MarketData {
     })
   }
 
-  /** A loss is published at once, a recovery with the next tickers. */
   #listenToClock(): void {
     const { trusted, logger } = this.#options
     trusted.listen({
@@ -193,9 +192,7 @@ export class MarketData {
     })
   }
 
-  /**
-   * Funding changes the counters of positions, so these are read at its times. Days end here too.
-   */
+  /** Positions are read at funding times, because funding changes their counters. */
   #createCalendar(): Calendar {
     const { funding, dayRoll, timezone: timeZone } = this.#options.config.calendar
     const job = (name: string, pattern: string, run: () => void) => ({
@@ -231,7 +228,10 @@ function describeMachine({
 const UNREADABLE_LOGGED_EVERY_MS = 3_600_000
 
 export interface MarketListener {
-  /** Must handle the event before returning. `readAt`: monotonic ms of the read of tickers. */
+  /**
+   * `readAt`: monotonic ms of the reading of tickers. The listener must be done with the event when
+   * it returns.
+   */
   hear(event: EngineEvent, readAt?: number): void
   rollDay(): void
 }
@@ -245,30 +245,30 @@ export interface ProductMarketOptions extends Product {
   readonly client: Pick<ExchangeClient, 'readTickers'>
   readonly trusted: TrustedClock
   readonly logger: Pick<DaemonLogger, 'log'>
-  readonly poll: (read: () => Promise<boolean>) => PollGrid
+  readonly poll: (read: () => Promise<boolean>) => Poller
 }
 
 export class ProductMarket {
   readonly #options: ProductMarketOptions
   readonly #listeners: MarketListener[] = []
-  /** When the last answer was made: as stated, by the signing clock, and by ours. */
+  /** The time of the last answer: as it states, by the signing clock, and by ours. */
   #lastAnswer = { statedAt: 0, requestTime: 0, readAt: 0 }
   readonly #buffers = new TickerBuffers()
   readonly #watch = new MarketWatch()
-  readonly #grid: PollGrid
+  readonly #poller: Poller
   readonly #unreadableLoggedAt = new Map<string, number>()
 
   constructor(options: ProductMarketOptions) {
     this.#options = options
-    this.#grid = options.poll(() => this.readTickers())
+    this.#poller = options.poll(() => this.readTickers())
   }
 
   listen(listener: MarketListener): void {
     this.#listeners.push(listener)
   }
 
-  get polls(): PollGridStats {
-    return this.#grid.stats
+  get polls(): PollerStats {
+    return this.#poller.stats
   }
 
   get tickers(): TickerTable | undefined {
@@ -288,7 +288,7 @@ export class ProductMarket {
     this.#publishClock(readAt)
     this.#dateAnswer(table)
     table.market = this.#watch.follow(table)
-    // The cores keep the newer answer, whose table must not be overwritten next.
+    // The cores keep the newer answer, so its table must not be the next to be overwritten.
     const exchangeNow = trusted.offset.exchangeNow(trusted.clock.now())
     if (!isOvertaken(table, this.#buffers.current, exchangeNow)) {
       this.#buffers.publish(table)
@@ -299,8 +299,8 @@ export class ProductMarket {
   }
 
   /**
-   * An answer with the previous time comes from a cache: no second witness, and its prices keep
-   * their first time (MKT1, MON1).
+   * An answer with the time of the one before comes from a cache. It is no second witness (MON1),
+   * and its prices keep their first time (MKT1).
    */
   #dateAnswer(table: TickerTable): void {
     const statedAt = table.requestTime

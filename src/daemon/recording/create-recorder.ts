@@ -13,7 +13,6 @@ import type { DaemonLogger } from '../../logging/logger.ts'
 import { FlightRecorder, type RecordSettings } from './flight-recorder.ts'
 import { UniverseKeeper } from './universe-keeper.ts'
 
-/** `record: true` is an empty section. */
 const DEFAULTS = recordSectionSchema.parse({})
 
 export interface RecorderSources {

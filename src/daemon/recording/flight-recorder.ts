@@ -26,10 +26,10 @@ import { makeDirectory } from '../../lib/durable-file.ts'
 /** A kill may lose half a second of steps, and those being written. */
 const FLUSH_MS = 500
 
-/** More is written at once, to keep blocks short. */
+/** So much is written at once, to keep blocks short. */
 const BLOCK_CHARACTERS = 1_048_576
 
-/** So much may wait for a slow disk: minutes of busy trading plus the largest book. */
+/** So much may wait for a slow disk: minutes of busy trading, and the largest book. */
 const WAITING_CHARACTERS_MAX = 67_108_864
 
 const OWNER_ONLY = 0o700
@@ -57,16 +57,13 @@ export interface FlightRecorderOptions {
 }
 
 /**
- * Keeps every step of the core for replay: input, time, effects. It never makes the daemon wait:
- * texts are made after the step's work, and written by other threads.
+ * Keeps every step of the core for replay (docs/mechanisms.md, "Recordings"). It never makes the
+ * daemon wait: texts are made after the step's work, and written by other threads.
  *
  *     recording ──too much waits──► lost ──all is written──► recording, in a new segment
  *         │ ▲                         │
  *         │ └──segment is full────────│────── recording, in the next segment
  *         └────────the disk refuses───┴──► ended
- *
- * Every segment begins with the whole core, so it can be replayed alone: a millisecond for a
- * thousand intent keys, once in hours.
  */
 export class FlightRecorder {
   readonly #options: FlightRecorderOptions
@@ -105,7 +102,7 @@ export class FlightRecorder {
     if (event.kind === 'timePassed') this.#guard(() => this.#changeSegment())
   }
 
-  /** A choosing rule looks at all instruments; one that leaves was there before. */
+  /** A universe looks at all instruments. One that leaves was there before. */
   #symbolsOf(event: EngineEvent, { effects }: Pick<Step, 'effects'>): Iterable<string> {
     const isOfAll =
       event.kind === 'snapshotTaken' &&
@@ -121,7 +118,7 @@ export class FlightRecorder {
     do {
       this.#guard(() => this.#endSegment('closed'))
       await this.#closing
-      // A lost recording may have resumed meanwhile.
+      // A recording that was lost may have resumed meanwhile.
     } while (this.#writer && this.#state === 'recording')
     this.#state = 'ended'
   }

@@ -16,7 +16,7 @@ export interface UniverseKeeperOptions extends Omit<UniverseWriterOptions, 'onTo
   readonly logger: Pick<DaemonLogger, 'log'>
 }
 
-/** Aggregates of the market and universes need no more. */
+/** Figures of the market and universes need no more than one answer a minute. */
 const EVERY_MS = 60_000
 
 /**
@@ -39,7 +39,7 @@ export class UniverseKeeper {
     this.#options = options
   }
 
-  /** @throws never: the account trades without it */
+  /** @throws never, because the account can trade without this */
   start(): void {
     const { directory, logger } = this.#options
     try {

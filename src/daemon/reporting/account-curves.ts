@@ -28,7 +28,7 @@ const WEEK_MS = 7 * DAY_MS
 
 export interface AccountCurveOptions {
   readonly journal: CurveStore
-  /** Undefined: the run has not begun, or is over. */
+  /** Undefined before the run has begun and after its end. */
   readonly read: () => Pick<AccountStatusView, 'profit' | 'equity' | 'peak'> | undefined
   readonly clock: Pick<Clock, 'now'>
   readonly logger: Pick<DaemonLogger, 'log'>
@@ -40,8 +40,8 @@ interface KnownEquity {
 }
 
 /**
- * Notes a point a minute of equity, net profit and peak in the journal, and keeps the last week's
- * equity by hour in memory.
+ * Notes equity, net profit and peak in the journal once a minute, and keeps the last week's equity
+ * by hour in memory.
  */
 export class AccountCurve {
   readonly #options: AccountCurveOptions
@@ -61,7 +61,6 @@ export class AccountCurve {
     }
   }
 
-  /** It is called each second, and takes a point once a minute. */
   look(): void {
     const { read, clock, journal } = this.#options
     const now = clock.now()
@@ -95,7 +94,6 @@ export class AccountCurve {
       this.#week = this.#week.filter((one) => one.at >= since)
   }
 
-  /** The last equity known before, perhaps an hour older. */
   #equityAt(at: number): string | null {
     const found = this.#week.findLast((one) => one.at <= at)
     return found && found.at > at - CURVE_STEPS_MS.hour ? found.equity : null
@@ -113,12 +111,11 @@ export interface AccountMarksOptions {
 }
 
 /**
- * Notes what the account is worth as each hour and each day of its time zone begins, for statements
- * that begin or end there. A run that was down notes it as soon as it is known again.
+ * Notes what the account is worth when an hour, or a day of its time zone, begins: statements begin
+ * and end there. After a standstill it is noted as soon as it is known again.
  */
 export class AccountMarks {
   readonly #options: AccountMarksOptions
-  /** Unix ms: a mark is due that is taken at this instant or later. */
   #dueAt = 0
 
   constructor(options: AccountMarksOptions) {
@@ -138,10 +135,10 @@ export class AccountMarks {
     const now = trusted.clock.now()
     if (now < this.#dueAt) return
     const shown = this.#options.shown()
-    // Fills of before the hour must be known.
-    if (shown.state !== 'begun' || shown.engine.fillsReadAt < this.#dueAt) return
+    // All fills before the hour must be known.
+    if (shown.state !== 'begun' || shown.engine.fillsAskedAt < this.#dueAt) return
     const { net, unrealised } = viewProfit(shown).total
-    if (shown.engine.fillsReadAt === 0 || unrealised === null) return
+    if (shown.engine.fillsAskedAt === 0 || unrealised === null) return
     this.#dueAt = this.#nextAfter(now)
     const capital = capitalOf(shown)?.toString() ?? null
     const value = toMarkValue({ capital, made: net, unrealised })
@@ -168,12 +165,12 @@ interface LoggedPlot {
   kept: number | undefined
 }
 
-/** Notes each minute's last value in the journal, where it differs from the one before. */
+/** Notes the last value of each minute in the journal if it has changed. */
 export class PlotLog {
   readonly #options: PlotLogOptions
   readonly #plots = new Map<string, LoggedPlot>()
   #minute = 0
-  /** Whether a plot was left out, which is logged once until there is room again. */
+  /** True while plots are left out for lack of room, which is logged once. */
   #isFull = false
 
   constructor(options: PlotLogOptions) {
@@ -192,7 +189,6 @@ export class PlotLog {
     }
   }
 
-  /** It is called each second, and notes changes once a minute. */
   look(): void {
     const { journal, clock } = this.#options
     const now = clock.now()
@@ -209,7 +205,6 @@ export class PlotLog {
     for (const [, known] of changed) known.kept = known.value
   }
 
-  /** Plots of instruments that have left their strategy end, and make room. */
   #endLeft(): readonly string[] {
     const { settings, logger } = this.#options
     const over: string[] = []

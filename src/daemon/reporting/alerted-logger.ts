@@ -1,7 +1,6 @@
 import type { Alerts } from '../../alerts/alerts.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 
-/** Alerts get lines of any log level. */
 export function alertedLogger(
   logger: DaemonLogger,
   alerts: Pick<Alerts, 'hear' | 'hide'>,

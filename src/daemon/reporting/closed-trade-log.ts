@@ -8,20 +8,20 @@ import type { Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 
 export interface ClosedTradeLogOptions {
-  /** It reads in a thread, so that trading does not wait. */
+  /** Reads in a thread, so that trading does not wait. */
   readonly read: (query: ClosedTradesQuery) => Promise<ClosedTradesView>
   readonly logger: Pick<DaemonLogger, 'log'>
   readonly timers: Timers
   readonly book: Book
 }
 
-/** The fill is durable by then, and several fills that close a ladder are read together. */
+/** After this time the fill is durable, and several fills that close a ladder are read together. */
 const READ_MS = 1000
 /** A holding may show the end of a trade before the journal does. */
 const TRIES_MAX = 5
-/** A reading of the journal keeps so many. */
+/** A reading of the journal returns so many at most. */
 const TRADES_MAX = 500
-/** A fill may become known this much later than others that followed it. */
+/** A fill may become known so long after others that followed it. */
 const LATE_MS = 300_000
 const FINISH_MS = 3000
 
@@ -30,9 +30,9 @@ export class ClosedTradeLog {
   readonly #options: ClosedTradeLogOptions
   readonly #held = new Map<string, readonly boolean[]>()
   readonly #logged = new Set<string>()
-  /** Unix ms, exchange clock: earlier trades belong to the last run. */
+  /** Earlier trades belong to the last run; exchange clock. */
   readonly #beginAt: number
-  /** Unix ms, exchange clock: the end of the newest trade that is logged. */
+  /** The end of the newest logged trade; exchange clock. */
   #newestAt: number
   #awaited = 0
   #triesLeft = 0
@@ -58,7 +58,7 @@ export class ClosedTradeLog {
     }
     this.#held.clear()
     for (const [pair, holding] of holdings) this.#held.set(pair, sidesOf(holding))
-    // Something may have been closed and opened again in one record.
+    // A position may have been closed and opened again in one record.
     const mayHide = kind === 'fills' && new Set(record.fills.map(({ side }) => side)).size > 1
     if (closed === 0 && !mayHide) return
     this.#awaited += closed
@@ -76,7 +76,7 @@ export class ClosedTradeLog {
     cancel()
   }
 
-  /** A reading that is planned already stays where it is, however many trades follow. */
+  /** A planned reading keeps its time, however many trades follow. */
   #plan(): void {
     if (this.#isFinished || this.#cancel !== undefined) return
     this.#cancel = this.#options.timers.after(READ_MS, () => {
@@ -106,7 +106,6 @@ export class ClosedTradeLog {
     }
     if (this.#awaited === 0) return
     if (this.#triesLeft > 0) return this.#plan()
-    // An adopted position may end no trade of a strategy.
     this.#awaited = 0
     if (failure !== undefined) logger.log('warn', 'trade.unread', { reason: messageOf(failure) })
   }

@@ -11,30 +11,28 @@ export interface EventLogOptions {
   readonly logger: DaemonLogger
   readonly grids: ReadonlyMap<string, InstrumentSteps>
   readonly clock: Clock
-  /** Nothing leaves, so no line says that something was sent. */
+  /** A dry run sends nothing, so no line says that something was sent. */
   readonly isDry?: boolean
 }
 
-/**
- * A read that keeps failing is logged at first, after this time, and then at doubling intervals.
- */
+/** A read that keeps failing is logged at once, after this time, and then at doubled intervals. */
 const REPEAT_MS = 10_000
 const REPEAT_MS_MAX = 640_000
 
 /**
- * A failing cancel-all is repeated every second: this many failures are logged at once, then at
- * growing intervals.
+ * A failing cancel-all is repeated every second. So many failures are logged at once, and later
+ * ones at growing intervals.
  */
 const CANCEL_FAILURES_AT_ONCE = 3
 const CANCEL_REPEAT_MS = 5000
 const CANCEL_REPEAT_MS_MAX = REPEAT_MS_MAX
-/** A failure that comes later is a new problem: a refused cancel-all waits a minute at most. */
+/** A refused cancel-all waits a minute at most, so a failure after this time is a new problem. */
 const CANCEL_TROUBLE_MS = 120_000
 
 const FAILING_CANCELS_MAX = 1000
 
 /**
- * Two failures are the same with the same instruments and code (`undefined`: it failed for some
+ * Failures with the same instruments and code are one problem (code `undefined`: it failed for some
  * orders). Times are monotonic ms.
  */
 interface FailingCancel {
@@ -46,8 +44,8 @@ interface FailingCancel {
 }
 
 /**
- * The log file has a line for each order sent, answered, filled and ended, to search a clientOid. A
- * terminal shows batches with counts, and fills; single orders only at `debug`.
+ * The log file has lines for each order, so that a clientOid can be searched. A terminal shows
+ * these only at `debug`.
  */
 const ORDER_ROUTINE = new Set([
   'order.sent',
@@ -71,9 +69,9 @@ export class EventLog {
     this.#options = options
   }
 
-  /** Must see a record before its announcements. */
+  /** Must be called before the record's announcements. */
   observe(record: JournalRecord): void {
-    // Other outcomes have no line about their batch: those found by fills, or unknown at a restart.
+    // Outcomes that fills have shown, or a restart, have no line about their batch.
     if (record.kind !== 'outcome' || record.answer === undefined) return
     const counts: Record<string, number> = {}
     for (const { outcome } of record.items) counts[outcome] = (counts[outcome] ?? 0) + 1
@@ -84,7 +82,7 @@ export class EventLog {
     return [...this.#failing.keys()]
   }
 
-  /** Must see an event before its announcements: a successful read ends a problem. */
+  /** Must be called before the event's announcements: a successful read ends a problem. */
   hear(event: EngineEvent): void {
     if (this.#failing.size === 0) return
     const what = readIn(event)
@@ -96,7 +94,7 @@ export class EventLog {
 
   announce({ level, event, fields }: Announcement): void {
     if (this.#options.isDry === true && this.#logWithheld(event, fields)) return
-    // The refusal is our own, and the line that ends with `wouldSend` has said it.
+    // The refusal is our own, and was logged with `wouldSend`.
     if (fields['code'] === DRY_RUN_CODE) return this.#forgetOutcome(fields)
     if (event === 'read.failed') return this.#logFailedRead(String(fields['what']), fields)
     const isPartlyFailed = event === 'cancelAll.answered' && Number(fields['failed']) > 0

@@ -30,7 +30,7 @@ interface HealthOptions {
   readonly heartbeatMs: number
 }
 
-/** Some polls may be missed, and a fill may precede its position. */
+/** Some polls may be missed, and a fill may be known before its position. */
 const PATIENCE_MS = 10_000
 
 /** After this gap between checks the process was suspended or without a processor. */

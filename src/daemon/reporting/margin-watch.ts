@@ -36,16 +36,19 @@ const TYPES: readonly LiquidationType[] = ['place_order', 'swap']
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** A record may become readable so much later than its own time. */
+/** A record may become readable so long after its own time. */
 const LATE_MS = HOUR_MS
 /** The document lets 90 days be read at once; the exchange's clock may differ a little. */
 const READABLE_MS = 89 * DAY_MS
-/** Ten pages of 500 are more than an account makes in a minute, and stay below a second of calls. */
+/**
+ * Ten pages of 500 are more than an account makes in a minute, and take less than a second of
+ * calls.
+ */
 const PAGES_MAX = 10
 
 /**
- * Reads the margin orders and liquidations of the account, which no strategy uses, and logs each
- * once, over restarts too. Its calls come after everything that trades:
+ * Logs each margin order and liquidation of the account once, over restarts too. No strategy uses
+ * these, so its calls come after all others:
  *
  *     new ──start()──► reading ──answers──► waiting ──time──► reading
  *                         └──────── stop() ──────► stopped
@@ -53,9 +56,9 @@ const PAGES_MAX = 10
 export class MarginWatch {
   readonly #options: MarginWatchOptions
   readonly #watched: WatchedMargin
-  /** Unix ms, exchange clock: liquidations since then are read again and again. */
+  /** Liquidations since then are read each time; exchange clock. */
   #from: number
-  /** Orders of before the first run that watches are not logged. */
+  /** Earlier orders are not logged: they are from before the first run that watches. */
   readonly #ordersFrom: number
   #seen: ReadonlyMap<string, number>
   #notedAt = 0
@@ -158,7 +161,7 @@ export class MarginWatch {
     return this.#isStopped ? undefined : `there are too many ${mode} liquidations to read`
   }
 
-  /** One page: the document gives isolated orders no cursor. */
+  /** Reads one page, because the document has no cursor for isolated orders. */
   async #readOrders(
     mode: MarginAccountMode,
     { symbol, listed }: { readonly symbol: string; readonly listed: Set<string> },
@@ -190,7 +193,7 @@ export class MarginWatch {
     this.#write()
   }
 
-  /** A liquidation before `from` is not asked for again, and an order that is gone does not return. */
+  /** Forgets what cannot appear again: liquidations before `from`, and orders that are gone. */
   #forget(from: number, listed: ReadonlySet<string>): void {
     this.#from = from
     this.#seen = new Map(

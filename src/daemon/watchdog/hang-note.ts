@@ -16,11 +16,11 @@ interface HangNote {
 }
 
 /**
- * Halts a strategy that hung the last run. The note goes only after the halt is recorded, so that a
- * crash in between repeats it.
+ * Halts a strategy that hung the last run. The note is removed only after the halt is recorded, so
+ * that a crash in between repeats the halt.
  * @param command returns whether it was recorded
  */
-export function haltWhoHung(
+export function haltHungStrategy(
   directory: string,
   logger: Pick<DaemonLogger, 'log'>,
   command: (halt: EngineCommand) => boolean,

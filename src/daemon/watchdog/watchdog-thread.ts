@@ -7,7 +7,7 @@ import { systemTimers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import { BEAT, RUNNING, type WatchdogData } from './watchdog.ts'
 
-/** For the last line: the process may hang because nothing reads its log. */
+/** The last line may take so long: the process may hang because nothing reads its log. */
 const LAST_LINE_MS = 1000
 
 await runTask<WatchdogData, never>((data) => {

@@ -3,7 +3,7 @@ import { Failure } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { Patience, SupervisedThread } from '../../lib/supervised-thread.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
-import type { WatchedLoop } from '../../market/poll-grid.ts'
+import type { WatchedLoop } from '../../market/poller.ts'
 
 const BEAT_MS = 250
 const END_MS = 2000
@@ -24,13 +24,13 @@ export type StrategyWatch = (strategyId: StrategyId | undefined) => void
 export interface WatchedLoops {
   readonly loops: readonly WatchedLoop[]
   readonly onHung: (failure: Failure) => void
-  /** The run did not end in time, since it waits for that loop. */
+  /** Called if the run does not end in time, because it waits for the loop that hangs. */
   readonly onGivenUp: (failure: Failure) => void
 }
 
 /**
- * Ends a stuck event loop by SIGABRT, another hanging loop by an exit code of its own (LOOP_HUNG).
- * The supervisor restarts the process, and it recovers.
+ * Ends the process if its event loop is stuck (SIGABRT) or another loop hangs (exit code of
+ * LOOP_HUNG). The supervisor starts it again.
  */
 export class Watchdog {
   readonly #view = new Int32Array(new SharedArrayBuffer(8))
@@ -56,7 +56,7 @@ export class Watchdog {
       checkMs: Math.ceil(hungAfterMs / CHECKS),
       checksMax: CHECKS,
     }
-    // Without the thread, such as for lack of memory, the process trades unwatched.
+    // If the thread cannot start, such as for lack of memory, the process trades unwatched.
     this.#thread = new SupervisedThread({
       file: './watchdog-thread',
       askedBy: import.meta.url,

@@ -31,10 +31,8 @@ import {
 } from './own-trades.ts'
 
 /**
- * Each strategy's part of the account's position, from a symbol's fills in order and their owners.
- *
- * Lots that others close are taken first from what no strategy holds, then from strategies by name,
- * so that together they never hold more than there is. What others open belongs to no strategy.
+ * Each strategy's part of the account's position, from a symbol's fills in order and their owners
+ * (docs/mechanisms.md has the rules).
  *
  * While the order of a fill is not known, its lots are under its orderId, and later moves of the
  * symbol are kept: once the order is known, the allocation is worked out again from that fill.

@@ -57,7 +57,7 @@ import {
   strategyScope,
 } from '../../domain/trading-mode.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { deepFreeze } from '../../lib/plain-data.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import {
@@ -69,6 +69,7 @@ import {
 } from './apply-fill.ts'
 import { applyDeparture, applyRules, applyUniverse } from './apply-universe.ts'
 import {
+  allOpenOrders,
   accountHoldingOf,
   type Book,
   pairKey,
@@ -95,7 +96,7 @@ const ORDINALS_SKIPPED = 1_000_000_000
 
 /** Only this function changes the book (DET2). */
 export function applyRecord(target: Book, record: JournalRecord): void {
-  const book = own(target)
+  const book = mutable(target)
   book.recordedAt = record.at
   switch (record.kind) {
     case 'boot':
@@ -477,7 +478,7 @@ function applyRepaired(book: WritableBook, record: RepairedRecord): void {
     at,
   } as const
   book.restrictions.set(pairKey(ACCOUNT, 'repaired'), restriction)
-  for (const order of openOrders(book)) storeOrder(book, markLost(order, reason, at))
+  for (const order of allOpenOrders(book)) storeOrder(book, markLost(order, reason, at))
   for (const symbol of symbols) book.cancels.set(symbol, at)
   // Orders that wait to be placed may have been sent in the lost part.
   for (const pair of Array.from(book.places.keys())) removePlace(book, pair)
@@ -487,10 +488,6 @@ function applyRepaired(book: WritableBook, record: RepairedRecord): void {
   for (const wish of new Set([...book.ordinals.keys(), ...wishes])) {
     book.ordinals.set(wish, (book.ordinals.get(wish) ?? 0) + ORDINALS_SKIPPED)
   }
-}
-
-function openOrders(book: Book): readonly Order[] {
-  return [...book.open.values()].flatMap((orders) => [...orders.values()])
 }
 
 /** Names earlier levels by their place, which is shorter. */

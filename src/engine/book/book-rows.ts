@@ -1,7 +1,7 @@
 import type { CandleSeries } from '../../domain/candles.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
 import { decimal } from '../../lib/decimal.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { deepFreeze } from '../../lib/plain-data.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
 import type { BookRow, JournalContents, RowChange } from '../../journal/journal.ts'
@@ -139,7 +139,7 @@ function toRowValue(book: Book, name: Collection, key: string): unknown {
 /** @throws TypeError for what {@link toBookRows} did not give */
 export function fromBookRows(rows: Iterable<BookRow>): Book {
   const target = createBook('one_way_mode')
-  const book = own(target)
+  const book = mutable(target)
   for (const { name, key, value } of rows) {
     const parsed: unknown = JSON.parse(value)
     if (name === SCALARS_ROW) Object.assign(book, parsed)

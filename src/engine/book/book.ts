@@ -6,7 +6,16 @@ import type { ExitState } from '../../domain/exits.ts'
 import type { FeedId, FeedReading } from '../../domain/feed.ts'
 import { type Money, addFill, NO_MONEY } from '../../domain/fill-money.ts'
 import { type Fill, fillKey } from '../../domain/fill.ts'
-import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
+import type {
+  ClientOid,
+  OrderId,
+  StrategyId,
+  InstrumentSymbol,
+  SymbolAndInterval,
+  SymbolAndSide,
+  StrategyAndSymbol,
+  StrategyAndKey,
+} from '../../domain/ids.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
 import type { OrderIntent, QuoteLevel, Tag } from '../../domain/intent.ts'
 import type { Watermark } from '../../domain/loss-limits.ts'
@@ -31,7 +40,7 @@ import {
 } from '../../domain/trading-mode.ts'
 import type { KeptUniverse, UniverseLeaving } from '../../domain/universe.ts'
 import { type Decimal, decimal } from '../../lib/decimal.ts'
-import { type Own, own } from '../../lib/own.ts'
+import { type Mutable, mutable } from '../../lib/mutable.ts'
 import { SegmentedMap } from '../../lib/segmented-map.ts'
 import type { EngineSettings } from '../settings.ts'
 import { TrackedMap, TrackedSegmentedMap, TrackedSet } from '../../lib/tracked-collections.ts'
@@ -46,8 +55,7 @@ interface KeyEntry {
 
 /**
  * Everything durable that the core knows: the fold of the journal's records (`apply-record.ts`) and
- * nothing else, so a restart rebuilds exactly this. `pairKey` joins keys of two parts. Instants are
- * Unix ms of our clock, unless a comment names the exchange's.
+ * nothing else. Instants are Unix ms of our clock, unless a comment names the exchange's.
  */
 export interface Book {
   readonly positionMode: PositionMode
@@ -56,93 +64,90 @@ export interface Book {
   readonly beganAt: number
   /** The last record. */
   readonly recordedAt: number
-  /** Keyed by symbol: the grids in which prices and sizes are counted. */
-  readonly grids: ReadonlyMap<string, InstrumentGrids>
+  /** The grids in which prices and sizes are counted. */
+  readonly grids: ReadonlyMap<InstrumentSymbol, InstrumentGrids>
   readonly batchId: number
   /** Exchange clock: earlier fills are known, except those that become visible late. */
   readonly fillsThroughAt: number
   readonly orders: ReadonlyMap<ClientOid, Order>
-  /** Orders that have not ended, by symbol. */
-  readonly open: ReadonlyMap<string, ReadonlyMap<ClientOid, Order>>
+  /** Orders that have not ended. */
+  readonly open: ReadonlyMap<InstrumentSymbol, ReadonlyMap<ClientOid, Order>>
   readonly byOrderId: ReadonlyMap<OrderId, ClientOid>
   /** Sorted by the time of their end. */
   readonly ended: readonly EndedOrder[]
   readonly keys: ReadonlyMap<string, KeyEntry>
-  /** Keyed by strategy and symbol: the number in the next key of a ladder or a target. */
-  readonly ordinals: ReadonlyMap<string, number>
+  /** The number in the next key of a ladder or a target. */
+  readonly ordinals: ReadonlyMap<StrategyAndSymbol, number>
   /** Fills whose orderId is that of no known order. */
   readonly orphans: ReadonlyMap<OrderId, readonly Fill[]>
   /**
-   * Keyed by `fillKey`: the times of known fills. Those before {@link tradesSinceAt} are never read
-   * again.
+   * Keyed by `fillKey`: when known fills were made. Those before {@link tradesSinceAt} are never
+   * read again.
    */
   readonly trades: ReadonlyMap<string, number>
   /** Exchange clock. */
   readonly tradesSinceAt: number
-  /** Keyed by strategy and symbol; lots of fills that wait are under their orderId. */
-  readonly holdings: ReadonlyMap<string, Holding>
-  /** Keyed by symbol, while a fill waits: the allocation is worked out again from this state. */
-  readonly unsettled: ReadonlyMap<string, UnsettledAllocation>
+  /** Lots of fills that wait are under their orderId. */
+  readonly holdings: ReadonlyMap<StrategyAndSymbol, Holding>
+  /** While a fill waits, the allocation is worked out again from this state. */
+  readonly unsettled: ReadonlyMap<InstrumentSymbol, UnsettledAllocation>
   /** Keyed by symbol and number: the moves since that state. */
   readonly unsettledMoves: ReadonlyMap<string, Move>
-  /** Keyed by symbol: what fills and adopted positions add up to. */
-  readonly account: ReadonlyMap<string, Holding>
-  /** Keyed by symbol: the price that was paid. */
-  readonly entries: ReadonlyMap<string, AccountEntry>
-  /** Keyed by strategy and symbol; the strategy `''` has what no order of ours explains. */
-  readonly money: ReadonlyMap<string, Money>
-  /** Keyed by symbol and side: the exchange's counter of payments, as last read. */
-  readonly fundingCounters: ReadonlyMap<string, string>
-  /** Keyed by symbol: all that was paid. */
-  readonly funding: ReadonlyMap<string, Decimal>
-  /** Keyed by symbol. */
-  readonly unseenFunding: ReadonlyMap<string, UnseenFunding>
+  /** The sum of fills and adopted positions. */
+  readonly account: ReadonlyMap<InstrumentSymbol, Holding>
+  /** The price that was paid. */
+  readonly entries: ReadonlyMap<InstrumentSymbol, AccountEntry>
+  /** The strategy `''` has what no order of ours explains. */
+  readonly money: ReadonlyMap<StrategyAndSymbol, Money>
+  /** The exchange's counter of payments, as last read. */
+  readonly fundingCounters: ReadonlyMap<SymbolAndSide, string>
+  /** All that was paid. */
+  readonly funding: ReadonlyMap<InstrumentSymbol, Decimal>
+  readonly unseenFunding: ReadonlyMap<InstrumentSymbol, UnseenFunding>
   /** As JSON. */
   readonly strategyStates: ReadonlyMap<StrategyId, string>
-  readonly quotes: ReadonlyMap<string, readonly QuoteLevel[]>
-  readonly targets: ReadonlyMap<string, number>
-  readonly targetTags: ReadonlyMap<string, Tag>
-  /** Keyed by strategy and key: orders placed by name that wait to be sent. */
-  readonly places: ReadonlyMap<string, OrderIntent>
-  /** Keyed by strategy and symbol. */
-  readonly placesBySymbol: ReadonlyMap<string, ReadonlyMap<string, OrderIntent>>
-  /** Keyed by strategy and key: calls that have not ended. */
-  readonly calls: ReadonlyMap<string, AccountCall>
-  /** Keyed by strategy and key: when recent keys of calls were used. */
-  readonly callKeys: ReadonlyMap<string, number>
+  readonly quotes: ReadonlyMap<StrategyAndSymbol, readonly QuoteLevel[]>
+  readonly targets: ReadonlyMap<StrategyAndSymbol, number>
+  readonly targetTags: ReadonlyMap<StrategyAndSymbol, Tag>
+  /** Orders placed by name that wait to be sent. */
+  readonly places: ReadonlyMap<StrategyAndKey, OrderIntent>
+  readonly placesBySymbol: ReadonlyMap<StrategyAndSymbol, ReadonlyMap<string, OrderIntent>>
+  /** Calls that have not ended. */
+  readonly calls: ReadonlyMap<StrategyAndKey, AccountCall>
+  /** When recent keys of calls were used. */
+  readonly callKeys: ReadonlyMap<StrategyAndKey, number>
   /** Orders whose strategy does not want them to rest any more. */
   readonly withdrawn: ReadonlySet<ClientOid>
   /** Keyed by scope and code. */
   readonly restrictions: ReadonlyMap<string, Restriction>
   /** Earlier orders may be missing, because the journal was repaired then; 0: never. */
   readonly recordsLostAt: number
-  /** Keyed by symbol, exchange clock: the last cancel-all whose effect is not settled. */
-  readonly cancels: ReadonlyMap<string, number>
-  /** Keyed by strategy and symbol: average price, last fills, results of the day. */
-  readonly ownTrades: ReadonlyMap<string, OwnTrades>
-  /** Keyed by symbol and side: the exits that our orders gave to the exchange. */
-  readonly exits: ReadonlyMap<string, KeptExits>
-  /** Keyed by strategy and symbol: what its orders asked for, while it holds something. */
-  readonly orderedExits: ReadonlyMap<string, Readonly<Partial<Record<HoldSide, OrderedExits>>>>
-  /** Keyed by symbol and interval (`candleKey`); a series is changed in place. */
-  readonly candles: ReadonlyMap<string, CandleSeries>
-  /** Keyed by scope, where losses are limited. */
+  /** Exchange clock: the last cancel-all whose effect is not settled. */
+  readonly cancels: ReadonlyMap<InstrumentSymbol, number>
+  readonly ownTrades: ReadonlyMap<StrategyAndSymbol, OwnTrades>
+  /** The exits that our orders gave to the exchange. */
+  readonly exits: ReadonlyMap<SymbolAndSide, KeptExits>
+  /** What the orders of a strategy asked for, while it holds something. */
+  readonly orderedExits: ReadonlyMap<
+    StrategyAndSymbol,
+    Readonly<Partial<Record<HoldSide, OrderedExits>>>
+  >
+  /** A series is changed in place. */
+  readonly candles: ReadonlyMap<SymbolAndInterval, CandleSeries>
+  /** Only scopes whose losses are limited. */
   readonly watermarks: ReadonlyMap<Scope, Watermark>
-  /** Keyed by strategy and symbol, where there are exits. */
-  readonly exitStates: ReadonlyMap<string, ExitState>
-  /** Keyed by strategy, where a rule chooses its instruments. */
+  readonly exitStates: ReadonlyMap<StrategyAndSymbol, ExitState>
   readonly universes: ReadonlyMap<StrategyId, KeptUniverse>
-  /** Keyed by strategy and symbol: members that leave. */
-  readonly leavings: ReadonlyMap<string, UniverseLeaving>
+  readonly leavings: ReadonlyMap<StrategyAndSymbol, UniverseLeaving>
   /** The last one of each feed, also when it has expired. */
   readonly signals: ReadonlyMap<FeedId, FeedReading>
   /** Keyed by feed and id: when a signal was taken, so that it is not taken twice. */
   readonly signalIds: ReadonlyMap<string, number>
-  /** Keyed by id, the oldest first. */
+  /** The oldest first. */
   readonly deposits: ReadonlyMap<string, Deposit>
   /** Decimal, margin coin: all deposits less all withdrawals since the journal began. */
   readonly deposited: string
-  /** Fills and funding payments of before were archived, and are not in the journal; 0: none. */
+  /** Earlier fills and funding payments were archived, and are not in the journal; 0: none. */
   readonly archivedBefore: number
 }
 
@@ -151,7 +156,7 @@ export interface Book {
  * remember changes for the next checkpoint; `open`, `byOrderId`, `ended` and `placesBySymbol`
  * follow from the others.
  */
-export type WritableBook = Own<Book>
+export type WritableBook = Mutable<Book>
 
 export function createBook(positionMode: PositionMode): Book {
   return {
@@ -285,6 +290,10 @@ export function isHalted(book: Book, symbol: string): boolean {
   return restrictionsOn(book, symbol).some(({ code, mode }) => code !== 'kill' && mode === 'halted')
 }
 
+export function allOpenOrders({ open }: Pick<Book, 'open'>): readonly Order[] {
+  return [...open.values()].flatMap((orders) => [...orders.values()])
+}
+
 export function openOrdersOf(book: Book, symbol: string): Iterable<Order> {
   return book.open.get(symbol)?.values() ?? []
 }
@@ -296,7 +305,7 @@ export function namelessOrders(book: Book, symbol: string): readonly Order[] {
   )
 }
 
-/** Some fills wait for an answer that names their orderId (`resolution/evidence.ts`). */
+/** Some fills wait for an answer that names their orderId. */
 export function hasUnownedFills(book: Book, symbol: string): boolean {
   return unownedOf(book, symbol).length > 0
 }
@@ -333,18 +342,17 @@ export function storePlace(book: WritableBook, place: OrderIntent): void {
 
 export function indexPlace(book: WritableBook, place: OrderIntent): void {
   const pair = pairKey(place.strategyId, place.symbol)
-  const places = own(book.placesBySymbol.get(pair) ?? new Map<string, OrderIntent>())
+  const places = mutable(book.placesBySymbol.get(pair) ?? new Map<string, OrderIntent>())
   book.placesBySymbol.set(pair, places)
   places.set(place.key, place)
 }
 
-/** @param pair strategy and key */
-export function removePlace(book: WritableBook, pair: string): void {
+export function removePlace(book: WritableBook, pair: StrategyAndKey): void {
   const place = book.places.get(pair)
   if (place === undefined) return
   book.places.delete(pair)
   const places = book.placesBySymbol.get(pairKey(place.strategyId, place.symbol))
-  if (places) own(places).delete(place.key)
+  if (places) mutable(places).delete(place.key)
 }
 
 export function storeOrder(book: WritableBook, changed: Order): void {
@@ -360,7 +368,7 @@ export function storeOrder(book: WritableBook, changed: Order): void {
 export function indexOrder(book: WritableBook, order: Order): void {
   const { clientOid, symbol } = order.terms
   if (order.orderId !== undefined) book.byOrderId.set(order.orderId, clientOid)
-  const open = own(book.open.get(symbol) ?? new Map<ClientOid, Order>())
+  const open = mutable(book.open.get(symbol) ?? new Map<ClientOid, Order>())
   book.open.set(symbol, open)
   if (isTerminal(order)) {
     open.delete(clientOid)
@@ -370,14 +378,14 @@ export function indexOrder(book: WritableBook, order: Order): void {
   }
 }
 
-/** The order may be open again later, and has its last end itself. */
+/** The order may have opened again since: then its own `endedAt` counts. */
 export interface EndedOrder {
   readonly clientOid: ClientOid
   /** Our clock. */
   readonly endedAt: number
 }
 
-/** Adds it at the end, unless the clock was set back. */
+/** Keeps the order of time, also after the clock was set back. */
 export function addEnded(ended: EndedOrder[], order: EndedOrder): void {
   let place = ended.length
   while (place > 0 && (ended[place - 1] as EndedOrder).endedAt > order.endedAt) place--
@@ -395,7 +403,7 @@ interface CapitalSource {
 }
 
 /**
- * `account.capital` with all that was deposited since, margin coin. Undefined where it is not
+ * Margin coin: `account.capital` with all that was deposited since. Undefined where it is not
  * configured.
  */
 export function capitalOf({ settings: { capital }, book }: CapitalSource): Decimal | undefined {
@@ -405,8 +413,8 @@ export function capitalOf({ settings: { capital }, book }: CapitalSource): Decim
     : capital.plus(decimal(book.deposited))
 }
 
-/** Keyed by owner and symbol. Fills that wait changed the account's money, but have no owner yet. */
-export function moneyOf(book: Book): ReadonlyMap<string, Money> {
+/** Fills that wait have changed the account's money, but have no owner yet. */
+export function moneyOf(book: Book): ReadonlyMap<StrategyAndSymbol, Money> {
   if (book.orphans.size === 0) return book.money
   const money = new Map(book.money)
   for (const fill of [...book.orphans.values()].flat()) {
@@ -417,14 +425,14 @@ export function moneyOf(book: Book): ReadonlyMap<string, Money> {
 }
 
 /** Profit and fees by the strategy's own count, beside what could not be counted. */
-export function ownMoneyOf(book: Book, pair: string): Money | undefined {
+export function ownMoneyOf(book: Book, pair: StrategyAndSymbol): Money | undefined {
   const money = book.money.get(pair)
   const { profit, fees } = book.ownTrades.get(pair) ?? {}
   if (profit === undefined || fees === undefined) return money
   return { ...(money ?? NO_MONEY), profit: decimal(profit), fees: decimal(fees) }
 }
 
-export function moneyByStrategy(book: Book): ReadonlyMap<string, Money> {
+export function moneyByStrategy(book: Book): ReadonlyMap<StrategyAndSymbol, Money> {
   const pairs = new Set([...book.money.keys(), ...book.ownTrades.keys()])
   const ofStrategies = [...pairs].filter((pair) => splitPair(pair)[0] !== NOBODY)
   return new Map(ofStrategies.map((pair) => [pair, ownMoneyOf(book, pair) ?? NO_MONEY]))

@@ -37,7 +37,6 @@ export function findGridConflict(
   return undefined
 }
 
-/** If a count does not convert, the book stays as it was. */
 export function applyGrids(book: WritableBook, symbol: string, is: InstrumentGrids): void {
   const was = book.grids.get(symbol) ?? is
   const { inexact, changes } = planConversion(book, symbol, { was, is })

@@ -3,12 +3,12 @@ import type { Fill } from '../../domain/fill.ts'
 import { toFillMoney } from '../../domain/fill-money.ts'
 import type { OrderId, TradeId } from '../../domain/ids.ts'
 import type { Entry } from '../../domain/own-trades.ts'
-import { FLAT, type Holding } from '../../domain/position.ts'
+import { FLAT, type Holding, isSameHolding } from '../../domain/position.ts'
 import type { AdoptRecord, AssignedRecord } from '../../domain/record.ts'
 import type { BookedFill } from '../../journal/booking.ts'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { createGrid, type Grid, parseOnGrid } from '../../lib/grid.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { moveAccountEntry } from './apply-fill.ts'
 import { applyMove } from './allocation.ts'
 import { applyRecord } from './apply-record.ts'
@@ -17,7 +17,6 @@ import {
   type Book,
   createBook,
   holdingOf,
-  pairKey,
   splitPair,
   type WritableBook,
 } from './book.ts'
@@ -53,7 +52,7 @@ export class OwnProfits {
   /** @param real the book after all fills */
   constructor(real: FilledBook) {
     this.#real = real
-    this.#counted = own(createBook(real.positionMode))
+    this.#counted = mutable(createBook(real.positionMode))
     for (const [symbol, grids] of real.grids) this.#counted.grids.set(symbol, grids)
   }
 
@@ -129,8 +128,7 @@ export class OwnProfits {
     const [, symbol] = splitPair(pair)
     if (this.#unexplained.has(symbol)) return false
     const held = (book: Pick<Book, 'holdings'>): Holding => book.holdings.get(pair) ?? FLAT
-    const [ours, real] = [held(this.#counted), held({ holdings })]
-    return ours.longLots === real.longLots && ours.shortLots === real.shortLots
+    return isSameHolding(held(this.#counted), held({ holdings }))
   }
 
   #toFill(row: BookedFill): Fill | undefined {
@@ -173,11 +171,4 @@ export class OwnProfits {
 
 function difference(now = '0', then = '0'): Decimal {
   return now === then ? ZERO : decimal(now).minus(decimal(then))
-}
-
-export function pairOfFill({
-  strategyId,
-  symbol,
-}: Pick<BookedFill, 'strategyId' | 'symbol'>): string {
-  return pairKey(strategyId, symbol)
 }

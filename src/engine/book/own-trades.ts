@@ -1,6 +1,6 @@
 import type { PricedFill, TakenOver } from '../../domain/allocation.ts'
 import type { Fill } from '../../domain/fill.ts'
-import { feeOf, NO_MONEY, profitOf } from '../../domain/fill-money.ts'
+import { feeOf, NO_MONEY, profitOf, roundMoney } from '../../domain/fill-money.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
 import {
   closesSide,
@@ -20,14 +20,12 @@ import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { accountHoldingOf, type Book, holdingOf, pairKey, type WritableBook } from './book.ts'
 
 /**
- * The exchange states the profit of a close at the account's average price, which strategies share.
- * So each strategy's profit is counted at its own average, also for lots that others have closed (a
- * liquidation, a trade by hand). What the exchange books beyond a fill's price goes with the lots.
+ * Each strategy's profit is counted at its own average price (docs/mechanisms.md, Money), also for
+ * lots that others have closed: a liquidation, a trade by hand. What the exchange books beyond a
+ * fill's price goes with the lots.
  */
 
 const DAY_MS = 86_400_000
-/** The exchange's number of decimals. */
-const MONEY_DECIMALS = 8
 const NOTHING: OwnTrades = {
   entry: { longLots: 0, longTicks: 0, shortLots: 0, shortTicks: 0 },
   dayAt: 0,
@@ -45,7 +43,7 @@ export function countOwnFill(book: WritableBook, strategyId: string, priced: Pri
   book.ownTrades.set(pairKey(strategyId, fill.symbol), { ...trades, fills })
 }
 
-/** For lots that others have closed. Called before the holding changes. */
+/** Counts lots that others have closed. Called before the holding changes. */
 export function countTaken(
   book: WritableBook,
   strategyId: string,
@@ -61,7 +59,7 @@ export function countTaken(
   )
 }
 
-/** Lots were closed at a price that is not known. */
+/** Called when lots were closed at an unknown price. */
 export function forgetTaken(book: WritableBook, pair: string, held: Holding): void {
   const trades = book.ownTrades.get(pair)
   if (!trades) return
@@ -104,7 +102,7 @@ function shareOf({ priced, change }: CountedFill): number {
 
 function shareIn(amount: Decimal, counted: CountedFill): Decimal {
   const share = shareOf(counted)
-  return share === 1 ? amount : amountOf(Number(amount.toString()) * share)
+  return share === 1 ? amount : roundMoney(Number(amount.toString()) * share)
 }
 
 /** Without an average price, the strategy gets its share of the stated profit. */
@@ -114,7 +112,7 @@ function profitFor(counted: CountedFill): Decimal {
   const entry = book.ownTrades.get(pairKey(strategyId, fill.symbol))?.entry
   const held = holdingOf(book, strategyId, fill.symbol)
   const gained = gainOf(book, { entry, held, change, fill })
-  if (gained !== undefined) return amountOf(gained + beyondPrice * shareOf(counted))
+  if (gained !== undefined) return roundMoney(gained + beyondPrice * shareOf(counted))
   return shareIn(profitOf(fill), counted)
 }
 
@@ -141,10 +139,6 @@ function gainOf(
   if (entry === undefined || entry[`${side}Lots`] < held[`${side}Lots`]) return undefined
   const ticks = (fill.ticks - entry[`${side}Ticks`]) * (side === 'long' ? 1 : -1)
   return ticks * lots * Number(lot) * (isInverse ? 1 / fill.ticks : Number(tick))
-}
-
-function amountOf(amount: number): Decimal {
-  return decimal(amount.toFixed(MONEY_DECIMALS))
 }
 
 function countChange(

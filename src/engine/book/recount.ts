@@ -1,7 +1,7 @@
 import { type Fill, fillKey } from '../../domain/fill.ts'
 import type { AdoptRecord, JournalRecord } from '../../domain/record.ts'
 import { type Decimal, decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import type { Book } from './book.ts'
 
 /** From the records of fills alone, since the run began or the account was released. */
@@ -30,7 +30,7 @@ export function createRecount(book: Book): RecountState {
 /** Shares no function with the fold of the book, so that an error in either shows. */
 export function recountRecord(recount: RecountState, entry: JournalRecord, book: Book): void {
   const isReleased = entry.kind === 'released' && entry.scope === '*' && entry.code !== 'kill'
-  if (entry.kind === 'boot' || isReleased) Object.assign(own(recount), createRecount(book))
+  if (entry.kind === 'boot' || isReleased) Object.assign(mutable(recount), createRecount(book))
   const isNet = book.positionMode === 'one_way_mode'
   if (entry.kind === 'fills')
     for (const fill of onceEach(entry.fills)) countFill(recount, fill, isNet)
@@ -47,7 +47,7 @@ function countFill(recount: RecountState, fill: Fill, isNet: boolean): void {
   const grows = isNet ? side === 'buy' : tradeSide === 'open'
   const change = grows ? lots : -lots
   const isLong = isNet || side === 'buy'
-  own(recount.totals).set(symbol, {
+  mutable(recount.totals).set(symbol, {
     longLots: before.longLots + (isLong ? change : 0),
     shortLots: before.shortLots + (isLong ? 0 : change),
     profit: before.profit.plus(decimal(fill.profit ?? '0')),
@@ -68,7 +68,7 @@ function countAdoption(
   const before = recount.totals.get(symbol) ?? NOTHING
   const long = holding.longLots - was.longLots
   const short = holding.shortLots - was.shortLots
-  own(recount.totals).set(symbol, {
+  mutable(recount.totals).set(symbol, {
     ...before,
     longLots: before.longLots + (isNet ? long - short : long),
     shortLots: before.shortLots + (isNet ? 0 : short),
@@ -109,7 +109,7 @@ function isSame(one: InstrumentCount, other: InstrumentCount): boolean {
 export function beginMinute(recount: RecountState, now: number): boolean {
   const minute = Math.floor(now / 60_000)
   if (minute === recount.comparedMinute) return false
-  own(recount).comparedMinute = minute
+  mutable(recount).comparedMinute = minute
   return true
 }
 

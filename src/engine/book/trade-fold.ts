@@ -1,3 +1,4 @@
+import type { InstrumentSymbol } from '../../domain/ids.ts'
 import { type ClosedTrade, type ExitReason, isExitReason } from '../../domain/closed-trade.ts'
 import {
   addFill,
@@ -6,6 +7,7 @@ import {
   type FillMoney,
   type Money,
   NO_MONEY,
+  roundMoney,
   toFillMoney,
   uncountedOf,
 } from '../../domain/fill-money.ts'
@@ -30,8 +32,6 @@ export interface TradeFoldOptions {
   readonly onClosed: (trade: ClosedTrade) => void
 }
 
-/** The exchange's number of decimals. */
-const MONEY_DECIMALS = 8
 /** Further digits of a float sum are noise. */
 const DIGITS = 12
 
@@ -79,8 +79,8 @@ export class TradeFold {
   readonly #options: TradeFoldOptions
   readonly #profits: OwnProfits
   readonly #open = new Map<string, OpenTrade>()
-  /** Keyed by symbol: a waiting fill, and the events behind it. */
-  readonly #waiting = new Map<string, TradeMove[]>()
+  /** A waiting fill, and the events behind it. */
+  readonly #waiting = new Map<InstrumentSymbol, TradeMove[]>()
 
   constructor(options: TradeFoldOptions) {
     this.#options = options
@@ -207,7 +207,7 @@ export class TradeFold {
       const [strategyId = '', traded, held] = key.split('|')
       if (traded !== symbol || (isHedge && held !== side)) continue
       const part = lotsOf(this.#profits.holdingOf(symbol, strategyId)) / all
-      const funding = part === 1 ? decimal(amount) : toMoney(Number(amount) * part)
+      const funding = part === 1 ? decimal(amount) : roundMoney(Number(amount) * part)
       this.#open.set(key, { ...trade, funding: trade.funding.plus(funding) })
     }
   }
@@ -346,7 +346,7 @@ function partOf(fill: BookedFill, pair: string, fees: Decimal): FillMoney {
     ...money,
     otherFees: otherFees.map((fee) => ({
       ...fee,
-      amount: toMoney(Number(fee.amount) * part).toString(),
+      amount: roundMoney(Number(fee.amount) * part).toString(),
     })),
   }
 }
@@ -357,8 +357,4 @@ function meanPrice({ lots, value }: LotSum): number | undefined {
 
 function showPrice(price: number | undefined): string | null {
   return price === undefined ? null : decimal(price.toPrecision(DIGITS)).toString()
-}
-
-function toMoney(amount: number): Decimal {
-  return decimal(amount.toFixed(MONEY_DECIMALS))
 }

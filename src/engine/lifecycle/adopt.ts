@@ -3,8 +3,14 @@ import { FLAT, type Holding, isFlat } from '../../domain/position.ts'
 import type { AssignedRecord } from '../../domain/record.ts'
 import { ACCOUNT, type Scope } from '../../domain/trading-mode.ts'
 import { formatOnGrid } from '../../lib/grid.ts'
-import { unclaimedHolding } from '../book/book.ts'
-import { type Book, holdingOf, killOf, restrictionOf, hasUnownedFills } from '../book/book.ts'
+import {
+  unclaimedHolding,
+  type Book,
+  holdingOf,
+  killOf,
+  restrictionOf,
+  hasUnownedFills,
+} from '../book/book.ts'
 import { assignHolding, paidPricesOf } from '../resolution/reconcile.ts'
 import type { EngineCommand } from '../event.ts'
 import { announce, type Core } from '../state/core.ts'

@@ -36,9 +36,9 @@ interface ClosePlan extends HandPlan {
 }
 
 /**
- * Closes a share of what strategies hold in a scope. A restriction, so it survives a restart: the
- * scope only reduces until a release, or strategies would buy back. A close of `manual` alone ends
- * when done, since a person decides. The whole of anything else is a flatten.
+ * Closes a share of what strategies hold in a scope. The close is a restriction, so it survives a
+ * restart: the scope only reduces until a release, or strategies would buy back. A close of
+ * `manual` alone ends when done, since a person decides. The whole of anything else is a flatten.
  *
  *     close ──► restricted with `keeps`: orders are withdrawn, the part is closed
  *                   │ closed, and the positions were read

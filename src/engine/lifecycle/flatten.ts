@@ -28,9 +28,9 @@ import { expirePlaces } from '../strategies/take-decision.ts'
 import type { EngineCommand } from '../event.ts'
 
 /**
- * Lets nothing leave until a release but what leads to zero, also for what strategies take over
- * (`adopt.ts`). It is a restriction, so it survives a restart; a flattening stop does the same
- * without one.
+ * Until a release, only orders that lead to zero leave, also for what strategies take over
+ * (`adopt.ts`). A flatten is a restriction, so it survives a restart; a flattening stop does the
+ * same without one.
  */
 export function startFlatten(
   core: Core,
@@ -98,7 +98,6 @@ function announceSlow(core: Core, scope: Scope, sinceMs: number): void {
   })
 }
 
-/** A person must close by hand what no strategy here can. */
 function announceEnd(core: Core, scope: Scope, stillHeld: Readonly<Record<string, string>>): void {
   if (Object.keys(stillHeld).length === 0) return announce(core, 'warn', 'flatten.done', { scope })
   announce(core, 'error', 'flatten.left', { scope, stillHeld })
@@ -112,8 +111,8 @@ function describeLeft(core: Core, scope: Scope): Record<string, string> {
 }
 
 /**
- * Its strategy is not configured, or not on that instrument any more. `trend-btc BTCUSDT` is `long
- * 0.02`.
+ * Positions whose strategy is not configured, or not on that instrument any more: `trend-btc
+ * BTCUSDT` is `long 0.02`.
  */
 export function describeUnclosable(
   { book, settings }: Pick<Core, 'book' | 'settings'>,

@@ -33,9 +33,8 @@ const DIFFERENCES_TO_BELIEVE = 2
 const MINUTE_MS = 60_000
 
 /**
- * MON1: figures are compared with a second witness. At each reading that is our unrealised profit
- * with the exchange's; once a minute, and so at each change of day, the book with an independent
- * count of its fills.
+ * MON1: compares our unrealised profit with the exchange's at each reading, and the book with an
+ * independent count of its fills once a minute, which includes each change of day.
  * @returns the instruments whose profit was compared
  */
 export function judgeDisputes(core: Core, event: EngineEvent): readonly string[] {
@@ -142,7 +141,6 @@ function judgeTrust(core: Core, scope: Scope, compared: ProfitComparison): Trust
   const { ours, theirs, isHeld, tolerance, answeredAt } = compared
   // An unknown figure agrees with nothing (MON2).
   const differs = isHeld && !(Math.abs(ours - theirs) <= tolerance)
-  // Most readings agree.
   if (!differs && disputeOf(core, 'unrealised', scope) === undefined)
     return isHeld ? 'agreed' : 'flat'
   const comparison: FigureComparison = {

@@ -28,14 +28,8 @@ import { holdOnce } from './judge-losses.ts'
 const BY = 'liquidation steps'
 
 /**
- * Judges `risk.liquidation` whenever profit was compared:
- *
- *     warn      the nearer one of the two figures
- *     reduce    both figures; or ours, where the exchange's margin ratio says the same, where it
- *               states no price and its profit is trusted as limits on losses trust it, or where
- *               both have differed for ten minutes (MON1); what leads beyond the step again is
- *               closed when two readings say so
- *     flatten   the same, in two readings: everything
+ * Judges `risk.liquidation` whenever profit was compared. docs/risk.md has the steps, what each
+ * follows from, and when our figure alone counts (MON1).
  *
  * Only the instrument that comes too near is closed: that frees what the others stand on.
  */

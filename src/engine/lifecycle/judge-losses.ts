@@ -1,4 +1,4 @@
-import type { DrawdownStep, LossLimits } from '../../domain/loss-limits.ts'
+import { type DrawdownStep, isLossReached, type LossLimits } from '../../domain/loss-limits.ts'
 import { isFlat } from '../../domain/position.ts'
 import { ACCOUNT, type ModeReason, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import { accountHoldingOf, restrictionOf, splitPair } from '../book/book.ts'
@@ -54,7 +54,7 @@ function judgeScope(
   const measured = measureLoss(core, scope, timeZone)
   const { believed } = measured
   const { daily } = limits
-  if (daily !== undefined && isReached(believed.dayLoss, daily)) {
+  if (daily !== undefined && isLossReached(believed.dayLoss, daily)) {
     holdOnce(
       core,
       scope,
@@ -63,10 +63,10 @@ function judgeScope(
     )
   }
   judgeDrawdown(core, scope, measured, limits)
-  judgeWorse(core, scope, measured, limits)
+  judgeDisputedLoss(core, scope, measured, limits)
 }
 
-/** All figures together may warn and reduce; a flatten waits for two readings. */
+/** The believed figure may warn and reduce. A flatten needs the one that two readings confirm. */
 function judgeDrawdown(
   core: Core,
   scope: Scope,
@@ -74,7 +74,7 @@ function judgeDrawdown(
   { drawdown }: LossLimits,
 ): void {
   const isBeyond = (fallen: number, step: DrawdownStep): boolean =>
-    isReached(fallen, drawdown?.[step] ?? Number.POSITIVE_INFINITY)
+    isLossReached(fallen, drawdown?.[step] ?? Number.POSITIVE_INFINITY)
   const reasonOf = (step: DrawdownStep, fallen = believed.drawdown): string =>
     `${showFall(core, scope, fallen)} below the peak, limit ${showFall(core, scope, drawdown?.[step] ?? 0)}`
   if (noteWarned(core, scope, isBeyond(believed.drawdown, 'warn'))) {
@@ -90,7 +90,7 @@ function judgeDrawdown(
 }
 
 /** While figures differ the worse one reduces, and one better reading does not end that. */
-function judgeWorse(
+function judgeDisputedLoss(
   core: Core,
   scope: Scope,
   { isDisputed, worse }: MeasuredLoss,
@@ -99,15 +99,16 @@ function judgeWorse(
   if (isDisputed && (isHeldForDispute(core, scope) || Number.isNaN(worse.dayLoss))) return
   const { reducing = Number.POSITIVE_INFINITY, flatten: closing = Number.POSITIVE_INFINITY } =
     drawdown
-  const isFallen = isReached(worse.drawdown, reducing) || isReached(worse.lastDrawdown, closing)
+  const isFallen =
+    isLossReached(worse.drawdown, reducing) || isLossReached(worse.lastDrawdown, closing)
   const reason =
-    isDisputed && (isFallen || isReached(worse.dayLoss, daily))
+    isDisputed && (isFallen || isLossReached(worse.dayLoss, daily))
       ? `by the worse of two figures that differ: lost ${showAmount(core, worse.dayLoss)} since the day began, ${showFall(core, scope, worse.lastDrawdown)} below the peak`
       : undefined
   holdForDispute(core, scope, reason)
 }
 
-/** A share of the account's equity, else an amount. */
+/** A fall of the account is a share of its equity, that of a strategy an amount. */
 export function showFall(core: Pick<Core, 'settings'>, scope: Scope, fallen: number): string {
   return scope === ACCOUNT ? `${(fallen * 100).toFixed(2)} %` : showAmount(core, fallen)
 }
@@ -116,11 +117,6 @@ function heldIn(core: Core, scope: Scope): readonly string[] {
   return [...core.instruments.keys()].filter(
     (symbol) => isConcerned(core, scope, [symbol]) && !isFlat(accountHoldingOf(core.book, symbol)),
   )
-}
-
-/** Sums of decimals as floats are slightly off. */
-export function isReached(lost: number, limit: number): boolean {
-  return lost >= limit * (1 - 1e-9)
 }
 
 function flatten(core: Core, scope: Scope, reason: string): void {

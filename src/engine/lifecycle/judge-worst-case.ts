@@ -23,14 +23,8 @@ import { holdOnce } from './judge-losses.ts'
 const REARMED = 0.9
 
 /**
- * Judges `risk.survives` whenever profit was compared:
- *
- * 80 %: by the worse figures, a warning
- * 100 %: by both witnesses, in two readings (MON1): the account is `reducing`, so that resting
- *   orders that add are cancelled, and as much is closed as leads back to 80 %
- * 80 %: by both, the account is released
- *
- * Beyond 100 % by the worse figures `risk/checks.ts` denies orders.
+ * Judges `risk.survives` whenever profit was compared (docs/risk.md has the steps). Beyond 100 % by
+ * the worse figures `risk/checks.ts` denies orders.
  */
 export function judgeWorstCase(core: Core, symbols: readonly string[]): void {
   const [symbol] = symbols

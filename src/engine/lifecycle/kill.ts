@@ -1,5 +1,6 @@
+import type { InstrumentSymbol } from '../../domain/ids.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { killOf } from '../book/book.ts'
 import { cancelProduct } from '../orders/cancel-all.ts'
@@ -15,66 +16,59 @@ import { announce, type Core, emit, type InstrumentState, record } from '../stat
 import { holdAllWishes } from '../state/decision-state.ts'
 import { askForCancel, isAnythingOpen } from '../state/open-calls.ts'
 import {
-  beginKilling,
+  replaceStopByKill,
   endKilling,
   enterPhase,
-  type KillCommand,
   type KillProgress,
   type StopProgress,
 } from '../state/run-state.ts'
 import { isKilling, restrict } from '../state/trading-mode.ts'
-import type { StopPolicy } from '../event.ts'
+import type { CommandSource, StopPolicy } from '../event.ts'
 import { describeOwned } from './flatten.ts'
 import { hasOrdersToEnd, isBusy, mayHaveLeftovers, startStop, unprovedByStop } from './stop.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 
 /**
- * Done when it is proved that nothing of ours rests (RSK3); stands until an operator releases it,
- * over restarts (RSK2).
+ * A kill is done when it is proved that nothing of ours rests (RSK3). It stands until an operator
+ * releases it, over restarts (RSK2). docs/trading-modes.md says how each phase ends, and what
+ * becomes of an instrument that the exchange has removed.
  *
  *     cutting ──► draining ──► clearing ──► waiting ──► confirming ──► proving ──► clean
  *                                  ▲                         │             │         │
  *                                  └─────────────────────────┴──found something──────┘
- *
- * `cutting` cancels everything at once, whatever is on the wire · `draining` until every call is
- * answered or given up · `clearing` until nothing rests or is unknown · `waiting` until no creating
- * request can be accepted any more · `confirming` by a cancel-all that finds nothing · `proving` by
- * two complete readings in a row that see the same · `clean` until an order turns up after all.
- *
- * An instrument that the exchange does not know any more is left out, since its cancel-alls and
- * readings are refused. The kill is clean without it where nothing of ours may be left there; else
- * it stays in `proving` and names it.
  */
 type KillPhase = KillProgress['phase']
 
-/** So many readings in a row see the same; the first is late enough for the slowest fill (A2). */
+/**
+ * So many readings in a row must see the same; the first is late enough for the slowest fill (A2).
+ */
 const ROUNDS = 2
 /**
- * Counted from the acceptance deadline: cancel-alls of every instrument, one a second, and
+ * Time after the acceptance deadline for cancel-alls of every instrument, one a second, and
  * readings.
  */
 const PATIENCE_MS = 60_000
 const SAID_AGAIN_MS_MAX = 16 * PATIENCE_MS
 
 /** A second kill only drops a release that waits for the proof. */
-export function startKill(core: Core, { reason, by }: KillCommand): void {
+export function startKill(core: Core, { reason, by }: CommandSource): void {
   if (core.run.phase === 'stopped') return
   if (killOf(core.book) !== undefined) return dropRelease(core)
   restrict(core, { scope: ACCOUNT, mode: 'killed', code: 'kill', reason, by })
-  beginKill(core)
+  enterCutting(core)
 }
 
 function dropRelease(core: Core): void {
   const { kill } = core.run
   if (kill?.release === undefined) return
   const { reason, by } = kill.release
-  own(kill).release = undefined
+  mutable(kill).release = undefined
   announce(core, 'warn', 'kill.releaseDropped', { reason, by })
 }
 
-export function beginKill(core: Core): void {
+export function enterCutting(core: Core): void {
   const { phase, flatBeforeStop, stop } = core.run
-  beginKilling(core.run, {
+  replaceStopByKill(core.run, {
     phase: 'cutting',
     foundBefore: core.calls.cancelsThatFound,
     roundAt: 0,
@@ -97,17 +91,16 @@ export function beginKill(core: Core): void {
 }
 
 /** The release waits for the proof. */
-export function releaseKill(core: Core, { reason, by }: KillCommand): void {
+export function releaseKill(core: Core, { reason, by }: CommandSource): void {
   const { kill } = core.run
   if (!kill) return announce(core, 'warn', 'kill.notThrown', { reason, by })
   if (!isKilling(core) || kill.phase !== 'clean') {
-    own(kill).release = { reason, by }
+    mutable(kill).release = { reason, by }
     return announce(core, 'warn', 'kill.releasePending', { reason, by, phase: kill.phase })
   }
   record(core, { kind: 'released', at: core.now, scope: ACCOUNT, code: 'kill', reason, by }, true)
   announce(core, 'warn', 'kill.released', { reason, by })
   endKilling(core.run)
-  // Earlier wishes are placed only after their strategy has decided again.
   holdAllWishes(core)
   emit(core, { kind: 'killState', state: 'released' })
   if (kill.stopAskedAt !== undefined) startStop(core, kill.stopPolicy, kill.stopAskedAt)
@@ -119,25 +112,23 @@ export function releaseKill(core: Core, { reason, by }: KillCommand): void {
  */
 export function stopWhenKilled({ run: { kill }, now }: Core, policy: StopPolicy): void {
   if (!kill) return
-  const state = own(kill)
+  const state = mutable(kill)
   state.stopAskedAt ??= now
   if (policy === 'flatten') state.stopPolicy = policy
 }
 
-/** The next granted cancel-all is for the kill, before everything else. */
 export function isCutting({ run: { kill } }: Core): boolean {
   return kill?.phase === 'cutting'
 }
 
-/** An instrument whose batch is out is resolved after the answer. */
 export function cancelEverything(core: Core): void {
   cancelProduct(core, 'kill')
-  if (core.run.kill) own(core.run.kill).phase = 'draining'
+  if (core.run.kill) mutable(core.run.kill).phase = 'draining'
 }
 
 export function postponeKillDeadlines({ run: { kill } }: Core, sleptMs: number): void {
   if (!kill) return
-  const state = own(kill)
+  const state = mutable(kill)
   state.patientUntil += sleptMs
   if (state.stopAskedAt !== undefined) state.stopAskedAt += sleptMs
 }
@@ -167,17 +158,16 @@ function nextPhase(core: Core, kill: KillProgress): KillPhase {
     case 'waiting':
       return isPastAcceptance(core) ? 'confirming' : 'waiting'
     case 'confirming':
-      if (isKnownAgain(core, kill)) return 'clearing'
+      if (isListedAgain(core, kill)) return 'clearing'
       if (isUnsettled(core)) return 'confirming'
       return core.calls.cancelsThatFound > kill.foundBefore || hasOrdersLeft(core)
         ? 'clearing'
         : 'proving'
     case 'proving':
-      return isUnsettled(core) || hasOrdersLeft(core) || isKnownAgain(core, kill)
+      return isUnsettled(core) || hasOrdersLeft(core) || isListedAgain(core, kill)
         ? 'clearing'
         : prove(core, kill)
     case 'clean':
-      // An order that turns up later is cancelled, and everything is proved again.
       return hasOrdersToEnd(core) ? 'clearing' : 'clean'
     default:
       return unreachable(kill.phase)
@@ -189,18 +179,17 @@ function nextPhase(core: Core, kill: KillProgress): KillPhase {
  * second cancel-all, and the readings that end its resolution would count as the proof.
  */
 function isUnsettled(core: Core): boolean {
-  return isBusy(core) || knownInstruments(core).some(({ phase }) => phase !== 'idle')
+  return isBusy(core) || listedInstruments(core).some(({ phase }) => phase !== 'idle')
 }
 
-/** Only an instrument that the exchange knows can be proved. */
-function knownInstruments(core: Core): readonly InstrumentState[] {
+function listedInstruments(core: Core): readonly InstrumentState[] {
   return [...core.instruments.values()].filter(
     (one) => refusalOfInstrument(core, one) === undefined,
   )
 }
 
 function hasOrdersLeft(core: Core): boolean {
-  return knownInstruments(core).some(({ symbol }) => hasOrdersToEnd(core, symbol))
+  return listedInstruments(core).some(({ symbol }) => hasOrdersToEnd(core, symbol))
 }
 
 /** The values are the words of the exchange. */
@@ -214,21 +203,23 @@ function removedInstruments(core: Core): ReadonlyMap<string, string> {
   return new Map(removed)
 }
 
-function isKnownAgain(core: Core, { leftOut }: KillProgress): boolean {
-  return leftOut.length > 0 && knownInstruments(core).some(({ symbol }) => leftOut.includes(symbol))
+function isListedAgain(core: Core, { leftOut }: KillProgress): boolean {
+  return (
+    leftOut.length > 0 && listedInstruments(core).some(({ symbol }) => leftOut.includes(symbol))
+  )
 }
 
 /**
- * These were not known when the others got their second cancel-all, or when the proof begins. An
- * idle one gets its own.
+ * Instruments that the exchange did not list when the others got their second cancel-all, or when
+ * the proof began. An idle one still gets its own.
  */
 function listLeftOut(core: Core, { leftOut }: KillProgress, phase: KillPhase): readonly string[] {
   if (phase !== 'confirming' && phase !== 'proving' && phase !== 'clean') return []
-  const known = new Set(knownInstruments(core))
-  const unknown = [...core.instruments.values()].filter(
-    (one) => !known.has(one) && (phase !== 'confirming' || one.phase !== 'idle'),
+  const listed = new Set(listedInstruments(core))
+  const removed = [...core.instruments.values()].filter(
+    (one) => !listed.has(one) && (phase !== 'confirming' || one.phase !== 'idle'),
   )
-  return [...new Set([...leftOut, ...unknown.map(({ symbol }) => symbol)])]
+  return [...new Set([...leftOut, ...removed.map(({ symbol }) => symbol)])]
 }
 
 function unprovedByKill(core: Core): readonly InstrumentState[] {
@@ -245,7 +236,7 @@ function unprovedByKill(core: Core): readonly InstrumentState[] {
 }
 
 function enter(core: Core, kill: KillProgress, phase: KillPhase): void {
-  Object.assign(own(kill), {
+  Object.assign(mutable(kill), {
     phase,
     foundBefore: core.calls.cancelsThatFound,
     rounds: 0,
@@ -278,10 +269,10 @@ function isPastAcceptance(core: Core): boolean {
 
 function prove(core: Core, kill: KillProgress): KillPhase {
   if (kill.rounds >= ROUNDS) return removedInstruments(core).size > 0 ? 'proving' : 'clean'
-  const isRead = knownInstruments(core).every(({ position }) => position.agreedAt >= kill.roundAt)
-  if (!isRead || core.readings.fillsReadAt < kill.roundAt) return 'proving'
+  const isRead = listedInstruments(core).every(({ position }) => position.agreedAt >= kill.roundAt)
+  if (!isRead || core.readings.fillsKnownUntil < kill.roundAt) return 'proving'
   const seen = JSON.stringify([core.book.fillsThroughAt, [...core.book.account]])
-  const state = own(kill)
+  const state = mutable(kill)
   state.rounds = seen === kill.seen ? kill.rounds + 1 : 1
   state.seen = seen
   state.roundAt = core.now
@@ -307,11 +298,11 @@ function logIfLate(core: Core, kill: KillProgress): void {
   const unproved = [...new Set([...unreadableSymbols(core), ...removed.keys()])]
   const reasons = [...removed].map(([symbol, reason]) => `${symbol}: ${reason}`)
   const said = JSON.stringify([kill.phase, unproved, reasons])
-  own(kill).patientUntil = core.now + PATIENCE_MS
+  mutable(kill).patientUntil = core.now + PATIENCE_MS
   const isNews = said !== kill.said
   if (!isNews && core.now < kill.saidAt + saidAgainMs(kill)) return
   const times = isNews ? 1 : kill.saidTimes + 1
-  Object.assign(own(kill), { saidAt: core.now, said, saidTimes: times })
+  Object.assign(mutable(kill), { saidAt: core.now, said, saidTimes: times })
   announce(core, 'error', 'kill.unproved', {
     phase: kill.phase,
     ...(times > 1 && { times }),
@@ -331,8 +322,8 @@ export interface RunEnding {
    * proof of a kill.
    */
   readonly phase: KillProgress['phase'] | StopProgress['phase'] | 'closing' | 'killing'
-  /** Keyed by symbol: why it cannot be proved yet; an empty text where it only takes time. */
-  readonly unproved: ReadonlyMap<string, string>
+  /** Why each cannot be proved yet; an empty text where it only takes time. */
+  readonly unproved: ReadonlyMap<InstrumentSymbol, string>
 }
 
 export function listEndings(core: Core): readonly RunEnding[] {

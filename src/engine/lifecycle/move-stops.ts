@@ -77,7 +77,10 @@ function pauseOf({ failing, missingSince }: KeptExitsWatch, isKnown: boolean): n
   return isKnown && !isAwaited ? USUAL_MS : EXPECTED_MS
 }
 
-/** Another order may set another exit, and a larger position may have another one. */
+/**
+ * The list is read again when this changes: another order, or a larger position, may have another
+ * exit.
+ */
 function describeKept(core: Core, symbol: string): string {
   const { longLots, shortLots } = accountHoldingOf(core.book, symbol)
   const setters = HOLD_SIDES.map((side) => keptExitsOn(core, symbol, side)?.clientOid ?? '')
@@ -201,7 +204,6 @@ function sendMove(
   emit(core, { kind: 'sendCall', call })
 }
 
-/** Trading may have been restricted since; this is asked right before the first byte. */
 export function isMoveHeldBack(core: Core, callId: number): boolean {
   const symbol = symbolOfMove(core, callId)
   const move = symbol === undefined ? undefined : keptWatchOf(core, symbol).move

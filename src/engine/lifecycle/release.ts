@@ -1,6 +1,7 @@
 import {
   DRAWDOWN_STEPS,
   type DrawdownStep,
+  isLossReached,
   type LossLimits,
   type UsedLoss,
 } from '../../domain/loss-limits.ts'
@@ -19,7 +20,7 @@ import { writePeaks } from '../state/losses.ts'
 import { showAmount, toAmountText } from '../state/own-figure.ts'
 import { release, type ReleaseCommand, type ScopeRelease } from '../state/trading-mode.ts'
 import { describeLeftOpen, describeSides, isInScope } from './flatten.ts'
-import { isReached, showFall } from './judge-losses.ts'
+import { showFall } from './judge-losses.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import { type Holding, isFlat } from '../../domain/position.ts'
 
@@ -114,7 +115,7 @@ export function planPeakRelease(core: Core, order: ReleaseCommand): PeakRelease 
     capital + (isKept && step === 'flatten' ? used.lastPeak : used.net)
   const levelOf = (step: DrawdownStep): number =>
     lastLevel(scope, peakOf(step), drawdown[step] ?? 0)
-  const isAgain = isKept && isReached(used.lastDrawdown, flatten)
+  const isAgain = isKept && isLossReached(used.lastDrawdown, flatten)
   return {
     peak: newPeak ? 'new' : 'kept',
     from: toAmountText(core, capital + used.lastPeak),

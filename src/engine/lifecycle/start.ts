@@ -1,10 +1,9 @@
 import { type Instrument, isInverse } from '../../domain/instrument.ts'
-import type { Order } from '../../domain/order.ts'
 import { isFlat, netLots } from '../../domain/position.ts'
 import type { InstrumentGrids } from '../../domain/record.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
-import { accountHoldingOf, isHaltedItself, killOf } from '../book/book.ts'
-import { isOwned } from '../resolution/evidence.ts'
+import { accountHoldingOf, allOpenOrders, isHaltedItself, killOf } from '../book/book.ts'
+import { waitsForOwnerOfFills } from '../resolution/evidence.ts'
 import { hasUnreadableRows, isHaltedForUnreadable } from '../resolution/unreadable.ts'
 import { haltQuarantined } from '../resolution/resolved-orders.ts'
 import { cancelsAtStart, startResolution } from '../resolution/resolution.ts'
@@ -16,30 +15,27 @@ import { announce, type Core, record, type InstrumentState } from '../state/core
 import {
   isProved,
   noteLateCancel,
-  noteStartStage,
+  enterStartStage,
   noteUnansweredCancel,
 } from '../state/instrument-state.ts'
 import { type ChangedRules, listChangedRules } from '../state/roster.ts'
 import { askForFills, askForPosition, askForPositionSoon } from '../state/readings.ts'
-import { enterPhase, holdWishesOn, noteStart, noteStarted } from '../state/run-state.ts'
+import { enterPhase, holdWishesOn, noteStartProgress, noteStartedAt } from '../state/run-state.ts'
 import { dropPlaces, dropUncountable } from '../strategies/take-decision.ts'
 import { endUnconfiguredUniverses } from '../strategies/judge-universes.ts'
-import { beginKill } from './kill.ts'
+import { enterCutting } from './kill.ts'
 
 /**
  * Once the boot is recorded, and what was on the wire is unknown, each instrument goes its own way
- * (docs/start-and-stop.md):
+ * (docs/start-and-stop.md says what ends each stage):
  *
  *     reading ──agrees──► resolving ──idle──► checking ──agrees──► proved
  *        │                    ▲                  │                    ▲
  *        │                    └──halt released───┘                    │
  *        └──nothing to resolve, or killed─────────────────────────────┘
  *
- * `reading` until fills were read in this run, and the position agrees with the book · `resolving`
- * until it is proved what became of unknown orders, and of what rests where `onRestart` says
- * cancel; not while it is halted · `checking` until fills and position, read after that, agree once
- * more; back to `resolving` where a halt was released · `proved`: it is traded. With the first one
- * the run is `running`, and the others count in the account's limits as the book says.
+ * With the first proved instrument the run is `running`. The others count in the account's limits
+ * as the book says.
  */
 
 const READ_AGAIN_MS = 500
@@ -54,7 +50,7 @@ const SET_BACK_MS = 1000
 export function startRun(core: Core): void {
   const { settings, book } = core
   const wasSetBack = core.now < book.recordedAt - SET_BACK_MS
-  noteStarted(core.run, core.now)
+  noteStartedAt(core.run, core.now)
   const changed = [...listChangedRules(settings, book).values()]
   const taken = changed.filter(({ conflict }) => conflict === undefined)
   record(
@@ -86,7 +82,7 @@ export function startRun(core: Core): void {
   dropUnconfiguredExits(core)
   if (wasSetBack) dropWaiting(core)
   haltQuarantined(core)
-  if (killOf(book) !== undefined) beginKill(core)
+  if (killOf(book) !== undefined) enterCutting(core)
   for (const instrument of core.instruments.values()) {
     const cancelledAt = book.cancels.get(instrument.symbol)
     if (cancelledAt !== undefined)
@@ -95,7 +91,7 @@ export function startRun(core: Core): void {
       noteLateCancel(instrument, core.now + settings.execution.acceptanceWindowMs)
   }
   announce(core, 'info', 'recovery.started', { epoch: book.epoch, ...countFound(core) })
-  noteStart(core.run, { saidAt: core.now })
+  noteStartProgress(core.run, { saidAt: core.now })
   askForAccount(core)
 }
 
@@ -116,7 +112,7 @@ function gridsOf(instrument: Instrument): InstrumentGrids {
 }
 
 function markInFlightUnknown(core: Core): void {
-  const sent = openOrders(core).filter((order) => order.state === 'sent')
+  const sent = allOpenOrders(core.book).filter((order) => order.state === 'sent')
   if (sent.length === 0) return
   record(core, {
     kind: 'outcome',
@@ -131,11 +127,11 @@ function markInFlightUnknown(core: Core): void {
   })
 }
 
-/** How long these have waited is unknown, so strategies decide again. */
+/** How long waiting orders have waited is unknown, so strategies decide again. */
 function dropWaiting(core: Core): void {
   const reason = 'our clock was set back since it was decided'
   dropPlaces(core, reason)
-  const queued = openOrders(core).filter(({ state }) => state === 'queued')
+  const queued = allOpenOrders(core.book).filter(({ state }) => state === 'queued')
   if (queued.length === 0) return
   const orders = queued.map(({ terms: { clientOid }, attempts }) => ({
     clientOid,
@@ -144,12 +140,8 @@ function dropWaiting(core: Core): void {
   record(core, { kind: 'expire', at: core.now, orders, places: [], reason })
 }
 
-function openOrders(core: Core): readonly Order[] {
-  return [...core.book.open.values()].flatMap((orders) => [...orders.values()])
-}
-
 function countFound(core: Core): Record<string, unknown> {
-  const open = openOrders(core)
+  const open = allOpenOrders(core.book)
   return {
     openOrders: open.filter((order) => order.state === 'live').length,
     unknownOrders: open.filter((order) => order.state === 'unknown').length,
@@ -166,11 +158,9 @@ function countFound(core: Core): Record<string, unknown> {
   }
 }
 
-/**
- * Fills come first, since no position is proved without them; then positions in the order of need.
- */
+/** Fills come first, since no position is proved without them. */
 function askForAccount(core: Core): void {
-  noteStart(core.run, { askedAt: core.now })
+  noteStartProgress(core.run, { askedAt: core.now })
   askForFills(core)
   for (const instrument of inOrderOfNeed(core)) {
     if (isAccountedFor(core, instrument)) continue
@@ -202,7 +192,7 @@ function isAccountedFor(core: Core, { symbol, position, start }: InstrumentState
 export function advanceStart(core: Core): void {
   const { start, phase } = core.run
   if (start.isOver || start.askedAt === 0 || phase === 'stopping' || phase === 'stopped') return
-  if (core.readings.fillsReadAt > 0) {
+  if (core.readings.fillsKnownUntil > 0) {
     for (const instrument of core.instruments.values()) advanceInstrumentStart(core, instrument)
   }
   const unproved = unprovedOf(core)
@@ -251,9 +241,9 @@ function advanceInstrumentStart(core: Core, instrument: InstrumentState): void {
   } else if (stage !== 'proved' && isAccountedFor(core, instrument)) {
     if (stage === 'reading' && core.run.kill === undefined) resolveWhereNeeded(core, instrument)
     const isReady = isResolved(core, instrument)
-    if (core.run.kill || (isReady && isOwned(core, instrument.symbol)))
+    if (core.run.kill || (isReady && !waitsForOwnerOfFills(core, instrument.symbol)))
       enterProved(core, instrument)
-    else if (!isReady) noteStartStage(instrument, { ...instrument.start, stage: 'resolving' })
+    else if (!isReady) enterStartStage(instrument, { ...instrument.start, stage: 'resolving' })
   }
 }
 
@@ -268,20 +258,20 @@ function isResolved({ book }: Core, { phase, symbol }: InstrumentState): boolean
 }
 
 function enterChecking(core: Core, instrument: InstrumentState): void {
-  noteStartStage(instrument, { stage: 'checking', readSince: core.now })
+  enterStartStage(instrument, { stage: 'checking', readSince: core.now })
   askForFills(core)
   askForPositionSoon(core, instrument.symbol)
 }
 
 function enterProved(core: Core, instrument: InstrumentState): void {
-  noteStartStage(instrument, { ...instrument.start, stage: 'proved' })
+  enterStartStage(instrument, { ...instrument.start, stage: 'proved' })
   holdWishesOn(core.run, instrument.symbol, core.market.snapshots + 1)
   noteChanged(core.changes, instrument.symbol)
 }
 
 function beginRunning(core: Core, proved: number): void {
   enterPhase(core.run, 'running')
-  noteStart(core.run, { saidAt: core.now })
+  noteStartProgress(core.run, { saidAt: core.now })
   const warmingUp = listMissingCandles(core)
   const instruments = core.instruments.size
   announce(core, 'info', killOf(core.book) ? 'daemon.killed' : 'daemon.running', {
@@ -294,7 +284,7 @@ function beginRunning(core: Core, proved: number): void {
 }
 
 function logProgress(core: Core, proved: number): void {
-  noteStart(core.run, { saidAt: core.now })
+  noteStartProgress(core.run, { saidAt: core.now })
   const stages = Object.groupBy(core.instruments.values(), ({ start }) => start.stage)
   announce(core, 'info', 'recovery.progress', {
     proved,
@@ -308,15 +298,15 @@ function logProgress(core: Core, proved: number): void {
 /** @param wasRunning some instruments were traded before the last one was proved */
 function endStart(core: Core, wasRunning: boolean): void {
   const { hasEnded } = core.run.start
-  noteStart(core.run, { isOver: true, hasEnded: true })
+  noteStartProgress(core.run, { isOver: true, hasEnded: true })
   if (!wasRunning || hasEnded) return
   const tookMs = core.now - core.run.startedAt
   announce(core, 'info', 'recovery.ended', { instruments: core.instruments.size, tookMs })
 }
 
 /**
- * Unknown orders are resolved without this: `onRestart` says cancel, or the last run may have sent
- * a cancel-all.
+ * True where `onRestart` says cancel, or where the last run may have sent a cancel-all. Unknown
+ * orders need no mention here: `scheduleInstrument` has them resolved.
  */
 function needsResolution(core: Core, symbol: string): boolean {
   const { book, settings } = core

@@ -1,5 +1,5 @@
-import { own } from '../../lib/own.ts'
-import { accountHoldingOf, killOf, openOrdersOf } from '../book/book.ts'
+import { mutable } from '../../lib/mutable.ts'
+import { accountHoldingOf, allOpenOrders, killOf, openOrdersOf } from '../book/book.ts'
 import { isFlat } from '../../domain/position.ts'
 import type { StopPolicy } from '../event.ts'
 import { startResolution } from '../resolution/resolution.ts'
@@ -24,21 +24,17 @@ import { expirePlaces, recordAllStates } from '../strategies/take-decision.ts'
 import { describeOwned, holdsAnything } from './flatten.ts'
 
 /**
- * The policy decides:
+ * The policy decides which phases there are (docs/start-and-stop.md says what ends each):
  *
  *     leave:    draining ──────────────────────────────────────────► proving ──► stopped
- *     cancel:   draining ──► cancelling ──► confirming ────────────► proving ──► stopped
+ *     cancel:   draining ──► cancelling ──► confirming (RSK3) ─────► proving ──► stopped
  *     flatten:  closing, as an operator's flatten does ──► as cancel
- *
- * `draining` waits for what is on the wire · `cancelling` until nothing of ours rests ·
- * `confirming` for a second cancel-all that finds nothing (RSK3) · `proving` for fills and
- * positions read after all that, and agree.
  */
 type StopPhase = StopProgress['phase']
 
 /**
- * Counted from the last call. An earlier reading might agree with a moment between two fills, and
- * an embedded market may still move.
+ * Readings count from so long after the last call: an earlier one might agree with a moment between
+ * two fills, and an embedded market may still move.
  */
 const READABLE_AFTER_MS = 1500
 const READ_AGAIN_MS = 500
@@ -113,7 +109,7 @@ export function advanceStop(core: Core): void {
   if (!stop || core.run.phase !== 'stopping') return
   if (core.now - stop.startedAt >= core.settings.execution.stopTimeoutMs) return finish(core, false)
   if (isBusy(core)) {
-    own(stop).wasBusy = true
+    mutable(stop).wasBusy = true
     return
   }
   if (stop.phase !== 'proving') return enter(core, stop, nextPhase(core, stop))
@@ -126,7 +122,7 @@ export function advanceStop(core: Core): void {
 
 export function postponeStopDeadlines({ run }: Core, sleptMs: number): void {
   const { stop, flatBeforeStop: flat } = run
-  if (stop) own(stop).startedAt += sleptMs
+  if (stop) mutable(stop).startedAt += sleptMs
   if (flat) noteFlatBeforeStop(run, { ...flat, askedAt: flat.askedAt + sleptMs })
 }
 
@@ -155,7 +151,7 @@ function nextPhase(core: Core, stop: StopProgress): StopPhase {
 
 function enter(core: Core, stop: StopProgress, phase: StopPhase): void {
   if (stop.phase === phase && phase !== 'confirming') return
-  const state = own(stop)
+  const state = mutable(stop)
   state.phase = phase
   state.foundBefore = core.calls.cancelsThatFound
   announce(core, 'debug', 'stop.phase', { phase })
@@ -204,7 +200,7 @@ function hasAnyOpenOrder(core: Core, symbol: string): boolean {
 }
 
 function beginProof(core: Core, stop: StopProgress): void {
-  const state = own(stop)
+  const state = mutable(stop)
   state.wasBusy = false
   state.provingAt = core.now
 }
@@ -216,19 +212,19 @@ function beginProof(core: Core, stop: StopProgress): void {
 function prove(core: Core, stop: StopProgress): void {
   const readableAt = stop.provingAt + READABLE_AFTER_MS
   const unproved = unprovedInstruments(core, stop)
-  if (unproved.length === 0 && core.readings.fillsReadAt >= stop.provingAt) {
+  if (unproved.length === 0 && core.readings.fillsKnownUntil >= stop.provingAt) {
     return finish(core, stop.policy !== 'flatten' || !holdsAnything(core))
   }
   // That the exchange does not know an instrument any more is an answer.
   const isReadableNoMore =
     unproved.length > 0 && unproved.every((one) => refusalOfInstrument(core, one))
-  if (isReadableNoMore && core.now >= readableAt && core.readings.fillsReadAt >= stop.provingAt)
+  if (isReadableNoMore && core.now >= readableAt && core.readings.fillsKnownUntil >= stop.provingAt)
     return finish(core, false)
   const isInTime = core.now < stop.provingAt + UNREADABLE_PATIENCE_MS
   if (!isInTime && unproved.every(({ symbol }) => isUnreadable(core, symbol)))
     return finish(core, false)
   if (core.now < readableAt || core.now - stop.askedAt < READ_AGAIN_MS) return
-  own(stop).askedAt = core.now
+  mutable(stop).askedAt = core.now
   for (const { symbol } of unproved) askForPosition(core, symbol)
   // A position is compared only when fills are known beyond its moment.
   if (core.now >= stop.provingAt + core.settings.execution.fillVisibilityMs) askForFills(core)
@@ -269,7 +265,7 @@ function finish(core: Core, clean: boolean): void {
     return reason === undefined ? [] : [`${one.symbol}: ${reason}`]
   })
   enterPhase(core.run, 'stopped')
-  const open = [...core.book.open.values()].flatMap((orders) => [...orders.values()])
+  const open = allOpenOrders(core.book)
   const stillHeld = core.run.stop?.policy === 'flatten' ? describeOwned(core) : {}
   const isHeld = Object.keys(stillHeld).length > 0
   announce(core, clean && !isHeld ? 'info' : 'error', 'daemon.stopped', {

@@ -1,5 +1,6 @@
 import type { StrategyId } from '../../domain/ids.ts'
 import { strategyScope } from '../../domain/trading-mode.ts'
+import type { CommandSource, EngineCommand, EventOf } from '../event.ts'
 import type { FailurePolicy } from '../settings.ts'
 import { announce, type Core } from '../state/core.ts'
 import { noteFailure } from '../state/decision-state.ts'
@@ -8,12 +9,14 @@ import { hasFailed, restrict } from '../state/trading-mode.ts'
 import { withdrawWishes } from '../strategies/take-decision.ts'
 import { startFlatten } from './flatten.ts'
 
+type HaltCommand = Extract<EngineCommand, { kind: 'haltStrategy' }>
+
 const FAILURES_MAX = 10
 
 /** STR1: too many failed decisions in a row halt the strategy until a release. */
 export function takeDecisionFailure(
   core: Core,
-  { strategyId, reason, isPaused = false }: DecisionFailure,
+  { strategyId, reason, isPaused = false }: EventOf<'decisionFailed'>,
 ): void {
   announce(core, 'error', 'strategy.failed', { strategy: strategyId, reason })
   const inRow = noteFailure(core, strategyId)
@@ -28,12 +31,6 @@ export function takeDecisionFailure(
   }
 }
 
-interface DecisionFailure {
-  readonly strategyId: StrategyId
-  readonly reason: string
-  readonly isPaused?: boolean
-}
-
 /** STR1: a strategy that fails outside of a decision is halted until a release. */
 export function haltStrategy(core: Core, { strategyId, reason, by }: HaltCommand): void {
   if (!core.settings.strategies.has(strategyId) || hasFailed(core, strategyId)) return
@@ -42,19 +39,9 @@ export function haltStrategy(core: Core, { strategyId, reason, by }: HaltCommand
 }
 
 /** A strategy with exits of its own only reduces, so that they can close. */
-function hold(
-  core: Core,
-  strategyId: StrategyId,
-  { reason, by }: Pick<HaltCommand, 'reason' | 'by'>,
-): void {
+function hold(core: Core, strategyId: StrategyId, { reason, by }: CommandSource): void {
   const mode = exitRulesOf(core, strategyId) === undefined ? 'halted' : 'reducing'
   restrict(core, { scope: strategyScope(strategyId), mode, code: 'strategyFailed', reason, by })
-}
-
-interface HaltCommand {
-  readonly strategyId: StrategyId
-  readonly reason: string
-  readonly by: string
 }
 
 function policyOf({ settings }: Core, strategyId: StrategyId): FailurePolicy | undefined {

@@ -1,4 +1,4 @@
-import { FLAT, type Holding } from '../../domain/position.ts'
+import { FLAT, type Holding, isSameHolding } from '../../domain/position.ts'
 import type { RepairedRecord } from '../../domain/record.ts'
 import type { ModeReason } from '../../domain/trading-mode.ts'
 import { accountHoldingOf } from '../book/book.ts'
@@ -11,9 +11,8 @@ export interface ExchangePositions {
 }
 
 /**
- * Lets an older copy go on: open orders are unknown, names that the lost run may have given are
- * skipped, and positions are the exchange's. The fills of the lost run are not read, so what they
- * made stays unknown. The account is halted until a release. Nothing else may run on the core.
+ * Lets an older copy go on, as docs/operations.md tells. The fills of the lost run are not read, so
+ * what they made stays unknown. Nothing else may run on the core.
  */
 export function takeOverPositions(
   core: Core,
@@ -36,7 +35,7 @@ export function takeOverPositions(
   for (const symbol of core.instruments.keys()) {
     const holding = holdings.get(symbol) ?? FLAT
     const was = accountHoldingOf(core.book, symbol)
-    if (holding.longLots === was.longLots && holding.shortLots === was.shortLots) continue
+    if (isSameHolding(holding, was)) continue
     record(core, { kind: 'adopt', at, symbol, holding, was })
   }
   // The positions include the fills that these halts were for; the account itself is halted.

@@ -10,8 +10,14 @@ import { approve, approveAgain, cutToHeld } from '../../risk/approve.ts'
 import { checkExplained, type OpeningContext, reducesRisk } from '../../risk/checks.ts'
 import { buildExposure, type Exposure, notionalAt, worstLots } from '../../risk/exposure.ts'
 import type { RiskContext } from '../../risk/risk-context.ts'
-import { backedHolding } from '../book/book.ts'
-import { accountHoldingOf, type Book, holdingOf, openOrdersOf, unownedOf } from '../book/book.ts'
+import {
+  backedHolding,
+  accountHoldingOf,
+  type Book,
+  holdingOf,
+  openOrdersOf,
+  unownedOf,
+} from '../book/book.ts'
 import { type Core, instrumentOf, specOf } from '../state/core.ts'
 import { equityAtWorst, priceOf, usedBeside } from '../state/equity.ts'
 import { marketOf } from '../state/market-state.ts'
@@ -25,15 +31,14 @@ import { heldBackBy } from '../../domain/trading-mode.ts'
 import type { OutgoingBatch } from '../effect.ts'
 import { type Instrument, isInverse, type PositionMode } from '../../domain/instrument.ts'
 import type { MaintenanceRules } from '../../domain/liquidation.ts'
-import { applyToHolding, type Holding, netLots, HOLD_SIDES } from '../../domain/position.ts'
+import { applyToHolding, type Holding, lotsOn, netLots, HOLD_SIDES } from '../../domain/position.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { distanceTo, type Leg } from '../../risk/liquidation.ts'
-import { legsOf, lotsOf, marginBehind, pickPrice } from '../state/liquidations.ts'
+import { legsOf, marginBehind, pickPrice } from '../state/liquidations.ts'
 
 export interface ApprovedOrders {
   readonly items: readonly ApprovedItem[]
   readonly denials: readonly (Denial | Undescribed<Denial>)[]
-  /** The call of a batch that reduces risk goes before those that add. */
   readonly reduces: boolean
 }
 
@@ -44,7 +49,7 @@ interface ApprovedSoFar {
 
 const NOTHING: ApprovedOrders = { items: [], denials: [], reduces: false }
 
-/** Closing orders come first. Levels of a restricted ladder are reduced to what is held. */
+/** Closing orders come first. */
 export function approveOrders(
   core: Core,
   symbol: string,
@@ -58,12 +63,13 @@ export function approveOrders(
   const resting = { buyTicks, sellTicks }
   const contextOf = createRiskContexts(core, symbol, { approved, resting })
   let reduces = false
-  for (const { intent: wished, again, isCut } of [...candidates].sort(byUrgency)) {
+  for (const { intent: wished, resendOf, isCut } of [...candidates].sort(byUrgency)) {
     const context = contextOf(wished.strategyId as StrategyId)
     if (!context) continue
     const intent = isCut ? cutToHeld(wished, context) : wished
     const isReducing = reducesRisk(intent, context)
-    const verdict = again === undefined ? approve(intent, context) : approveAgain(intent, context)
+    const verdict =
+      resendOf === undefined ? approve(intent, context) : approveAgain(intent, context)
     if (!verdict.approved) {
       denials.push({ ...verdict.objection, ...whose(intent) })
       continue
@@ -71,7 +77,7 @@ export function approveOrders(
     reduces ||= isReducing
     approved.push(intent.strategyId)
     noteResting(resting, verdict.intent)
-    items.push({ intent: verdict.intent, ...(again === undefined ? {} : { again }) })
+    items.push({ intent: verdict.intent, ...(resendOf === undefined ? {} : { resendOf }) })
   }
   return { items, denials, reduces }
 }
@@ -283,9 +289,9 @@ function leverageOf(core: Core, { symbol, leverage }: Instrument): number {
 }
 
 /**
- * A share of the price at which the order is filled. Infinity for an order that brings the account
- * no nearer: its net position gets smaller, or an isolated position is closed. With isolated margin
- * only the order's own margin counts.
+ * The distance, a share of the price at which the order is filled. Infinity for an order that
+ * brings the account no nearer: its net position gets smaller, or an isolated position is closed.
+ * With isolated margin only the order's own margin counts.
  */
 function distanceAfter(basis: DistanceBasis, order: OrderIntent): number {
   const { spec, mode, held, behind, leverage, rules } = basis
@@ -331,7 +337,7 @@ interface FilledLegs {
 function fillLegs({ spec, legs }: DistanceBasis, after: Holding, price: number): FilledLegs {
   let realised = 0
   const filled = HOLD_SIDES.flatMap((holdSide): readonly Leg[] => {
-    const size = floatOnGrid(spec.lot, lotsOf(after, holdSide))
+    const size = floatOnGrid(spec.lot, lotsOn(after, holdSide))
     const leg = legs.find((one) => one.holdSide === holdSide)
     if (leg !== undefined && size < leg.size)
       realised += (holdSide === 'long' ? 1 : -1) * (leg.size - size) * (price - leg.entryPrice)

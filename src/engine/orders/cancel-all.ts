@@ -128,7 +128,6 @@ function recordAndSend(
  * A cancel-all also takes the wanted orders, which are missing until fills are readable. So it is
  * due once the unwanted have rested, added up, as long as the wanted (at least one) would be
  * missing, or one has rested for `unwantedMsMax`.
- * docs/mechanisms.md has the measurements.
  */
 export function isCancelDue(core: Core, { symbol, unwantedSince }: InstrumentState): boolean {
   const { unwantedMsMax, fillVisibilityMs } = core.settings.execution
@@ -168,7 +167,6 @@ function isCommanded({ resolution }: InstrumentState): boolean {
   return resolution?.cause === 'command'
 }
 
-/** Unix ms, our clock. */
 function waitingSince(core: Core, instrument: InstrumentState): number {
   const [oldest = core.now] = instrument.unwantedSince.values()
   return instrument.resolution?.notBefore ?? oldest

@@ -55,7 +55,7 @@ export interface InstrumentPlan {
   candidates: OrderCandidate[]
   readonly unwanted: Set<Order>
   readonly stale: Set<Order>
-  /** Orders like them were refused, or prices are missing. */
+  /** Wishes that wait, since orders like them were refused or prices are missing. */
   waiting: number
   isRestricted: boolean
 }
@@ -70,9 +70,9 @@ export function planInstrument(core: Core, symbol: string): InstrumentPlan {
     isRestricted: false,
   }
   const { strategies } = core.settings
-  const look = isTrading(core) ? core.changes.looks.get(symbol) : undefined
-  const isUnchanged = look?.isChanged === false
-  const satisfied = new Set(isUnchanged ? look.satisfied : [])
+  const note = isTrading(core) ? core.changes.notes.get(symbol) : undefined
+  const isUnchanged = note?.isChanged === false
+  const satisfied = new Set(isUnchanged ? note.satisfied : [])
   for (const { id, symbols } of strategies.values()) {
     if (satisfied.has(id) || !symbols.includes(symbol)) continue
     const before = countParts(plan)
@@ -87,7 +87,7 @@ export function planInstrument(core: Core, symbol: string): InstrumentPlan {
   dismissLateCopies(core, symbol, plan)
   if (plan.stale.size > 0) {
     const stale = new Set([...plan.stale].map(({ terms }) => terms.clientOid))
-    plan.candidates = plan.candidates.filter(({ again }) => !again || !stale.has(again))
+    plan.candidates = plan.candidates.filter(({ resendOf }) => !resendOf || !stale.has(resendOf))
   }
   return plan
 }
@@ -315,7 +315,6 @@ function planPlaces(
   }
 }
 
-/** A kill, a flatten, and a stop that does not leave orders also take orders placed by name. */
 function isTakenAway(core: Core, symbol: string, id: StrategyId): boolean {
   const { stop } = core.run
   return (
@@ -334,10 +333,9 @@ function hasOpenOrder({ book }: Core, { strategyId, key, symbol }: OrderIntent):
 function queueAgain(core: Core, order: Order, plan: InstrumentPlan): void {
   const { terms } = order
   if (!isTrading(core) || core.now > terms.deadlineAt) plan.stale.add(order)
-  else addCandidates(core, [{ intent: intentOf(terms), again: terms.clientOid }], plan)
+  else addCandidates(core, [{ intent: intentOf(terms), resendOf: terms.clientOid }], plan)
 }
 
-/** A waiting order is dropped, a resting one cancelled; any other ends by itself. */
 function dismiss(order: Order, plan: InstrumentPlan): void {
   if (!canEnd(order)) return
   if (order.state === 'queued') plan.stale.add(order)
@@ -348,10 +346,10 @@ function dismiss(order: Order, plan: InstrumentPlan): void {
  * An opening order without a stop of its own gets the one that its strategy keeps at the exchange.
  */
 function withStopAtExchange(core: Core, candidate: OrderCandidate): OrderCandidate {
-  const { intent, again } = candidate
+  const { intent, resendOf } = candidate
   const { strategyId, symbol, action, lots, ticks, force, stopLossTicks } = intent
   const share = exitRulesOf(core, strategyId)?.stopAtExchange
-  const isPlain = again === undefined && !isClosing(action) && stopLossTicks === undefined
+  const isPlain = resendOf === undefined && !isClosing(action) && stopLossTicks === undefined
   if (share === undefined || !isPlain) return candidate
   const side = tradesAs(action) === 'buy' ? 'long' : 'short'
   const opposite = side === 'long' ? 'shortLots' : 'longLots'
@@ -366,8 +364,8 @@ function withStopAtExchange(core: Core, candidate: OrderCandidate): OrderCandida
 }
 
 /**
- * These denials last until something recorded changes, a new snapshot comes, or data become too
- * old. They depend neither on other instruments nor on time.
+ * These denials depend neither on other instruments nor on time. So they last until something
+ * recorded changes, a new snapshot comes, or data become too old.
  */
 const LASTING_CODES: ReadonlySet<DenialCode> = new Set([
   'TRADING_REDUCING',
@@ -402,7 +400,7 @@ export function noteLastingDenials(
 }
 
 export function isStillDenied(core: Core, symbol: string): boolean {
-  const { denied: then, isChanged } = core.changes.looks.get(symbol) ?? {}
+  const { denied: then, isChanged } = core.changes.notes.get(symbol) ?? {}
   if (then?.snapshot !== core.market.snapshots || isChanged || isHeldForNow(core)) return false
   const now = denialBasisOf(core, symbol)
   return then.isFresh === now.isFresh && then.isAccountFresh === now.isAccountFresh
@@ -417,7 +415,7 @@ function denialBasisOf(core: Core, symbol: string) {
   }
 }
 
-/** No record restricts trading here, and the restriction may end at any time. */
+/** A restriction that no record holds, so it may end at any time. */
 function isHeldForNow(core: Core): boolean {
   const { run, disputes, readings } = core
   return (

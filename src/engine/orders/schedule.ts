@@ -16,7 +16,7 @@ import type { BatchResult } from '../../protocol/values.ts'
 import { isHalted, pairKey, namelessOrders } from '../book/book.ts'
 import { isCancelDue } from './cancel-all.ts'
 import type { OutgoingBatch } from '../effect.ts'
-import { noteModeAnswered, noteModeSent } from '../resolution/account-setup.ts'
+import { noteModeAnswered, noteModeSent } from '../resolution/check-setup.ts'
 import { judgeFills, judgeNames } from '../resolution/older-state.ts'
 import { startResolution } from '../resolution/resolution.ts'
 import { watchDisplaced } from '../resolution/resolved-orders.ts'
@@ -33,7 +33,7 @@ import {
   specOf,
 } from '../state/core.ts'
 import { holdQuote } from '../state/decision-state.ts'
-import { noteDenials } from '../state/denials.ts'
+import { notePlanDenials } from '../state/denials.ts'
 import {
   enterPlacing,
   isStarting,
@@ -89,7 +89,7 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
     return startResolution(core, instrument, isRunning ? 'unwanted' : 'command')
   }
   const approved = approveOrders(core, instrument.symbol, plan.candidates)
-  if (approved.denials.length > 0) noteDenials(core, instrument.symbol, approved.denials)
+  notePlanDenials(core, instrument.symbol, approved.denials)
   askForCancelWhenDue(core, instrument)
   askForBatch(core, instrument, approved)
   if (isRunning) noteWhatIsLeft(core, instrument, plan, approved)
@@ -106,7 +106,7 @@ function noteWhatIsLeft(
   if (!displaced.every(({ isLateLogged }) => isLateLogged)) return
   if (candidates.length === 0) return noteSettled(core.changes, symbol)
   const isAllDenied = denials.length === candidates.length
-  if (isAllDenied && candidates.every(({ again }) => again === undefined))
+  if (isAllDenied && candidates.every(({ resendOf }) => resendOf === undefined))
     noteLastingDenials(core, symbol, denials)
 }
 
@@ -206,7 +206,6 @@ function describeTerms(batchId: number, terms: Order['terms']): Record<string, u
   }
 }
 
-/** An order that was never sent has ended. One that was sent before may exist, and is unknown. */
 function dropStale(core: Core, symbol: string, orders: ReadonlySet<Order>): void {
   record(core, {
     kind: 'expire',
@@ -251,8 +250,8 @@ function askForCancelWhenDue(core: Core, instrument: InstrumentState): void {
 }
 
 /**
- * The market was beyond the price for so long that the order must have been filled, and no fill
- * came. The exchange may have dropped it silently, which only a resolution can prove.
+ * The order must have been filled by now, and no fill came. The exchange may have dropped it
+ * silently, which only a resolution can prove.
  */
 function isCrossedTooLong(core: Core, instrument: InstrumentState): boolean {
   const { symbol, crossedSince } = instrument
@@ -285,14 +284,13 @@ interface NamedOrder {
   readonly deadlineAt: number
 }
 
-function nameOrder(core: Core, { intent, again }: ApprovedItem): NamedOrder | undefined {
+function nameOrder(core: Core, { intent, resendOf }: ApprovedItem): NamedOrder | undefined {
   const { deadlineAt } = intent
-  if (again === undefined) return { terms: toTerms(core, intent), isAgain: false, deadlineAt }
-  const terms = core.book.orders.get(again)?.terms
+  if (resendOf === undefined) return { terms: toTerms(core, intent), isAgain: false, deadlineAt }
+  const terms = core.book.orders.get(resendOf)?.terms
   return terms && { terms, isAgain: true, deadlineAt }
 }
 
-/** A key that had orders before gets the next generation. */
 function toTerms(core: Core, intent: OrderIntent): OrderTerms {
   const last = core.book.keys.get(pairKey(intent.strategyId, intent.key))
   const generation = last === undefined ? 0 : last.generation + 1
@@ -431,8 +429,8 @@ function noteOutcomes(core: Core, items: readonly ItemOutcome[]): void {
 }
 
 /**
- * These codes say something of the account, and would only come again: refused keys, missing
- * permissions, the wrong position mode.
+ * Some codes are about the account and would only come again: refused keys, missing permissions,
+ * the wrong position mode.
  */
 function judgeCodes(
   core: Core,

@@ -4,7 +4,7 @@ import type { OrderId } from '../../domain/ids.ts'
 import { openLots, type Order } from '../../domain/order.ts'
 import { sideClosedBy } from '../../domain/position.ts'
 import type { SettledOrder } from '../../domain/record.ts'
-import { couldBe, fitsAtAnyTime, fitsClass } from '../../execution/batch.ts'
+import { couldHaveMadeFill, matchesTerms, matchesTermsAndTime } from '../../execution/batch.ts'
 import { type Decimal, decimalOfInteger, quotient, sumDecimals, ZERO } from '../../lib/decimal.ts'
 import { showOnGrid } from '../../lib/grid.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
@@ -37,7 +37,7 @@ function matchOrphans(core: Core, symbol: string): ReadonlyMap<Order, OrderId> {
       (order) =>
         !matches.has(order) &&
         order.terms.lots >= lots &&
-        fills.every((fill) => couldBe(core.settings.positionMode, order, fill)),
+        fills.every((fill) => couldHaveMadeFill(core.settings.positionMode, order, fill)),
     )
     if (owner) matches.set(owner, orderId)
   }
@@ -49,7 +49,7 @@ function byNumber(left: string, right: string): number {
   return left.length - right.length || (left < right ? -1 : Number(left > right))
 }
 
-/** There are more of these orderIds than orders, or they have more lots than the order. */
+/** More orderIds match than there are orders, or their lots exceed the order's. */
 function findContradictions(
   core: Core,
   {
@@ -66,7 +66,7 @@ function findContradictions(
   for (const order of orders) {
     if (order.state !== 'unknown') continue
     const odd = surplus.filter(([, fills]) =>
-      fills.every((fill) => fitsClass(core.settings.positionMode, order, fill)),
+      fills.every((fill) => matchesTermsAndTime(core.settings.positionMode, order, fill)),
     )
     if (odd.length > 0)
       contradicted.set(
@@ -77,7 +77,7 @@ function findContradictions(
   return contradicted
 }
 
-/** All fills to the end of these orders are known. */
+/** Called once all fills up to the end of these orders are known. */
 export function settleByEvidence(
   core: Core,
   symbol: string,
@@ -116,9 +116,9 @@ export function settleByEvidence(
 // An answer is often later than the first fill, so a fill waits while an order of ours may own it
 // (RSK4).
 
-/** A halted instrument places nothing anyway. */
-export function isOwned({ book }: Core, symbol: string): boolean {
-  return !hasUnownedFills(book, symbol) || isHaltedItself(book, symbol)
+/** A halted instrument places nothing anyway, so it does not wait. */
+export function waitsForOwnerOfFills({ book }: Core, symbol: string): boolean {
+  return hasUnownedFills(book, symbol) && !isHaltedItself(book, symbol)
 }
 
 export function isForeign(core: Core, fill: Fill): boolean {
@@ -141,7 +141,7 @@ export function judgeUnownedFills(core: Core): void {
     const [owner] = owners
     if (owner?.state === 'live' && owners.length === 1) nameByFills(core, owner, orderId)
     else if (!mayBeOurs(core, fills, note.since)) foreign.push(first)
-    // The answer to an order just sent soon says whose they are.
+    // The answer to an order just sent soon says whose the fills are.
     else if (!note.isLogged && owners.every(({ state }) => state !== 'sent')) {
       noteOrphanLogged(core, orderId, note)
       logUnexplained(core, first, fills)
@@ -155,7 +155,7 @@ export function judgeUnownedFills(core: Core): void {
 function ownersOf(core: Core, fills: readonly Fill[]): readonly Order[] {
   const { positionMode } = core.settings
   return namelessOrders(core.book, fills[0]?.symbol ?? '').filter((order) => {
-    const fits = order.state === 'quarantined' ? fitsClass : couldBe
+    const fits = order.state === 'quarantined' ? matchesTermsAndTime : couldHaveMadeFill
     return fills.every((fill) => fits(positionMode, order, fill))
   })
 }
@@ -170,7 +170,7 @@ function mayBeOurs(core: Core, fills: readonly Fill[], since: number): boolean {
   const isEarly = core.now - since < execution.acceptanceWindowMs + execution.fillVisibilityMs
   const nameless = isEarly ? namelessOrders(core.book, fills[0]?.symbol ?? '') : []
   return nameless.some((order) =>
-    fills.every((fill) => fill.lots <= openLots(order) && fitsAtAnyTime(positionMode, order, fill)),
+    fills.every((fill) => fill.lots <= openLots(order) && matchesTerms(positionMode, order, fill)),
   )
 }
 
@@ -246,8 +246,8 @@ function othersClosedBy({ book }: Core, fill: Fill): readonly string[] {
 }
 
 /**
- * Another program made it before this run, or a run that this older copy does not know. Nothing is
- * traded on it before an operator has looked.
+ * The fill was made before this run, by another program or by a run that this older copy does not
+ * know. Nothing is traded on it before an operator has looked.
  */
 function isFromBefore(core: Core, fill: Fill): boolean {
   return !isOfOthers(fill) && fill.filledAt < latestExchangeTime(core, core.run.startedAt)

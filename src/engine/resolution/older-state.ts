@@ -3,7 +3,8 @@ import type { ClientOid } from '../../domain/ids.ts'
 import { isTerminal, type Order } from '../../domain/order.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { deriveClientOid } from '../../execution/batch.ts'
-import { own } from '../../lib/own.ts'
+import { Failure } from '../../lib/failure.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { pairOf, splitPair } from '../book/book.ts'
 import { noteChanged } from '../state/changes.ts'
 import { announce, type Core, emit, instrumentOf, type OpenCancel } from '../state/core.ts'
@@ -13,8 +14,7 @@ import { startResolution } from './resolution.ts'
 
 /**
  * A state put back from a copy does not know the lost run's orders, and gives their names to
- * others. Proof: a name of our derivation that was never sent, and that a cancel-all lists; or one
- * sent for the first time that the exchange calls a duplicate. Then the run ends.
+ * others. docs/operations.md says what proves it (An older copy); then the run ends.
  *
  * A request doubled on its way is called a duplicate too, if only the copy is answered. Its orders
  * rest, or were filled, since a moment ago; a lost run's have mostly ended. So a suspected order is
@@ -48,7 +48,7 @@ export function judgeNames(core: Core, symbol: string, items: readonly ItemOutco
     return order?.attempts === 1 ? [{ item, order }] : []
   })
   const suspected = first.filter(({ item, order }) => isDuplicate(item) && !isExcused(core, order))
-  const names = own(core.names)
+  const names = mutable(core.names)
   for (const { item, order } of first) {
     if (item.outcome === 'accepted') names.suspectedWishes.delete(wishOf(order))
   }
@@ -91,7 +91,7 @@ function hadToRest({ terms }: Order): boolean {
   return terms.ticks !== undefined && terms.force === 'gtc'
 }
 
-/** @param names they rested until a cancel-all listed them */
+/** @param names of orders that rested until a cancel-all listed them */
 function forgetListed(core: Core, names: readonly string[]): void {
   for (const name of names as readonly ClientOid[]) {
     if (!core.names.suspected.has(name)) continue
@@ -104,7 +104,7 @@ function forgetListed(core: Core, names: readonly string[]): void {
 /** Something on the way doubled this order's whole request, and perhaps the next one. */
 function noteFound(core: Core, order: Order): void {
   const { symbol } = order.terms
-  const { suspected, suspectedWishes } = own(core.names)
+  const { suspected, suspectedWishes } = mutable(core.names)
   suspectedWishes.delete(wishOf(order))
   for (const [wish, sentAt] of suspectedWishes)
     if (sentAt === order.firstSentAt && splitPair(wish)[1] === symbol) suspectedWishes.delete(wish)
@@ -117,7 +117,7 @@ function noteFound(core: Core, order: Order): void {
 
 /** A cancel-all was perhaps carried out without a list. What it cancelled is never listed. */
 export function noteUnlisted(core: Core, { symbols, requestAt }: OpenCancel): void {
-  for (const symbol of symbols) own(core.names).unlistedAt.set(symbol, requestAt)
+  for (const symbol of symbols) mutable(core.names).unlistedAt.set(symbol, requestAt)
   for (const clientOid of core.names.suspected) {
     const symbol = core.book.orders.get(clientOid)?.terms.symbol
     if (symbol === undefined || symbols.includes(symbol)) forgetSuspected(core, clientOid)
@@ -129,7 +129,7 @@ function isUnlisted({ names }: Core, { terms, firstSentAt }: Order): boolean {
 }
 
 function forgetSuspected(core: Core, clientOid: ClientOid): void {
-  own(core.names).suspected.delete(clientOid)
+  mutable(core.names).suspected.delete(clientOid)
   if (core.names.suspected.size === 0) noteAllChanged(core)
 }
 
@@ -172,14 +172,13 @@ function wishOf({ terms: { strategyId, symbol } }: Order): string {
   return pairOf(strategyId, symbol)
 }
 
-/** Nothing is placed while unknown names are looked up. */
 export function noteListedNames(core: Core, names: readonly string[]): void {
   forgetListed(core, names)
   const { orders } = core.book
   const unknown = names.filter((name) => NAME.test(name) && !orders.has(name as ClientOid))
   if (unknown.length === 0) return
   const { search } = core.names
-  own(core.names).search = {
+  mutable(core.names).search = {
     names: new Set([...(search?.names ?? []), ...unknown]),
     since: search?.since ?? core.now,
     offset: 0,
@@ -218,7 +217,7 @@ export function searchNames(core: Core): void {
     }
   }
   const isOver = (search.offset + offsets) * 2 * wishes.length >= NAMES_MAX
-  own(core.names).search = isOver ? undefined : { ...search, offset: search.offset + offsets }
+  mutable(core.names).search = isOver ? undefined : { ...search, offset: search.offset + offsets }
   if (!isOver) return
   noteAllChanged(core)
   announce(core, 'warn', 'order.nameUnknown', { names: [...search.names] })
@@ -267,9 +266,22 @@ function refuseListed(core: Core, name: string): void {
 
 /** The halt is recorded first, so the next start refuses the state too. */
 function refuse(core: Core, proof: string): void {
-  const names = own(core.names)
+  const names = mutable(core.names)
   names.search = undefined
   names.suspected.clear()
   halt(core, ACCOUNT, 'olderState', proof)
   emit(core, { kind: 'stateOlder', proof })
+}
+
+/** @param proof of orders at the exchange that this state never sent */
+export function stateOlder(proof: string): Failure {
+  return new Failure({
+    code: 'STATE_OLDER_THAN_EXCHANGE',
+    sentence:
+      'this state is older than the exchange: it is a copy of before, and the account has traded on since',
+    facts: { proof },
+    hint:
+      'put the newest state back; where it is lost, `intentd repair --from-exchange` takes over the positions of the ' +
+      'exchange, and nothing else',
+  })
 }

@@ -9,6 +9,8 @@ import {
   type HoldingChange,
   type HoldSide,
   isFlat,
+  isSameHolding,
+  lotsOn,
   netLots,
   type PositionReading,
   type PositionRow,
@@ -25,10 +27,10 @@ import {
   record,
   specOf,
 } from '../state/core.ts'
-import { checkSetup } from './account-setup.ts'
+import { checkSetup } from './check-setup.ts'
 import { askForPositionAgain, noteStatedCounter, noteStatement } from '../state/losses.ts'
 import { askForPositionSoon } from '../state/readings.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { notePositionForResolution } from './resolution.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 import { hasUnreadableRows, notePositionReadable } from './unreadable.ts'
@@ -52,9 +54,8 @@ const RECENT_FILLS_MAX = 5000
 
 /**
  * A reading waits until the fills up to its moment of the exchange's clock are known, and is
- * compared with the book of that moment. A difference that was seen twice and has lasted is
- * believed, and the position adopted; at a start and a stop twice is enough, since nothing is
- * traded.
+ * compared with the book of that moment. docs/mechanisms.md says when a difference is believed
+ * (Positions).
  */
 export function takePosition(core: Core, reading: PositionReading): void {
   const instrument = instrumentOf(core, reading.symbol)
@@ -69,7 +70,7 @@ export function takePosition(core: Core, reading: PositionReading): void {
   checkSetup(core, instrument, reading)
   noteMark(core, reading)
   noteStatement(core, reading)
-  const position = own(instrument.position)
+  const position = mutable(instrument.position)
   if (position.mismatch === undefined) position.readAt = reading.requestedAt
   noteConfirmed(core, instrument, reading)
   // If each new reading replaced the waiting one, none might ever be compared.
@@ -94,14 +95,14 @@ function noteConfirmed(
   { rows, requestedAt }: PositionReading,
 ): void {
   if (requestedAt < position.movedAt) return
-  const isConfirmed = same(toHolding(rows), accountHoldingOf(core.book, symbol))
+  const isConfirmed = isSameHolding(toHolding(rows), accountHoldingOf(core.book, symbol))
   if (isConfirmed === position.isConfirmed) return
-  own(position).isConfirmed = isConfirmed
+  mutable(position).isConfirmed = isConfirmed
   noteChanged(core.changes, symbol)
 }
 
 function noteMoved(core: Core, symbol: string): void {
-  const position = own(instrumentOf(core, symbol).position)
+  const position = mutable(instrumentOf(core, symbol).position)
   position.movedAt = core.now
   position.isConfirmed = false
 }
@@ -134,7 +135,7 @@ function toCounters(rows: readonly PositionRow[]): PendingReading['counters'] {
 }
 
 /**
- * They are kept while a reading may have to be compared with them.
+ * Keeps fills while a reading may have to be compared with them.
  * @param heardAt Unix ms, exchange clock; a fill with a later date has a wrong date
  */
 export function noteRecentFills(core: Core, fills: readonly Fill[], heardAt: number): void {
@@ -144,7 +145,7 @@ export function noteRecentFills(core: Core, fills: readonly Fill[], heardAt: num
       filledAt: Math.min(filledAt, heardAt),
     }))
     noteMoved(core, symbol)
-    const position = own(instrumentOf(core, symbol).position)
+    const position = mutable(instrumentOf(core, symbol).position)
     position.recentFills = [...position.recentFills, ...added]
       .filter(({ filledAt }) => filledAt > core.book.fillsThroughAt - RECENT_MS)
       .sort((left, right) => left.filledAt - right.filledAt)
@@ -153,16 +154,16 @@ export function noteRecentFills(core: Core, fills: readonly Fill[], heardAt: num
 }
 
 export function comparePosition(core: Core, instrument: InstrumentState): void {
-  const position = own(instrument.position)
+  const position = mutable(instrument.position)
   const reading = position.pending
   if (!reading) return
-  if (core.readings.fillsReadAt + (core.clock.offsetMs ?? 0) < reading.exchangeTime) {
+  if (core.readings.fillsKnownUntil + (core.clock.offsetMs ?? 0) < reading.exchangeTime) {
     if (isEnoughForStart(core, instrument, reading) && agrees(core, instrument, reading))
       position.agreedAt = reading.requestedAt
     return
   }
   position.pending = undefined
-  if (core.readings.fillsReadAt - reading.requestedAt > RECENT_MS) return
+  if (core.readings.fillsKnownUntil - reading.requestedAt > RECENT_MS) return
   if (agrees(core, instrument, reading)) {
     if (position.mismatch !== undefined) position.readAt = reading.requestedAt
     position.mismatch = undefined
@@ -178,7 +179,7 @@ export function comparePosition(core: Core, instrument: InstrumentState): void {
     holdingAt(core, instrument, reading.exchangeTime),
   )
   const seen = position.mismatch
-  if (!seen || !same(seen.difference, difference)) {
+  if (!seen || !isSameHolding(seen.difference, difference)) {
     position.mismatch = { difference, requestedAt: core.now }
     logUnexplained(core, instrument, reading)
     askForPositionSoon(core, instrument.symbol)
@@ -200,7 +201,7 @@ function isEnoughForStart(
   { symbol, start }: InstrumentState,
   { isSilent }: PendingReading,
 ): boolean {
-  if (start.stage !== 'reading' || readings.fillsReadAt === 0) return false
+  if (start.stage !== 'reading' || readings.fillsKnownUntil === 0) return false
   return !isSilent || (book.open.get(symbol)?.size ?? 0) === 0
 }
 
@@ -227,11 +228,11 @@ function agrees(
 ): boolean {
   let known = accountHoldingOf(core.book, instrument.symbol)
   for (const { change, filledAt } of instrument.position.recentFills.toReversed()) {
-    if (filledAt <= exchangeTime + POSITION_SKEW_MS && same(known, holding)) return true
+    if (filledAt <= exchangeTime + POSITION_SKEW_MS && isSameHolding(known, holding)) return true
     if (filledAt < exchangeTime - POSITION_SKEW_MS) return false
     known = undo(core, known, change)
   }
-  return same(known, holding)
+  return isSameHolding(known, holding)
 }
 
 /** The newest comes first. */
@@ -289,7 +290,7 @@ function adopt(
   const was = accountHoldingOf(core.book, instrument.symbol)
   const holding = add(core, was, difference)
   const held = holdingsOf(core, instrument.symbol)
-  const position = own(instrument.position)
+  const position = mutable(instrument.position)
   position.mismatch = undefined
   position.agreedAt = requestedAt
   position.readAt = requestedAt
@@ -319,13 +320,12 @@ function adopt(
  */
 function giveBack(core: Core, { symbol, position }: InstrumentState, holding: Holding): void {
   const { writtenOff, movedAt } = position
-  if (writtenOff?.movedAt !== movedAt || !same(writtenOff.was, holding)) return
+  if (writtenOff?.movedAt !== movedAt || !isSameHolding(writtenOff.was, holding)) return
   const reason = 'the position is again what the fills explain'
   for (const [strategyId, lost] of writtenOff.lost)
     assignHolding(core, { symbol, strategyId, holding: lost, reason, by: 'intentd' })
 }
 
-/** The strategy takes the position over at the price that the account has paid. */
 export function assignHolding(
   core: Core,
   assigned: Omit<AssignedRecord, 'kind' | 'at' | 'longTicks' | 'shortTicks'>,
@@ -385,10 +385,6 @@ function lostOf(
   return lost
 }
 
-function same(left: Holding, right: Holding): boolean {
-  return left.longLots === right.longLots && left.shortLots === right.shortLots
-}
-
 /** Funding of one interval is at most some thousandths of the position's worth. */
 const FUNDING_SHARE_MAX = 0.01
 
@@ -430,15 +426,14 @@ function noteFunding(
 }
 
 /**
- * These fills may end a position, so the funding that an earlier reading shows, and that still
- * waits, counts first.
+ * The fills may end a position, so the funding of an earlier reading that still waits counts first.
  */
 export function noteFundingBefore(core: Core, fills: readonly Fill[]): void {
   for (const [symbol, news] of Map.groupBy(fills, (fill) => fill.symbol)) {
     const instrument = instrumentOf(core, symbol)
     const { pending } = instrument.position
     const held = accountHoldingOf(core.book, symbol)
-    if (!pending || isFlat(held) || !same(pending.holding, held)) continue
+    if (!pending || isFlat(held) || !isSameHolding(pending.holding, held)) continue
     if (news.some(({ filledAt }) => filledAt <= pending.exchangeTime)) continue
     noteFunding(core, instrument, pending, [held])
   }
@@ -488,8 +483,4 @@ function isOfOtherReading(
   requestedAt: number,
 ): boolean {
   return before?.counter === counter && before.requestedAt !== requestedAt
-}
-
-function lotsOn({ longLots, shortLots }: Holding, holdSide: HoldSide): number {
-  return holdSide === 'long' ? longLots : shortLots
 }

@@ -1,6 +1,6 @@
 import { canRest, type Order } from '../../domain/order.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { killOf, openOrdersOf, restrictionOf } from '../book/book.ts'
 import { noteChanged } from '../state/changes.ts'
 import { clockUnsynchronised, exchangeNow, latestExchangeTime } from '../state/market-state.ts'
@@ -39,10 +39,9 @@ const READS_APART_MS = 500
 /** The pause before a repetition doubles with each refusal in a row. */
 const CANCEL_REPEAT_MS = 1000
 const CANCEL_REPEAT_MS_MAX = 60_000
-/** A kill or a stop waits so long where the exchange does not know the instrument any more. */
 const URGENT_REPEAT_MS_MAX = 30_000
 /**
- * ORD4: beyond its own waits a resolution may take so long; then it halts the instrument, and goes
+ * ORD4: a resolution that takes so much longer than its own waits halts its instrument, and goes
  * on.
  */
 const PATIENCE_MS = 60_000
@@ -78,7 +77,8 @@ export function startResolution(
         Math.max(latest, order.unansweredAt + core.settings.execution.acceptanceWindowMs),
       lostOrdersUntil(core),
     )
-  // A request that left is accepted within its window from now or, by any clock, not at all.
+  // Whatever the clocks say, a request that has left is accepted within one window from now, or
+  // never.
   const waitMs = Math.min(
     acceptanceDeadlineAt - exchangeNow(core),
     core.settings.execution.acceptanceWindowMs,
@@ -94,9 +94,9 @@ export function startResolution(
     acceptanceDeadlineAt,
     patientUntil: notBefore + PATIENCE_MS,
     silentSince: undefined,
-    provedAt: 0,
+    settlingSince: 0,
     fillsReads: 0,
-    fillsReadAt: 0,
+    fillsAskedAt: 0,
     positionRead: false,
     askedAt: 0,
   })
@@ -114,7 +114,7 @@ export function startResolution(
 function lostOrdersUntil(core: Core): number {
   const { book, settings, run } = core
   if (book.recordsLostAt === 0) return 0
-  // They left before this run began, whatever the clock said at the repair.
+  // Lost orders left before this run began, whatever the clock said at the repair.
   const leftBefore = Math.min(book.recordsLostAt, run.startedAt)
   return latestExchangeTime(core, leftBefore) + settings.execution.acceptanceWindowMs
 }
@@ -142,14 +142,14 @@ export function advanceResolution(core: Core, instrument: InstrumentState): void
   const notBefore = resolution.notBefore + refusedPauseMs(core, instrument, resolution)
   const isWaited = core.now >= notBefore && isPastAcceptanceDeadline(core, resolution)
   if (resolution.stage === 'waiting' && isWaited) {
-    const state = own(resolution)
+    const state = mutable(resolution)
     state.stage = resolution.cancels ? 'cancelling' : 'settling'
-    state.provedAt = core.now
+    state.settlingSince = core.now
   }
   if (resolution.stage === 'cancelling' && !isUnderCancel(core, instrument.symbol))
     askForCancel(core)
   if (resolution.stage !== 'settling') return
-  if (isProved(core, instrument, resolution)) finishResolution(core, instrument, resolution)
+  if (canFinish(core, instrument, resolution)) finishResolution(core, instrument, resolution)
   else askForReadings(core, instrument, resolution)
 }
 
@@ -161,10 +161,10 @@ function haltIfTooLong(core: Core, { symbol }: InstrumentState, resolution: Reso
   ) {
     // The instrument is halted with a reason already, and the resolution cannot end before the
     // release.
-    own(resolution).patientUntil = core.now + PATIENCE_MS
+    mutable(resolution).patientUntil = core.now + PATIENCE_MS
     return
   }
-  own(resolution).patientUntil = Number.POSITIVE_INFINITY
+  mutable(resolution).patientUntil = Number.POSITIVE_INFINITY
   const refused = refusalOf(core, symbol, resolution)
   if (refused !== undefined) {
     const todo =
@@ -183,7 +183,7 @@ function haltIfTooLong(core: Core, { symbol }: InstrumentState, resolution: Reso
 
 /** Silence contradicts nothing, so time without answers does not count. */
 function waitsInSilence(core: Core, symbol: string, resolution: Resolution): boolean {
-  const state = own(resolution)
+  const state = mutable(resolution)
   const reads = ['fills', `position ${symbol}`]
   const needs = resolution.cancels && resolution.stage !== 'settling' ? [...reads, CANCELS] : reads
   if (isSilent(core, needs)) {
@@ -208,7 +208,7 @@ function refusalOf(
 }
 
 export function postponeResolutionDeadline({ resolution }: InstrumentState, sleptMs: number): void {
-  if (resolution) own(resolution).patientUntil += sleptMs
+  if (resolution) mutable(resolution).patientUntil += sleptMs
 }
 
 /** Either clock may have been set, so what is known of them now decides. */
@@ -219,9 +219,9 @@ function isPastAcceptanceDeadline(core: Core, { acceptanceDeadlineAt }: Resoluti
 
 export function noteCancelled(instrument: InstrumentState, now: number): void {
   if (instrument.resolution?.stage !== 'cancelling') return
-  const resolution = own(instrument.resolution)
+  const resolution = mutable(instrument.resolution)
   resolution.stage = 'settling'
-  resolution.provedAt = now
+  resolution.settlingSince = now
 }
 
 export interface CancelFailure {
@@ -236,7 +236,7 @@ export function repeatCancel(
   { refusal, isAtOnce }: CancelFailure,
 ): void {
   if (instrument.resolution?.stage !== 'cancelling') return
-  const resolution = own(instrument.resolution)
+  const resolution = mutable(instrument.resolution)
   resolution.stage = 'waiting'
   resolution.notBefore = core.now + (isAtOnce ? 0 : CANCEL_REPEAT_MS)
   resolution.refusals = refusal === undefined ? 0 : resolution.refusals + 1
@@ -244,8 +244,8 @@ export function repeatCancel(
 }
 
 /**
- * A refused cancel-all waits so much longer. For a kill or a stop it does so only where the
- * exchange does not know the instrument any more, since a cancel-all can do nothing there.
+ * A refused cancel-all waits longer each time. During a kill or a stop it does so only where it can
+ * do nothing, because the exchange does not know the instrument any more.
  */
 function refusedPauseMs(core: Core, instrument: InstrumentState, { refusals }: Resolution): number {
   if (refusals === 0) return 0
@@ -271,7 +271,7 @@ export function closeBehindCancel(core: Core, instrument: InstrumentState): bool
   // Its batch is out: the book holds the cancel-all, and the instrument is resolved after the
   // answer.
   if (!instrument.resolution) return false
-  const resolution = own(instrument.resolution)
+  const resolution = mutable(instrument.resolution)
   if (!resolution.cancels && hasResting(core, instrument.symbol)) {
     resolution.cancels = true
     noteCancelResolution(instrument)
@@ -284,7 +284,7 @@ export function closeBehindCancel(core: Core, instrument: InstrumentState): bool
 const UNPROVED = {
   stage: 'cancelling',
   fillsReads: 0,
-  fillsReadAt: 0,
+  fillsAskedAt: 0,
   positionRead: false,
 } as const
 
@@ -314,7 +314,7 @@ export function distrustResting(core: Core): void {
  * No cancel-all can arrive any more, and enough was read late enough to know the fate of each order
  * (A2, A5).
  */
-function isProved(core: Core, instrument: InstrumentState, resolution: Resolution): boolean {
+function canFinish(core: Core, instrument: InstrumentState, resolution: Resolution): boolean {
   if (core.now < instrument.lateCancelUntil || isUnderCancel(core, instrument.symbol)) return false
   const concerned = concernedOrders(core, instrument, resolution)
   // A cancel-all for all concerned no order here.
@@ -343,13 +343,13 @@ function concernedOrders(
 function readableFrom(core: Core, instrument: InstrumentState, resolution: Resolution): number {
   const { fillVisibilityMs, matchingLagMs } = core.settings.execution
   const takes = concernedOrders(core, instrument, resolution).some(({ terms }) => !canRest(terms))
-  return resolution.provedAt + fillVisibilityMs + (takes ? matchingLagMs : 0)
+  return resolution.settlingSince + fillVisibilityMs + (takes ? matchingLagMs : 0)
 }
 
 function askForReadings(core: Core, instrument: InstrumentState, resolution: Resolution): void {
   const isEarly = core.now < readableFrom(core, instrument, resolution)
   if (isEarly || core.now - resolution.askedAt < READS_APART_MS) return
-  own(resolution).askedAt = core.now
+  mutable(resolution).askedAt = core.now
   askForFills(core)
   if (!resolution.positionRead) askForPositionSoon(core, instrument.symbol)
 }
@@ -363,10 +363,10 @@ export function noteFillsForResolution(
   const { resolution } = instrument
   if (resolution?.stage !== 'settling' || requestedAt < readableFrom(core, instrument, resolution))
     return
-  if (resolution.fillsReads > 0 && requestedAt - resolution.fillsReadAt < READS_APART_MS) return
-  const state = own(resolution)
+  if (resolution.fillsReads > 0 && requestedAt - resolution.fillsAskedAt < READS_APART_MS) return
+  const state = mutable(resolution)
   state.fillsReads += 1
-  state.fillsReadAt = requestedAt
+  state.fillsAskedAt = requestedAt
 }
 
 export function notePositionForResolution(
@@ -376,7 +376,8 @@ export function notePositionForResolution(
 ): void {
   const { resolution } = instrument
   if (resolution?.stage !== 'settling') return
-  if (requestedAt >= readableFrom(core, instrument, resolution)) own(resolution).positionRead = true
+  if (requestedAt >= readableFrom(core, instrument, resolution))
+    mutable(resolution).positionRead = true
 }
 
 function finishResolution(core: Core, instrument: InstrumentState, resolution: Resolution): void {
@@ -393,7 +394,7 @@ function finishResolution(core: Core, instrument: InstrumentState, resolution: R
   haltOnContradiction(core, symbol, orders)
   judgeUnownedFills(core)
   const ended = orders.flatMap(({ clientOid }) => core.book.orders.get(clientOid)?.terms ?? [])
-  expectDisplaced(instrument, ended, resolution.provedAt)
+  expectDisplaced(instrument, ended, resolution.settlingSince)
   leaveResolving(instrument)
   // If the beginning was logged as a warning, the end is logged too.
   announce(core, isRoutine(resolution.cause) ? 'debug' : 'info', 'instrument.resolved', {

@@ -25,26 +25,17 @@ import {
   specOf,
 } from '../state/core.ts'
 import { hasOrder, isStarting, noteDisplaced } from '../state/instrument-state.ts'
-import { denialKindsOf } from '../state/denials.ts'
+import { denialsOn } from '../state/denials.ts'
 import { ordersOf } from '../state/totals.ts'
 
 /**
- * Decides what becomes of orders once a resolution has proved what happened (`evidence.ts` says
- * which state each gets):
+ * Decides what becomes of orders once a resolution has proved what happened. docs/mechanisms.md
+ * lists the state that each evidence leads to (Resolution).
  *
- *     found           settled as    and then
- *     no trace        absent        a ladder or a target is planned anew; a `place` gets a
- *                                   replacement, the next generation of its key
- *     no trace, and   queued        a `place` that cannot rest is sent again under its clientOid
- *     the exchange
- *     knows the name
- *     its fills       done          a `place` that could rest gets a replacement for its rest
- *     too many fills  quarantined   it counts as open, and its instrument is halted. After a
- *                                   release a resolution proves that nothing rests; then it is
- *                                   done with the fills that fit
- *
- * A kill, a stop, a flatten, a withdrawal or a restriction ends the wish: then there is no
- * replacement. Each `quote` and `place` that was taken along is displaced (ORD8):
+ * A ladder or a target is planned anew. A `place` that could rest gets a replacement for what was
+ * not filled, the next generation of its key; one that cannot rest is sent again if it is absent. A
+ * kill, a stop, a flatten, a withdrawal or a restriction ends the wish, so nothing replaces it.
+ * Each `quote` and `place` that was taken along is displaced (ORD8):
  *
  *     displaced ──it rests again, was filled, or is not wanted any more──► over
  *         └──for longer than `displacedWithinMs`──► logged, once ──the same──► over
@@ -52,10 +43,7 @@ import { ordersOf } from '../state/totals.ts'
 
 const REPLACEMENT_TTL_MS = 60_000
 
-/**
- * ORD8: a `place` is replaced as far as it was not filled. Ladders and targets are planned again
- * anyway.
- */
+/** ORD8: a `place` is replaced as far as it was not filled. */
 export function withReplacement(
   core: Core,
   cause: ResolutionCause,
@@ -133,7 +121,9 @@ export function haltOnContradiction(
   }
 }
 
-/** A crash may have come before their halt, or during a release. */
+/**
+ * A crash may have come before the halt of a quarantined order's instrument, or during a release.
+ */
 export function haltQuarantined(core: Core): void {
   for (const symbol of core.instruments.keys()) {
     if (hasOrder(core, symbol, 'quarantined') && !isHaltedItself(core.book, symbol)) {
@@ -157,20 +147,20 @@ export function disownLeftOrphans(core: Core, symbol: string): void {
 }
 
 /**
- * ORD8: those still wanted must rest again soon.
- * @param provedAt Unix ms, our clock, of the answer to the cancel-all
+ * ORD8: orders that are still wanted must rest again soon.
+ * @param cancelledAt Unix ms, our clock, of the answer to the cancel-all
  */
 export function expectDisplaced(
   instrument: InstrumentState,
   ended: readonly OrderTerms[],
-  provedAt: number,
+  cancelledAt: number,
 ): void {
   const known = new Set(instrument.displaced.map(({ terms }) => nameOf(terms)))
   const added = ended.filter(
     (terms) =>
       (terms.purpose === 'quote' || terms.purpose === 'place') && !known.has(nameOf(terms)),
   )
-  const displaced = added.map((terms) => ({ terms, since: provedAt, isLateLogged: false }))
+  const displaced = added.map((terms) => ({ terms, since: cancelledAt, isLateLogged: false }))
   noteDisplaced(instrument, [...instrument.displaced, ...displaced])
 }
 
@@ -213,7 +203,9 @@ function logLate(core: Core, instrument: InstrumentState): void {
     sinceMs: core.now - first.since,
     phase: instrument.phase,
     orders: late.map(({ terms }) => ({ strategy: terms.strategyId, key: terms.key })),
-    denials: denialKindsOf(core, instrument.symbol),
+    denials: denialsOn(core, instrument.symbol).map(
+      ({ strategyId, code }) => `${strategyId} ${code}`,
+    ),
   })
 }
 

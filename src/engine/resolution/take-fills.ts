@@ -1,5 +1,12 @@
 import { type CoinFee, type Fill, type FillsReading, isOfOthers } from '../../domain/fill.ts'
-import { feeOf, profitOf, sumMoney, toFeesText, uncountedOf } from '../../domain/fill-money.ts'
+import {
+  feeOf,
+  profitOf,
+  roundMoney,
+  sumMoney,
+  toFeesText,
+  uncountedOf,
+} from '../../domain/fill-money.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import { canRest, type Order } from '../../domain/order.ts'
 import { tradesAs } from '../../domain/order-action.ts'
@@ -31,7 +38,7 @@ import { askForPositionSoon, noteFillsRead, takeSettledOrphans } from '../state/
 import { totalsOf } from '../state/totals.ts'
 import { tradersOf } from '../state/roster.ts'
 import { type EstimatedPayment, takeEndedPayments } from '../state/unseen-funding.ts'
-import { showFills } from '../strategies/take-snapshot.ts'
+import { askAfterFills } from '../strategies/ask-to-decide.ts'
 import { comparePosition, noteFundingBefore, noteRecentFills } from './reconcile.ts'
 import { hasUnreadableRows, isReadingAgain, takeUnreadableFills } from './unreadable.ts'
 import { decimal } from '../../lib/decimal.ts'
@@ -59,7 +66,7 @@ export function takeFills(core: Core, reading: FillsReading): void {
     noteFillsForResolution(core, instrument, reading.requestedAt)
     comparePosition(core, instrument)
   }
-  showFills(core, owners)
+  askAfterFills(core, owners)
 }
 
 const NOBODY: ReadonlySet<StrategyId> = new Set()
@@ -101,14 +108,11 @@ function takeNewFills(
   return owners
 }
 
-/** The exchange states money with so many decimals. */
-const MONEY_DECIMALS = 8
-
 function recordUnseen(
   core: Core,
   { symbol, holdSide, paidAt, change: paid }: EstimatedPayment,
 ): void {
-  const change = decimal((-paid).toFixed(MONEY_DECIMALS)).toString()
+  const change = roundMoney(-paid).toString()
   record(core, { kind: 'unseenFunding', at: core.now, symbol, holdSide, paidAt, change })
   announce(core, 'info', 'funding.estimated', { symbol, holdSide, change, at: paidAt })
 }
@@ -126,7 +130,7 @@ function isProofAwaited(core: Core, symbol: string): boolean {
   })
 }
 
-/** Their source proves nothing, and an order of ours may have made them. */
+/** Fills whose source proves nothing, and which an order of ours may have made. */
 function waitingAmong(
   { book }: Core,
   fills: readonly Fill[],
@@ -217,7 +221,7 @@ function acceptedBy({ run: { startedAt }, now }: Core, { acceptedAt }: Order): n
   return acceptedAt > now ? startedAt : Math.max(acceptedAt, startedAt)
 }
 
-/** Strategies that fills have waited for, or may have, are asked to decide. */
+/** Strategies whose fills have waited, or may have, are asked to decide. */
 export function settleWaitingFills(core: Core): void {
   judgeUnownedFills(core)
   if (core.readings.orphans.size === 0) return
@@ -239,7 +243,7 @@ export function settleWaitingFills(core: Core): void {
       filled: order.filledLots,
     })
   }
-  showFills(core, owners)
+  askAfterFills(core, owners)
 }
 
 /** Fees are small: a price within an hour is better than none. */
@@ -363,7 +367,7 @@ function withProfit(core: Core, fill: Fill): Fill {
   if (ours === undefined) return fill
   if (fill.profit === undefined && ours === 0 && closedSide(core.book, fill) === undefined)
     return { ...fill, profit: '0' }
-  const profit = decimal(ours.toFixed(MONEY_DECIMALS)).toString()
+  const profit = roundMoney(ours).toString()
   if (fill.profit !== undefined)
     announceIncredible(core, fill, `profit ${fill.profit}, by our own count ${profit}`)
   return { ...fill, profit, isProfitOurs: true }

@@ -13,9 +13,8 @@ import type { EngineEvent } from '../event.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 
 /**
- * Rows of fills and positions that cannot be read (MKT4). Their instrument is halted, and readings
- * prove nothing: its orders do not end, and its position is not compared. A row without an
- * instrument concerns all.
+ * Rows of fills and positions that cannot be read halt their instrument, and readings prove nothing
+ * of it meanwhile (MKT4).
  *
  *     readable ──an odd row──► unreadable ──a reading without it──► read once ──another──► readable
  *                                 ▲   │                                 │
@@ -29,10 +28,7 @@ const READ_AGAIN_MS_MAX = 15 * 60_000
 /** More time between two answers does not count: the machine slept, or the exchange was away. */
 const GAP_MS_MAX = 60_000
 
-/**
- * A stop, a flatten and a kill wait so long for readable answers before they say what is not
- * proved.
- */
+/** A stop, a flatten and a kill wait so long for readable answers, then say what is not proved. */
 export const UNREADABLE_PATIENCE_MS = 10_000
 
 const FILL = 'fill '
@@ -77,7 +73,6 @@ function noteWholeReading(core: Core, what: string): void {
   if (core.readings.wholes.has(what)) forgetUnreadable(core, 'wholes', what)
 }
 
-/** Reads of fills begin where the first unreadable one began. */
 export function isReadingAgain({ readings }: Core): boolean {
   if (readings.unreadable.size === 0) return false
   return [...readings.unreadable].some(([row, { isHalted }]) => row.startsWith(FILL) && !isHalted)
@@ -111,7 +106,7 @@ export function refusalOfInstrument(
   const failure = readings.failures.get(positionOf(symbol))
   const isOver =
     resolution === undefined || resolution.stage === 'settling' || resolution.refusals > 0
-  const isAccountRead = readings.fillsReadAt > 0 && !readings.failures.has('fills')
+  const isAccountRead = readings.fillsKnownUntil > 0 && !readings.failures.has('fills')
   return failure?.isRemoved === true && isOver && isAccountRead ? failure.reason : undefined
 }
 

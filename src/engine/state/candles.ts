@@ -13,7 +13,7 @@ import {
 import type { StrategyId } from '../../domain/ids.ts'
 import { isCountable } from '../../domain/instrument.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import type { FetchedCandles } from '../event.ts'
 import type { EngineSettings } from '../settings.ts'
 import { exchangeNow } from './market-state.ts'
@@ -60,7 +60,7 @@ const NO_CANDLES: ReadonlyMap<number, number> = new Map()
 
 /** Called when instruments have come or gone. */
 export function followRoster(core: Core): void {
-  const candles = own(core.candles)
+  const candles = mutable(core.candles)
   candles.needed = new Map(toNeededCandles(core.settings))
   for (const kept of [candles.open, candles.wholeFrom])
     for (const key of Array.from(kept.keys())) if (!candles.needed.has(key)) kept.delete(key)
@@ -112,7 +112,8 @@ function takeTick(core: Core, key: string, { openAt, price, at }: Tick): void {
   const open = core.candles.open.get(key)
   if (open === undefined) {
     // A late ticker belongs to a closed candle.
-    if (openAt > newestOf(core, key)) own(core.candles).open.set(key, openCandle(openAt, price, at))
+    if (openAt > newestOf(core, key))
+      mutable(core.candles).open.set(key, openCandle(openAt, price, at))
   } else if (at > open.lastAt && openAt === open.openAt) addTick(open, price, at)
 }
 
@@ -123,7 +124,7 @@ function closeBefore(core: Core, key: string, needed: NeededCandles, before: num
   const { intervalMs } = needed
   const rows: CandleRow[] = []
   if (candle && candle.openAt < before) {
-    own(core.candles).open.delete(key)
+    mutable(core.candles).open.delete(key)
     const isWhole = candle.openAt >= (wholeFrom.get(key) ?? 0)
     // A recording knows how a closed candle began. Without one, after a restart, a partial candle
     // is better than a gap; at the very beginning it would have a wrong open.
@@ -189,12 +190,12 @@ function closeCandles(
   candles: CandleRow[],
 ): void {
   record(core, { kind: 'candles', at: core.now, symbol, intervalMs, capacity, candles })
-  for (const id of deciders) own(core.candles).due.add(id)
+  for (const id of deciders) mutable(core.candles).due.add(id)
 }
 
 function beginSeries(core: Core, key: string, needed: NeededCandles, openAt: number): void {
   const { symbol, intervalMs, capacity } = needed
-  own(core.candles).wholeFrom.set(key, openAt + intervalMs)
+  mutable(core.candles).wholeFrom.set(key, openAt + intervalMs)
   const known = core.book.candles.get(key)
   const kept = known ? toRows(known) : []
   const [from, to] = [
@@ -255,7 +256,7 @@ export function takeFetchedCandles(core: Core, fetched: FetchedCandles): void {
   if (taken === 0) return
   const series = { kind: 'candles', symbol, intervalMs, capacity, candles } as const
   record(core, { ...series, at: core.now, isAnew: true })
-  for (const id of needed.deciders) own(core.candles).due.add(id)
+  for (const id of needed.deciders) mutable(core.candles).due.add(id)
   announce(core, 'info', 'history.fetched', { candles: taken, interval, symbol })
 }
 
@@ -301,7 +302,7 @@ function joinRunning(core: Core, key: string, running: CandleRow | undefined): v
   const joined = { ...open, openAt, open: first }
   joined.high = Math.max(open.high, high)
   joined.low = Math.min(open.low, low)
-  own(core.candles).open.set(key, joined)
+  mutable(core.candles).open.set(key, joined)
 }
 
 function historyOf({ settings }: Core, key: string): readonly CandleRow[] {
@@ -340,5 +341,5 @@ export function isCandleDue({ candles }: Core, id: StrategyId): boolean {
 }
 
 export function noteAsked({ candles }: Core, id: StrategyId): void {
-  own(candles).due.delete(id)
+  mutable(candles).due.delete(id)
 }

@@ -1,8 +1,8 @@
 import type { ExpireRecord, JournalRecord } from '../../domain/record.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { type Book, pairKey } from '../book/book.ts'
-import type { ClientOid, StrategyId } from '../../domain/ids.ts'
+import type { ClientOid, StrategyId, InstrumentSymbol } from '../../domain/ids.ts'
 import {
   type KeptTotals,
   type TotalsOwner,
@@ -14,31 +14,29 @@ import {
 } from './totals.ts'
 
 /**
- * Which instruments are looked at, which means resolved further or planned (BND2): a settled one
- * when something of it has changed, any other once in each new moment too.
+ * Which instruments are planned, or resolved further (BND2): a settled one when something of it has
+ * changed, any other once in each new moment too.
  *
  *     settled ──a record concerns it, or what is not recorded marks it──► changed
- *     changed ──looked at──► open ──all that is wanted stands, and nothing else──► settled
+ *     changed ──planned──► open ──all that is wanted stands, and nothing else──► settled
  *     open ──all that is missing was denied──► denied ──another snapshot, or data too old──► open
  *
- * While an instrument is open, time, prices and other instruments matter too. Within a moment only
- * decisions change something, and their records name instruments. While the account starts, stops
- * or is killed, all are looked at. Changed by `changes.ts`.
+ * Within a moment only decisions change something, and their records name instruments. While the
+ * account starts, stops or is killed, all are planned. Changed by `changes.ts`.
  */
 export interface ChangeState {
-  /** Keyed by symbol; a settled instrument without a change is absent. */
-  readonly looks: ReadonlyMap<string, Look>
+  /** A settled instrument without a change is absent. */
+  readonly notes: ReadonlyMap<InstrumentSymbol, PlanNote>
   readonly moment: number
 }
 
-export interface Look {
-  /** Something has changed since the last look. */
+export interface PlanNote {
   readonly isChanged: boolean
-  /** The moment of the last look; undefined: the instrument was settled then. */
-  readonly lookedAt: number | undefined
-  /** All missing orders were denied at the last look, on this basis. */
+  /** The moment of the last plan; undefined: the instrument was settled then. */
+  readonly plannedIn: number | undefined
+  /** All missing orders were denied at the last plan, on this basis. */
   readonly denied: DenialBasis | undefined
-  /** Nothing was to be done for these at the looks since the last change: they are passed over. */
+  /** Nothing was to be done for these in the plans since the last change: they are passed over. */
   readonly satisfied: ReadonlySet<StrategyId>
 }
 
@@ -51,45 +49,45 @@ export interface DenialBasis {
 }
 
 export function createChanges(symbols: Iterable<string>): ChangeState {
-  const changes: ChangeState = { looks: new Map(), moment: 0 }
+  const changes: ChangeState = { notes: new Map(), moment: 0 }
   for (const symbol of symbols) noteChanged(changes, symbol)
   return changes
 }
 
 /** Time, prices, clocks, readings or exposure may have changed. */
 export function beginMoment(changes: ChangeState): void {
-  own(changes).moment += 1
+  mutable(changes).moment += 1
 }
 
 export function noteChanged(changes: ChangeState, symbol: string): void {
-  const known = changes.looks.get(symbol) ?? SETTLED
-  if (!known.isChanged) own(changes.looks).set(symbol, { ...known, isChanged: true })
+  const known = changes.notes.get(symbol) ?? SETTLED
+  if (!known.isChanged) mutable(changes.notes).set(symbol, { ...known, isChanged: true })
 }
 
-const SETTLED: Look = {
+const SETTLED: PlanNote = {
   isChanged: false,
-  lookedAt: undefined,
+  plannedIn: undefined,
   denied: undefined,
   satisfied: new Set(),
 }
 
-export function needsLook({ looks, moment }: ChangeState, symbol: string): boolean {
-  const look = looks.get(symbol)
-  if (look === undefined) return false
-  return look.isChanged || look.lookedAt !== moment
+export function isPlanDue({ notes, moment }: ChangeState, symbol: string): boolean {
+  const note = notes.get(symbol)
+  if (note === undefined) return false
+  return note.isChanged || note.plannedIn !== moment
 }
 
-export function mayDependOnTime({ looks }: ChangeState): boolean {
-  for (const { isChanged, denied } of looks.values())
+export function mayDependOnTime({ notes }: ChangeState): boolean {
+  for (const { isChanged, denied } of notes.values())
     if (isChanged || denied === undefined) return true
   return false
 }
 
-/** Called before the look, so that changes during it make the instrument due again. */
-export function beginLook(changes: ChangeState, symbol: string): void {
-  const { isChanged, satisfied } = changes.looks.get(symbol) ?? SETTLED
+/** Called before the plan, so that changes during it make the instrument due again. */
+export function beginPlanning(changes: ChangeState, symbol: string): void {
+  const { isChanged, satisfied } = changes.notes.get(symbol) ?? SETTLED
   const kept = isChanged ? SETTLED.satisfied : satisfied
-  own(changes.looks).set(symbol, { ...SETTLED, lookedAt: changes.moment, satisfied: kept })
+  mutable(changes.notes).set(symbol, { ...SETTLED, plannedIn: changes.moment, satisfied: kept })
 }
 
 export function noteSatisfied(
@@ -97,18 +95,18 @@ export function noteSatisfied(
   symbol: string,
   satisfied: ReadonlySet<StrategyId>,
 ): void {
-  const look = changes.looks.get(symbol)
-  if (look) own(changes.looks).set(symbol, { ...look, satisfied })
+  const note = changes.notes.get(symbol)
+  if (note) mutable(changes.notes).set(symbol, { ...note, satisfied })
 }
 
 export function noteDenied(changes: ChangeState, symbol: string, denied: DenialBasis): void {
-  own(changes.looks).set(symbol, { ...(changes.looks.get(symbol) ?? SETTLED), denied })
+  mutable(changes.notes).set(symbol, { ...(changes.notes.get(symbol) ?? SETTLED), denied })
 }
 
 export function noteSettled(changes: ChangeState, symbol: string): void {
-  const isChanged = changes.looks.get(symbol)?.isChanged === true
-  if (isChanged) own(changes.looks).set(symbol, { ...SETTLED, isChanged })
-  else own(changes.looks).delete(symbol)
+  const isChanged = changes.notes.get(symbol)?.isChanged === true
+  if (isChanged) mutable(changes.notes).set(symbol, { ...SETTLED, isChanged })
+  else mutable(changes.notes).delete(symbol)
 }
 
 export function forgetInstrument(
@@ -123,7 +121,7 @@ export function forgetInstrument(
   },
   symbol: string,
 ): void {
-  own(changes.looks).delete(symbol)
+  mutable(changes.notes).delete(symbol)
   forgetTotals(totals, symbol)
   forgetLadders(ladders, symbol)
 }
@@ -134,7 +132,7 @@ interface RecordOwner extends TotalsOwner {
   readonly instruments: ReadonlyMap<string, unknown>
 }
 
-/** Called before the record is applied: what it concerns is looked at and counted anew. */
+/** Called before the record is applied: what it concerns is planned and counted anew. */
 export function noteRecord(owner: RecordOwner, record: JournalRecord): void {
   const { book, changes, totals, instruments, settled } = owner
   for (const symbol of concernedBy(book, record) ?? instruments.keys()) {

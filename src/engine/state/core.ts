@@ -2,7 +2,15 @@ import type { ClockRefusals } from '../../domain/answer.ts'
 import type { OpenCandle } from '../../domain/candles.ts'
 import type { DenialState } from '../../domain/denial.ts'
 import type { FeedId, FeedReading } from '../../domain/feed.ts'
-import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
+import type {
+  ClientOid,
+  OrderId,
+  StrategyId,
+  InstrumentSymbol,
+  SymbolAndInterval,
+  StrategyAndSymbol,
+  StrategyAndKey,
+} from '../../domain/ids.ts'
 import type { PositionMark } from '../../domain/own-trades.ts'
 import type { OrderTerms } from '../../domain/order.ts'
 import type { Holding, HoldingChange, HoldSide } from '../../domain/position.ts'
@@ -21,7 +29,7 @@ import type { CauseName } from '../../execution/refusal-causes.ts'
 import type { Recorded } from '../../domain/proofs.ts'
 import type { JournalRecord } from '../../domain/record.ts'
 import { Failure } from '../../lib/failure.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import type { HeardContracts } from '../../market/believe-contracts.ts'
 import { applyRecord } from '../book/apply-record.ts'
 import type { Book } from '../book/book.ts'
@@ -34,8 +42,8 @@ import type { KeptSettled, KeptTotals, KeptLadders } from './totals.ts'
 import type { InstrumentStart, RunState } from './run-state.ts'
 
 /**
- * Everything that the engine knows. The book is durable; the rest is lost at a restart, and may be.
- * One file alone, named in its comment, changes each piece.
+ * Everything that the engine knows; only the book survives a restart. The comment on each piece
+ * names the one file that changes it.
  *
  * Instants (`…At`, `since`, `until`) are Unix ms of our clock, and 0 means never, unless a comment
  * says that they are of the exchange's clock.
@@ -48,7 +56,7 @@ export interface Core {
   readonly effects: readonly Effect[]
   readonly clock: ClockState
   readonly market: MarketReadings
-  readonly instruments: ReadonlyMap<string, InstrumentState>
+  readonly instruments: ReadonlyMap<InstrumentSymbol, InstrumentState>
   readonly calls: OpenCalls
   readonly readings: ReadingState
   readonly silence: SilenceState
@@ -60,19 +68,19 @@ export interface Core {
   readonly losses: LossState
   readonly disputes: DisputeState
   readonly liquidation: LiquidationState
-  /** Keyed by symbol: hourly closes of the price. Changed by `liquidations.ts`. */
-  readonly hours: ReadonlyMap<string, HourlyCloses>
+  /** Hourly closes of the price. Changed by `liquidations.ts`. */
+  readonly hours: ReadonlyMap<InstrumentSymbol, HourlyCloses>
   readonly worstCase: WorstCaseState
-  /** Keyed by symbol: what is known of the next payment. Changed by `unseen-funding.ts`. */
-  readonly funding: ReadonlyMap<string, FundingWatch>
+  /** Changed by `unseen-funding.ts`. */
+  readonly funding: ReadonlyMap<InstrumentSymbol, FundingWatch>
   /** Absent if no strategy has exits. Changed by `exits.ts`. */
   readonly exits?: ExitWatch
-  /** Keyed by symbol; absent if exits at the exchange are not listed. Changed by `exits.ts`. */
-  readonly keptExits?: ReadonlyMap<string, KeptExitsWatch>
+  /** Absent if exits at the exchange are not listed. Changed by `exits.ts`. */
+  readonly keptExits?: ReadonlyMap<InstrumentSymbol, KeptExitsWatch>
   /** Strategy, symbol and side of ordered exits that do not stand, as logged. Changed by `exits.ts`. */
   readonly unkeptExits: ReadonlySet<string>
-  /** Keyed by symbol: positions that the daemon itself closes in part. Changed by `trading-mode.ts`. */
-  readonly reductions: ReadonlyMap<string, Reduction>
+  /** Positions that the daemon itself closes in part. Changed by `trading-mode.ts`. */
+  readonly reductions: ReadonlyMap<InstrumentSymbol, Reduction>
   readonly recount: RecountState
   /** Keyed by strategy, instrument, kind and cause. Changed by `refusals.ts`. */
   readonly refusals: ReadonlyMap<string, OrderRefusal>
@@ -84,7 +92,7 @@ export interface Core {
   readonly totals: KeptTotals
   readonly settled: KeptSettled
   readonly ladders: KeptLadders
-  /** Keyed by strategy. Changed by `roster.ts`. */
+  /** Changed by `roster.ts`. */
   readonly universeRefusals: ReadonlyMap<StrategyId, UniverseRefusal>
 }
 
@@ -92,13 +100,10 @@ export interface Core {
 export interface NameState {
   /** The exchange called these duplicates, although they were sent for the first time. */
   readonly suspected: ReadonlySet<ClientOid>
-  /** Keyed by strategy and symbol, until an order is accepted as new: when one of these was sent. */
-  readonly suspectedWishes: ReadonlyMap<string, number>
-  /**
-   * Keyed by symbol, exchange clock: the last cancel-all that may have been carried out, but listed
-   * nothing.
-   */
-  readonly unlistedAt: ReadonlyMap<string, number>
+  /** When a suspected name was sent, until an order of the same wish is accepted as new. */
+  readonly suspectedWishes: ReadonlyMap<StrategyAndSymbol, number>
+  /** Exchange clock: the last cancel-all that may have been carried out, but listed nothing. */
+  readonly unlistedAt: ReadonlyMap<InstrumentSymbol, number>
   /** Names that a cancel-all listed and the book does not know. */
   readonly search: NameSearch | undefined
 }
@@ -108,13 +113,13 @@ export interface UnlistedState {
   /** A fill without an owner may be of such an order, so a cancel-all is to list what rests. */
   readonly symbols: ReadonlySet<string>
   /** A cancel-all has listed what rests: nothing from before the start does any more. */
-  readonly listed: ReadonlySet<string>
+  readonly listed: ReadonlySet<InstrumentSymbol>
 }
 
 export interface NameSearch {
   readonly names: ReadonlySet<string>
   readonly since: number
-  /** Names were derived up to so many ordinals beyond the next one. */
+  /** So many ordinals beyond the next one were tried. */
   readonly offset: number
 }
 
@@ -141,21 +146,20 @@ export interface MarketReadings {
   readonly tickers: TickerTable | undefined
   readonly snapshots: number
   readonly feeds: ReadonlyMap<FeedId, FeedReading>
-  /** Keyed by symbol, from this run's last reading. */
-  readonly marks: ReadonlyMap<string, PositionMark>
+  /** From this run's last reading. */
+  readonly marks: ReadonlyMap<InstrumentSymbol, PositionMark>
   readonly contracts: HeardContracts | undefined
 }
 
 /**
- * At most one creating request of an instrument is on the wire, and nothing is placed between a
- * cancel-all and the readings that prove what happened.
+ * ARCHITECTURE.md says what each phase is for (The core).
  *
  *     idle ──batch granted──► placing ──answered──► idle
  *      │                        (an unknown order) ──► resolving
  *      └──unwanted, unknown or missing orders, a command──► resolving ──proved──► idle
  *
- * A cancel-all of the whole product resolves every instrument. One that is `placing` is resolved
- * when its batch is answered: which of its orders the cancel-all met is not known.
+ * A cancel-all of the whole product resolves every instrument, one that is `placing` once its batch
+ * is answered.
  */
 export type InstrumentPhase = 'idle' | 'placing' | 'resolving'
 
@@ -181,7 +185,7 @@ export interface InstrumentState {
   readonly displaced: readonly DisplacedOrder[]
   /** Changed by `resolution/reconcile.ts`. */
   readonly position: PositionCheck
-  /** Changed by `resolution/account-setup.ts`. */
+  /** Changed by `resolution/check-setup.ts`. */
   readonly setup: SetupCheck
   readonly start: InstrumentStart
 }
@@ -196,10 +200,7 @@ export type ResolutionCause =
   | 'released'
   | 'cancelledAlong'
 
-/**
- * `waiting` until no unknown request can be accepted any more · `cancelling` until a cancel-all is
- * answered · `settling` until fills and position were read late enough.
- */
+/** The stages and what ends them are drawn above `startResolution`. */
 export type ResolutionStage = 'waiting' | 'cancelling' | 'settling'
 
 export interface Resolution {
@@ -212,20 +213,17 @@ export interface Resolution {
   /** Cancel-alls in a row that were refused for good, and the last answer. */
   readonly refusals: number
   readonly refusal: string
-  /**
-   * No unknown order can be accepted after this time of the exchange's clock, which is judged only
-   * while the clocks are synchronised. 0: no order is unknown.
-   */
+  /** Exchange clock: no unknown order can be accepted later. 0: no order is unknown. */
   readonly acceptanceDeadlineAt: number
   /** Then the instrument is halted, and an operator must look. */
   readonly patientUntil: number
   /** Undefined while the exchange answers. */
   readonly silentSince: number | undefined
   /** When the cancel-all was answered, or the wait ended without one. */
-  readonly provedAt: number
+  readonly settlingSince: number
   /** Complete readings that were asked for late enough, and the last of them. */
   readonly fillsReads: number
-  readonly fillsReadAt: number
+  readonly fillsAskedAt: number
   readonly positionRead: boolean
   readonly askedAt: number
 }
@@ -252,7 +250,7 @@ export interface PositionCheck {
   /** When the newest reading was asked for. It stands still while a difference is unexplained. */
   readonly readAt: number
   readonly mismatch: Mismatch | undefined
-  /** The last believed difference of this run, and what strategies lost by it. */
+  /** The last one of this run. */
   readonly writtenOff: WriteOff | undefined
   /** When a record of this run last changed the holding. */
   readonly movedAt: number
@@ -315,7 +313,7 @@ export interface OpenCancel {
   readonly resolves: readonly string[]
   /** The exchange's clock as we know it. */
   readonly requestAt: number
-  /** So far ahead of ours is the exchange's clock, as it said when it refused our time. */
+  /** How far the exchange's clock is ahead of ours, as stated when it refused our time. */
   readonly clockAheadMs: number | undefined
 }
 
@@ -328,11 +326,11 @@ export interface OpenCalls {
   /** Cancel-alls that were refused for their time. */
   readonly clockRefusals: ClockRefusals
   readonly cancelsThatFound: number
-  /** Calls that place no order: strategy and key by number. */
-  readonly accountCalls: ReadonlyMap<number, string>
+  /** Calls that place no order. */
+  readonly accountCalls: ReadonlyMap<number, StrategyAndKey>
   readonly accountCallId: number
-  /** Keyed by strategy and key: when a failed call may be made again. */
-  readonly accountCallsNotBefore: ReadonlyMap<string, number>
+  /** When a failed call may be made again. */
+  readonly accountCallsNotBefore: ReadonlyMap<StrategyAndKey, number>
   /** Orders of the last minute, where they are limited. */
   readonly sentAt: ReadonlyMap<StrategyId, readonly number[]>
 }
@@ -340,16 +338,16 @@ export interface OpenCalls {
 /** How far the account has been read. Changed by `readings.ts`. */
 export interface ReadingState {
   /** Fills that could be read by then are known. */
-  readonly fillsReadAt: number
+  readonly fillsKnownUntil: number
   /** When the last complete reading of fills was asked for. */
   readonly fillsAskedAt: number
-  /** As `fillsReadAt`, by the exchange's clock. */
+  /** As `fillsKnownUntil`, by the exchange's clock. */
   readonly fillsReadThroughAt: number
-  /** Keyed by orderId: fills that wait for their order. */
+  /** Fills that wait for their order. */
   readonly orphans: ReadonlyMap<OrderId, OrphanNote>
   /** Keyed by name: `fill 77`, `position BTCUSDT`. */
   readonly unreadable: ReadonlyMap<string, UnreadableNote>
-  /** Keyed by what could not be read: `fills`, `position BTCUSDT`. */
+  /** Keyed by reading: `fills`, `position BTCUSDT`. */
   readonly failures: ReadonlyMap<string, ReadFailure>
   /** Keyed by name: since when no answer could be read at all. */
   readonly wholes: ReadonlyMap<string, number>
@@ -387,7 +385,7 @@ export interface ExchangeOutage {
   readonly since: number
   readonly calls: ReadonlyMap<string, number>
   readonly unknown: ReadonlySet<ClientOid>
-  /** Keyed by state: how many of the unknown orders are in it now. */
+  /** How many of the unknown orders are in each state now. */
   readonly found: ReadonlyMap<string, number>
   readonly cancelled: number
   readonly fills: number
@@ -422,13 +420,12 @@ export interface UnreadableNote {
 export interface DecisionState {
   readonly decidedOn: ReadonlyMap<StrategyId, number>
   /**
-   * Keyed by strategy and symbol. A ladder that was filled or refused is placed again once its
-   * strategy has decided on this snapshot or a later one.
+   * Keyed by strategy. A ladder that was filled or refused is placed again once its strategy has
+   * decided on this snapshot or a later one.
    */
-  readonly quoteHolds: ReadonlyMap<string, ReadonlyMap<string, number>>
-  /** Failed decisions in a row. */
+  readonly quoteHolds: ReadonlyMap<string, ReadonlyMap<InstrumentSymbol, number>>
   readonly failuresInRow: ReadonlyMap<StrategyId, number>
-  /** Wishes of all strategies are placed once theirs has decided on this snapshot or later. */
+  /** A strategy's wishes are placed once it has decided on this snapshot or a later one. */
   readonly wishesFrom: number
   /** States of strategies that decided in this run; the longest unrecorded first. */
   readonly states: ReadonlyMap<StrategyId, RememberedState>
@@ -436,11 +433,10 @@ export interface DecisionState {
 
 /** Changed by `candles.ts`. */
 export interface CandleState {
-  /** Keyed by symbol and interval. */
-  readonly needed: ReadonlyMap<string, NeededCandles>
-  readonly open: ReadonlyMap<string, OpenCandle>
+  readonly needed: ReadonlyMap<SymbolAndInterval, NeededCandles>
+  readonly open: ReadonlyMap<SymbolAndInterval, OpenCandle>
   /** The first candle that was seen from its beginning; exchange clock. */
-  readonly wholeFrom: ReadonlyMap<string, number>
+  readonly wholeFrom: ReadonlyMap<SymbolAndInterval, number>
   /** Strategies that decide on closed candles, and were not asked since one closed. */
   readonly due: ReadonlySet<StrategyId>
 }
@@ -462,7 +458,6 @@ export interface RememberedState {
 export interface OrderRefusal {
   readonly strategyId: StrategyId
   readonly symbol: string
-  /** The orders' effect on the position; a flatten is a kind of its own. */
   readonly kind: 'opens' | 'reduces' | 'flatten'
   readonly cause: CauseName
   /** The exchange's last answer. */
@@ -484,7 +479,7 @@ export interface OrderRefusal {
 }
 
 export function beginStep(core: Core, now: number): void {
-  const state = own(core)
+  const state = mutable(core)
   state.now = now
   state.effects = NO_EFFECTS
 }
@@ -492,13 +487,13 @@ export function beginStep(core: Core, now: number): void {
 const NO_EFFECTS: Effect[] = Object.freeze<Effect[]>([]) as Effect[]
 
 export function emit(core: Core, effect: Effect): void {
-  if (core.effects === NO_EFFECTS) own(core).effects = [effect]
-  else own(core.effects).push(effect)
+  if (core.effects === NO_EFFECTS) mutable(core).effects = [effect]
+  else mutable(core.effects).push(effect)
 }
 
 /**
- * The one way to change the book: written to the journal and applied. With `durable` nothing that
- * follows in this step is sent before it is on the disk.
+ * The only way to change the book: the entry is applied, and an effect writes it to the journal.
+ * With `durable`, nothing that follows in this step is sent before it is on the disk.
  */
 export function record(core: Core, entry: JournalRecord, durable = false): void {
   const { book } = core
@@ -518,7 +513,10 @@ export function record(core: Core, entry: JournalRecord, durable = false): void 
   emit(core, { kind: 'record', record: entry, durable, ...(bookings.length > 0 && { bookings }) })
 }
 
-/** They are counted a second time, or booked. Any record may name the order of fills that wait. */
+/**
+ * Records that change money are counted a second time, and booked. While fills wait, every record
+ * is, since any may name their order.
+ */
 const MOVES_MONEY = new Set<JournalRecord['kind']>([
   'fills',
   'funding',

@@ -35,7 +35,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     instruments: new Map(symbols.map((symbol) => [symbol, createInstrumentState(symbol)])),
     calls: createCalls(),
     readings: {
-      fillsReadAt: 0,
+      fillsKnownUntil: 0,
       fillsAskedAt: 0,
       fillsReadThroughAt: 0,
       orphans: new Map(),
@@ -51,7 +51,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       wishesFrom: 1,
       states: new Map(),
     },
-    denials: { counts: new Map(), logged: new Map(), named: new Map() },
+    denials: { counts: new Map(), logged: new Map(), named: new Map(), standing: new Map() },
     unlisted: { symbols: new Set(), listed: new Set() },
     names: {
       suspected: new Set(),

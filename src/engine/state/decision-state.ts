@@ -1,5 +1,5 @@
 import type { StrategyId } from '../../domain/ids.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { isSameData } from '../../lib/plain-data.ts'
 import type { StrategySettings } from '../settings.ts'
 import { noteChanged } from './changes.ts'
@@ -11,7 +11,7 @@ export function noteDecision(
   { id, symbols }: Pick<StrategySettings, 'id' | 'symbols'>,
   snapshot: number,
 ): void {
-  const state = own(decisions)
+  const state = mutable(decisions)
   const before = decisions.decidedOn.get(id) ?? 0
   if (before < Math.max(decisions.wishesFrom, run.start.wishesFromLatest)) {
     for (const symbol of symbols) noteChanged(changes, symbol)
@@ -29,7 +29,7 @@ export function noteDecision(
 
 /** @returns failures in a row */
 export function noteFailure({ decisions }: Core, strategyId: StrategyId): number {
-  const { failuresInRow } = own(decisions)
+  const { failuresInRow } = mutable(decisions)
   const inRow = (failuresInRow.get(strategyId) ?? 0) + 1
   failuresInRow.set(strategyId, inRow)
   return inRow
@@ -38,7 +38,7 @@ export function noteFailure({ decisions }: Core, strategyId: StrategyId): number
 export function noteState({ decisions, now }: Core, strategyId: StrategyId, state: unknown): void {
   const known = decisions.states.get(strategyId)
   if (known?.state === state) return
-  const { states } = own(decisions)
+  const { states } = mutable(decisions)
   if (known?.waitsSince !== undefined)
     states.set(strategyId, { state, waitsSince: known.waitsSince })
   else if (known === undefined || !isSameData(known.state, state)) {
@@ -49,13 +49,13 @@ export function noteState({ decisions, now }: Core, strategyId: StrategyId, stat
 }
 
 export function noteStateRecorded({ decisions }: Core, strategyId: StrategyId): void {
-  const { states } = own(decisions)
+  const { states } = mutable(decisions)
   const { state } = states.get(strategyId) ?? {}
   states.set(strategyId, { state, waitsSince: undefined })
 }
 
 export function holdQuote({ decisions, market }: Core, strategyId: string, symbol: string): void {
-  const { quoteHolds } = own(decisions)
+  const { quoteHolds } = mutable(decisions)
   const holds = quoteHolds.get(strategyId) ?? []
   quoteHolds.set(strategyId, new Map([...holds, [symbol, market.snapshots + 1]]))
 }
@@ -65,14 +65,14 @@ export function forgetHolds({ decisions }: Core, symbol: string): void {
     if (!holds.has(symbol)) continue
     const left = new Map(holds)
     left.delete(symbol)
-    if (left.size === 0) own(decisions.quoteHolds).delete(id)
-    else own(decisions.quoteHolds).set(id, left)
+    if (left.size === 0) mutable(decisions.quoteHolds).delete(id)
+    else mutable(decisions.quoteHolds).set(id, left)
   }
 }
 
 /** After a release, wishes wait for the next decision, and failures count from zero. */
 export function holdAllWishes({ decisions, market }: Core): void {
-  const state = own(decisions)
+  const state = mutable(decisions)
   state.wishesFrom = market.snapshots + 1
   state.failuresInRow.clear()
 }

@@ -1,6 +1,6 @@
 import { DEFAULT_FIGURES, type Dispute, type FigureSettings } from '../../domain/loss-limits.ts'
 import { MODE_REASONS, type Scope } from '../../domain/trading-mode.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { pairKey } from '../book/book.ts'
 import { beginMoment } from './changes.ts'
 import { announce, type Core } from './core.ts'
@@ -49,10 +49,10 @@ export function noteComparison(core: Core, found: FigureComparison): Dispute | u
       (before.agreedBy === undefined || before.agreedBy === answeredAt)
     ) {
       const agreeing: Dispute = { ...before, ours, theirs, comparedAt: now, agreedBy: answeredAt }
-      own(core.disputes.open).set(key, agreeing)
+      mutable(core.disputes.open).set(key, agreeing)
       return agreeing
     }
-    own(core.disputes.open).delete(key)
+    mutable(core.disputes.open).delete(key)
     if (before.isLogged) {
       announce(core, 'info', 'equity.agreed', {
         figure,
@@ -82,7 +82,7 @@ export function noteComparison(core: Core, found: FigureComparison): Dispute | u
     hasDiffered: before?.hasDiffered === true || !isPatient,
     isLogged,
   }
-  own(core.disputes.open).set(key, dispute)
+  mutable(core.disputes.open).set(key, dispute)
   if (isLogged && before?.isLogged !== true) {
     announce(core, 'warn', 'equity.disputed', { figure, scope, ours, theirs })
   }
@@ -97,9 +97,9 @@ export function isHeldForDispute({ disputes }: Core, scope: Scope): boolean {
 export function holdForDispute(core: Core, scope: Scope, reason: string | undefined): void {
   const held = core.disputes.reduced.get(scope)
   if ((held === undefined) === (reason === undefined)) return
-  if (reason === undefined) own(core.disputes.reduced).delete(scope)
-  else own(core.disputes.reduced).set(scope, { reason, since: core.now })
-  // Looks of this moment judged by the other mode.
+  if (reason === undefined) mutable(core.disputes.reduced).delete(scope)
+  else mutable(core.disputes.reduced).set(scope, { reason, since: core.now })
+  // Earlier plans in this moment judged by the mode before.
   beginMoment(core.changes)
   const code = 'equityDisputed'
   if (reason === undefined)

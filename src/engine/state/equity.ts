@@ -43,7 +43,7 @@ export function worthOf(core: Core, scope: Scope): ScopeWorth {
   return sumUp([worthOfInstrument(core, scope)])
 }
 
-/** With the results of instruments that have left the strategy. */
+/** Results of instruments that have left the strategy are included. */
 function worthsOfStrategy(core: Core, strategy: StrategySettings): readonly (Worth | undefined)[] {
   const { id, symbols, universe } = strategy
   const worths = symbols.map((symbol) => worthOfStrategy(core, id, symbol))
@@ -65,7 +65,7 @@ function worthsOfAccount(core: Core): readonly (Worth | undefined)[] {
 function worthOfInstrument(core: Core, symbol: string): Worth | undefined {
   const known = core.losses.worths.get(symbol)
   if (known) return known
-  const isKnown = core.readings.fillsReadAt > 0 && isFlat(accountHoldingOf(core.book, symbol))
+  const isKnown = core.readings.fillsKnownUntil > 0 && isFlat(accountHoldingOf(core.book, symbol))
   return isKnown ? toFlatWorth(settledOf(core, symbol)) : undefined
 }
 
@@ -135,18 +135,18 @@ export function equityOf(core: Core): number | undefined {
   return toEquity(core, net)
 }
 
-/** For limits on exposure: the worse figure, less estimated payments that no reading shows. */
+/** Limits on exposure use the worse figure, less estimated payments that no reading shows. */
 export function equityAtWorst(core: Core): number | undefined {
   return toEquity(core, worthOf(core, ACCOUNT).worse - unreadFundingOf(core))
 }
 
 /** Bounds on which both witnesses agree. NaN: not known. */
 export interface BelievedEquity {
-  /** A budget is exceeded only if it is exceeded by this. */
+  /** A budget that is exceeded even at this equity is exceeded. */
   readonly most: number
   /** As `most`, by two readings of each instrument. */
   readonly confirmed: number
-  /** A budget is kept again only if it is kept by this. */
+  /** A budget that is kept even at this equity is kept again. */
   readonly least: number
 }
 

@@ -16,7 +16,7 @@ import {
 import type { StrategyId } from '../../domain/ids.ts'
 import type { HoldSide, KeptExits } from '../../domain/position.ts'
 import { nearestStep, stepAbove } from '../../lib/grid.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { isSameData } from '../../lib/plain-data.ts'
 import { indicatorValue } from '../../strategy/indicators/indicator-values.ts'
 import { atr } from '../../strategy/indicators/specs.ts'
@@ -44,7 +44,7 @@ export function exitRulesOf(
   return settings.strategies.get(id as StrategyId)?.exits
 }
 
-/** As recorded: a better best price may wait. */
+/** The recorded state: a better best price may wait. */
 export function exitStateOf(
   core: Pick<Core, 'settings' | 'book'>,
   id: string,
@@ -79,7 +79,7 @@ export function entryPauseOn(
   return `${PAUSE_CAUSES[cause]}, until ${showUtc(untilAt)}`
 }
 
-/** With best prices that are not recorded yet. */
+/** Best prices that are not recorded yet are included. */
 export function watchedExitsOf(core: Core, id: string, symbol: string): ExitState | undefined {
   const pair = pairOf(id, symbol)
   return core.exits?.states.get(pair)?.state ?? core.book.exitStates.get(pair)
@@ -101,7 +101,7 @@ export function noteExits(
   const isDue =
     !differsInBest(recorded, state) ||
     core.now - (watched?.recordedAt ?? 0) >= BEST_UNRECORDED_MS_MAX
-  own(core.exits.states).set(pair, {
+  mutable(core.exits.states).set(pair, {
     state,
     recordedAt: isDue ? core.now : (watched?.recordedAt ?? core.now),
   })
@@ -132,7 +132,7 @@ export function leaveExits(
     state,
   }: { readonly id: StrategyId; readonly symbol: string; readonly state: ExitState | undefined },
 ): void {
-  if (core.exits) own(core.exits.states).delete(pairOf(id, symbol))
+  if (core.exits) mutable(core.exits.states).delete(pairOf(id, symbol))
   const rules = exitRulesOf(core, id)
   const kept = rules && state && pausesOf(rules, state, exchangeNow(core))
   if (kept) recordExits(core, id, symbol, kept)
@@ -150,7 +150,7 @@ export function forgetSpentPauses(core: Core, { id, symbols }: StrategySettings)
 }
 
 export function forgetExitPrice(core: Core, symbol: string): void {
-  if (core.exits) own(core.exits.prices).delete(symbol)
+  if (core.exits) mutable(core.exits.prices).delete(symbol)
 }
 
 /** Called at the beginning of a run. */
@@ -199,7 +199,7 @@ export function noteExitPrice(core: Core, symbol: string): void {
     contradictedSince !== undefined &&
     core.now - contradictedSince >= figureSettingsOf(core).disputeMsMax
   const isBelieved = isInBand || hasLasted
-  own(core.exits.prices).set(symbol, {
+  mutable(core.exits.prices).set(symbol, {
     answeredAt,
     last: isBelieved ? witnessed(core, symbol, price) : undefined,
     before: known?.last,
@@ -267,28 +267,28 @@ export function keptWatchOf({ keptExits }: Core, symbol: string): KeptExitsWatch
 
 export function noteKeptExits(core: Core, symbol: string, change: Partial<KeptExitsWatch>): void {
   if (core.keptExits === undefined) return
-  own(core.keptExits).set(symbol, { ...keptWatchOf(core, symbol), ...change })
+  mutable(core.keptExits).set(symbol, { ...keptWatchOf(core, symbol), ...change })
 }
 
 /** A call on the wire is still answered. */
 export function forgetKeptExits(core: Core, symbol: string): void {
   const { isListing, move } = keptWatchOf(core, symbol)
-  if (core.keptExits && !isListing && move === undefined) own(core.keptExits).delete(symbol)
+  if (core.keptExits && !isListing && move === undefined) mutable(core.keptExits).delete(symbol)
 }
 
 export function dropKeptExits({ keptExits }: Core, symbol: string): void {
-  if (keptExits) own(keptExits).delete(symbol)
+  if (keptExits) mutable(keptExits).delete(symbol)
 }
 
 export function noteUnkeptExits({ unkeptExits }: Core, key: string): void {
-  own(unkeptExits).add(key)
+  mutable(unkeptExits).add(key)
 }
 
 export function forgetUnkeptExits({ unkeptExits }: Core, key: string): void {
-  own(unkeptExits).delete(key)
+  mutable(unkeptExits).delete(key)
 }
 
-/** The empty name of its pair is that of no strategy. */
+/** The pair begins with an empty name, since no strategy makes the call. */
 export function openStopMove(core: Core, symbol: string, move: Omit<StopMove, 'callId'>): number {
   const callId = openAccountCall(core, pairKey('', symbol))
   noteKeptExits(core, symbol, { move: { ...move, callId } })

@@ -1,19 +1,18 @@
 import type { ClientOid } from '../../domain/ids.ts'
 import { canRest, type OrderState } from '../../domain/order.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { openOrdersOf } from '../book/book.ts'
 import { clockUnsynchronised, exchangeNow } from './market-state.ts'
 import type { Core, DisplacedOrder, InstrumentState, OpenCancel, Resolution } from './core.ts'
 import type { InstrumentStart } from './run-state.ts'
 import { totalsOf } from './totals.ts'
 
-/** A new instrument is proved as at a start, while the account runs. */
 export function addInstrument({ instruments }: Pick<Core, 'instruments'>, symbol: string): void {
-  own(instruments).set(symbol, createInstrumentState(symbol))
+  mutable(instruments).set(symbol, createInstrumentState(symbol))
 }
 
 export function removeInstrument({ instruments }: Core, symbol: string): void {
-  own(instruments).delete(symbol)
+  mutable(instruments).delete(symbol)
 }
 
 export function createInstrumentState(symbol: string): InstrumentState {
@@ -50,8 +49,8 @@ export function createInstrumentState(symbol: string): InstrumentState {
   }
 }
 
-export function noteStartStage(instrument: InstrumentState, start: InstrumentStart): void {
-  own(instrument).start = start
+export function enterStartStage(instrument: InstrumentState, start: InstrumentStart): void {
+  mutable(instrument).start = start
 }
 
 /** An instrument is traded once it is proved. */
@@ -64,15 +63,15 @@ export function isStarting({ run }: Core, instrument: InstrumentState): boolean 
 }
 
 export function enterPlacing(instrument: InstrumentState): void {
-  own(instrument).phase = 'placing'
+  mutable(instrument).phase = 'placing'
 }
 
 export function leavePlacing(instrument: InstrumentState): void {
-  if (instrument.phase === 'placing') own(instrument).phase = 'idle'
+  if (instrument.phase === 'placing') mutable(instrument).phase = 'idle'
 }
 
 export function enterResolving(instrument: InstrumentState, resolution: Resolution): void {
-  const state = own(instrument)
+  const state = mutable(instrument)
   state.phase = 'resolving'
   state.resolution = resolution
   state.wantsBatchSince = undefined
@@ -83,46 +82,44 @@ export function enterResolving(instrument: InstrumentState, resolution: Resoluti
 
 /** A resolution may cancel from its beginning, or decide so later. */
 export function noteCancelResolution(instrument: InstrumentState): void {
-  own(instrument).cancelResolutions += 1
+  mutable(instrument).cancelResolutions += 1
 }
 
 export function leaveResolving(instrument: InstrumentState): void {
-  const state = own(instrument)
+  const state = mutable(instrument)
   state.phase = 'idle'
   state.resolution = undefined
 }
 
-/** @param since Unix ms, our clock; ignored if the instrument waits already */
+/** A batch that is wanted already keeps its earlier `since`. */
 export function wantBatch(instrument: InstrumentState, since: number, reduces: boolean): void {
-  const state = own(instrument)
+  const state = mutable(instrument)
   state.wantsBatchSince ??= since
   state.wantsReduce = reduces
 }
 
 export function wantNoBatch(instrument: InstrumentState): void {
-  own(instrument).wantsBatchSince = undefined
+  mutable(instrument).wantsBatchSince = undefined
 }
 
 export function noteCancelDue(instrument: InstrumentState, isDue: boolean): void {
-  own(instrument).wantsCancel = isDue
+  mutable(instrument).wantsCancel = isDue
 }
 
-/** @param now Unix ms, our clock */
 export function noteUnwanted(
   instrument: InstrumentState,
   clientOids: readonly ClientOid[],
   now: number,
 ): void {
-  keepSince(own(instrument).unwantedSince, clientOids, now)
+  keepSince(mutable(instrument).unwantedSince, clientOids, now)
 }
 
-/** @param now Unix ms, our clock */
 export function noteCrossed(
   instrument: InstrumentState,
   clientOids: readonly ClientOid[],
   now: number,
 ): void {
-  keepSince(own(instrument).crossedSince, clientOids, now)
+  keepSince(mutable(instrument).crossedSince, clientOids, now)
 }
 
 function keepSince(
@@ -139,12 +136,12 @@ export function noteDisplaced(
   instrument: InstrumentState,
   displaced: readonly DisplacedOrder[],
 ): void {
-  own(instrument).displaced = [...displaced]
+  mutable(instrument).displaced = [...displaced]
 }
 
-/** @param until a cancel-all may arrive until then; Unix ms, our clock */
+/** @param until a cancel-all may arrive until then */
 export function noteLateCancel(instrument: InstrumentState, until: number): void {
-  own(instrument).lateCancelUntil = Math.max(instrument.lateCancelUntil, until)
+  mutable(instrument).lateCancelUntil = Math.max(instrument.lateCancelUntil, until)
 }
 
 /** A request that arrives later is not carried out (document: receiveWindow). */

@@ -2,7 +2,7 @@ import type { Objection } from '../../domain/denial.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
 import type { ItemOutcome } from '../../domain/record.ts'
 import { ACCOUNT, strategyScope } from '../../domain/trading-mode.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { reducesRisk } from '../../risk/checks.ts'
 import { buildExposure } from '../../risk/exposure.ts'
 import { holdingOf, openOrdersOf, restrictionOf } from '../book/book.ts'
@@ -57,7 +57,6 @@ function reduces(core: Core, id: StrategySettings['id'], place: OrderIntent): bo
   })
 }
 
-/** Halts a strategy whose orders were rejected too often with one code within a minute. */
 export function judgeRejection(core: Core, { clientOid, outcome, code }: ItemOutcome): void {
   const terms = outcome === 'rejected' ? core.book.orders.get(clientOid)?.terms : undefined
   const strategy = [...core.settings.strategies.values()].find(({ id }) => id === terms?.strategyId)
@@ -67,13 +66,12 @@ export function judgeRejection(core: Core, { clientOid, outcome, code }: ItemOut
   const kind = `rejected|${strategy.id}|${code}`
   if (restrictionOf(core.book, scope, 'rejections') || count(core, kind, max) < max) return
   // After a release counting begins again.
-  own(core.lastMinute).delete(kind)
+  mutable(core.lastMinute).delete(kind)
   const reason = `${max} orders rejected within a minute with code ${code}, limit ${max}`
   announce(core, 'error', 'limits.reached', { scope, code: 'rejections', reason })
   halt(core, scope, 'rejections', reason)
 }
 
-/** Restricts the account while too many answers are 429, or too many orders unknown. */
 export function judgePace(core: Core, event: EngineEvent): void {
   const { rateLimitedPerMinute, unknownOrdersMax } = core.settings.limits
   if (rateLimitedPerMinute !== undefined) {
@@ -116,7 +114,7 @@ function holdWhile(
 
 /** @returns how often the kind came within a minute, at most `max`; older kinds are forgotten (BND1) */
 function count(core: Core, kind: string, max: number): number {
-  const kinds = own(core.lastMinute)
+  const kinds = mutable(core.lastMinute)
   const times = [...timesOf(core, kind), core.now].slice(-max)
   // The map is in the order in which kinds were last counted.
   kinds.delete(kind)

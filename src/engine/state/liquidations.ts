@@ -8,9 +8,9 @@ import {
 } from '../../domain/liquidation.ts'
 import type { PositionStatement } from '../../domain/loss-limits.ts'
 import { isInverse } from '../../domain/instrument.ts'
-import { type Holding, type HoldSide, HOLD_SIDES, isFlat } from '../../domain/position.ts'
+import { type Holding, type HoldSide, HOLD_SIDES, isFlat, lotsOn } from '../../domain/position.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import {
   distanceTo,
   findLiquidationPrices,
@@ -35,11 +35,14 @@ import {
 import { marginModeOf } from './trading-mode.ts'
 import { type CandleSeries, newestOpenAt, readCandle } from '../../domain/candles.ts'
 
-/** A larger share of the price is no rounding, and no moment between two readings. */
+/**
+ * Figures that differ by a larger share of the price differ neither by rounding nor by the moment
+ * of their reading.
+ */
 const DIFFERENCE_MAX = 0.02
 /** Beyond so many times the price a difference of two figures says nothing. */
 const FAR = 1
-/** Shares of the larger one, and at most this. */
+/** Ratios may differ by a share of the larger one, and by rounding. */
 const RATIO_TOLERANCE = 0.2
 const RATIO_ROUNDING = 0.001
 
@@ -52,11 +55,11 @@ export function measureDistances(core: Core, symbol: string): readonly Liquidati
   noteHourlyPrice(core, symbol, price.price)
   const measured: LiquidationDistance[] = []
   for (const holdSide of HOLD_SIDES) {
-    if (lotsOf(held, holdSide) === 0) endDispute(core, symbol, holdSide)
+    if (lotsOn(held, holdSide) === 0) endDispute(core, symbol, holdSide)
     else measured.push(measureSide(core, { symbol, holdSide, statement, price }))
   }
-  if (measured.length === 0) own(core.liquidation.distances).delete(symbol)
-  else own(core.liquidation.distances).set(symbol, measured)
+  if (measured.length === 0) mutable(core.liquidation.distances).delete(symbol)
+  else mutable(core.liquidation.distances).set(symbol, measured)
   for (const distance of measured) noteNearest(core, distance)
   return measured
 }
@@ -127,7 +130,7 @@ function noteNearest(
   { symbol, holdSide, nearest }: LiquidationDistance,
 ): void {
   if (!(nearest < (liquidation.nearest.get(symbol)?.distance ?? Number.POSITIVE_INFINITY))) return
-  own(liquidation.nearest).set(symbol, { symbol, holdSide, distance: nearest, at: now })
+  mutable(liquidation.nearest).set(symbol, { symbol, holdSide, distance: nearest, at: now })
 }
 
 interface TwoFigures {
@@ -224,15 +227,11 @@ export function noteAlone(
   const key = pairOf(symbol, holdSide)
   const isKnown = liquidation.alone.has(key)
   if (trust !== 'alone') {
-    if (isKnown && trust !== 'disputed') own(liquidation.alone).delete(key)
+    if (isKnown && trust !== 'disputed') mutable(liquidation.alone).delete(key)
     return false
   }
-  if (!isKnown) own(liquidation.alone).add(key)
+  if (!isKnown) mutable(liquidation.alone).add(key)
   return !isKnown
-}
-
-export function lotsOf({ longLots, shortLots }: Holding, side: HoldSide): number {
-  return side === 'long' ? longLots : shortLots
 }
 
 /** Positions that would be closed together, and what all others need. */
@@ -291,7 +290,7 @@ export function legsOf(core: Core, symbol: string, held: Holding): readonly Leg[
   const { tick, lot } = specOf(core, symbol)
   const legs: Leg[] = []
   for (const holdSide of HOLD_SIDES) {
-    const lots = lotsOf(held, holdSide)
+    const lots = lotsOn(held, holdSide)
     if (lots === 0) continue
     const isLong = holdSide === 'long'
     const explained = (isLong ? entry?.longLots : entry?.shortLots) ?? 0
@@ -341,16 +340,16 @@ function unrealisedOn(core: Core, symbol: string): number {
 function setAsideOn(core: Core, symbol: string, held: Holding): number {
   const { margin } = core.losses.statements.get(symbol) ?? {}
   let sum = unrealisedOn(core, symbol)
-  for (const side of HOLD_SIDES) if (lotsOf(held, side) > 0) sum += margin?.[side] ?? Number.NaN
+  for (const side of HOLD_SIDES) if (lotsOn(held, side) > 0) sum += margin?.[side] ?? Number.NaN
   return sum
 }
 
 const NOTHING_KNOWN = { behind: Number.NaN, othersNeed: Number.NaN }
 
 /**
- * The least lots of a crossed position to close so that its liquidation is farther than a share of
- * the price. In hedge mode at most the excess over the other side, which would be in danger. Zero
- * while a part is unknown, and for isolated positions, which lose as much margin.
+ * The fewest lots of a crossed position whose close brings its liquidation farther than a share of
+ * the price; in hedge mode at most the excess over the other side, which would be in danger then.
+ * Zero while a part is unknown, and for isolated positions, whose margin shrinks with them.
  */
 export function lotsToClose(
   core: Core,
@@ -413,9 +412,9 @@ export function noteNear(
 ): boolean {
   const key = pairOf(symbol, holdSide)
   const isKnown = liquidation.warned.has(key)
-  if (isKnown && nearest > warn * REARMED) own(liquidation.warned).delete(key)
+  if (isKnown && nearest > warn * REARMED) mutable(liquidation.warned).delete(key)
   if (isKnown || !(nearest <= warn)) return false
-  own(liquidation.warned).add(key)
+  mutable(liquidation.warned).add(key)
   return true
 }
 
@@ -425,7 +424,10 @@ export function noteNear(
  */
 export const REARMED = 1.1
 
-/** True if other answers, about the position and of the tickers, have said it before (MON1). */
+/**
+ * True if an earlier reading with other answers, about the position and of the tickers, said the
+ * same (MON1).
+ */
 export function confirmNear(
   core: Core,
   { symbol, step }: { readonly symbol: string; readonly step: LiquidationStep },
@@ -434,14 +436,14 @@ export function confirmNear(
   const key = pairOf(symbol, step)
   const before = core.liquidation.awaited.get(key)
   if (!isNear) {
-    if (before !== undefined) own(core.liquidation.awaited).delete(key)
+    if (before !== undefined) mutable(core.liquidation.awaited).delete(key)
     return false
   }
   const positionAt = core.losses.statements.get(symbol)?.requestedAt ?? 0
   const tickersAt = core.market.tickers?.requestTime ?? 0
   const isOld = before !== undefined && positionAt - before.positionAt > confirmedWithinMs(core)
   if (before === undefined || isOld)
-    own(core.liquidation.awaited).set(key, { positionAt, tickersAt })
+    mutable(core.liquidation.awaited).set(key, { positionAt, tickersAt })
   return (
     !isOld &&
     before !== undefined &&
@@ -455,19 +457,19 @@ export function forgetDistances(core: Core, symbol: string): void {
   const { liquidation } = core
   noteHourlyPrice(core, symbol, ownPriceOf(core, symbol).price)
   if (!liquidation.distances.has(symbol) && liquidation.awaited.size === 0) return
-  own(liquidation.distances).delete(symbol)
-  for (const step of LIQUIDATION_STEPS) own(liquidation.awaited).delete(pairKey(symbol, step))
+  mutable(liquidation.distances).delete(symbol)
+  for (const step of LIQUIDATION_STEPS) mutable(liquidation.awaited).delete(pairKey(symbol, step))
   for (const side of HOLD_SIDES) {
-    own(liquidation.warned).delete(pairKey(symbol, side))
-    own(liquidation.alone).delete(pairKey(symbol, side))
+    mutable(liquidation.warned).delete(pairKey(symbol, side))
+    mutable(liquidation.alone).delete(pairKey(symbol, side))
     endDispute(core, symbol, side)
   }
 }
 
 export function forgetHours(core: Core, symbol: string): void {
   forgetDistances(core, symbol)
-  own(core.hours).delete(symbol)
-  own(core.liquidation.nearest).delete(symbol)
+  mutable(core.hours).delete(symbol)
+  mutable(core.liquidation.nearest).delete(symbol)
 }
 
 /*
@@ -491,7 +493,7 @@ function noteHourlyPrice(core: Core, symbol: string, price: number): void {
 }
 
 function takeClose(hours: HourlyCloses, price: number): void {
-  own(hours.closes)[hours.closes.length - 1] = price
+  mutable(hours.closes)[hours.closes.length - 1] = price
 }
 
 /** A share of the price; NaN with fewer than three moves. */
@@ -506,7 +508,7 @@ function beginHour(core: Core, symbol: string, hour: number): HourlyCloses {
   const kept = closes.slice(-CLOSES_MAX)
   fillFromCandles(core, symbol, kept, hour)
   const begun = { hour, closes: kept, typical: medianMove(kept.slice(0, -1)) }
-  own(core.hours).set(symbol, begun)
+  mutable(core.hours).set(symbol, begun)
   return begun
 }
 

@@ -17,7 +17,7 @@ import {
 import { ticksMax } from '../../domain/instrument.ts'
 import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
 import { accountHoldingOf, capitalOf, pairKey, pairOf } from '../book/book.ts'
 import { type Core, record, specOf } from './core.ts'
@@ -25,7 +25,7 @@ import { askForPositionSoon } from './readings.ts'
 import { confirmedWithinMs } from './own-figure.ts'
 import { flatWorth, type ScopeWorth, worthOf } from './equity.ts'
 
-/** A day in which clocks are put forward. */
+/** The shortest day: clocks are put forward in it. */
 const DAY_MS_MIN = 23 * 3_600_000
 /** A peak is recorded when it has risen by this share of the equity, or of the tightest limit. */
 const PEAK_STEP_OF_EQUITY = 0.001
@@ -50,7 +50,7 @@ export function noteStatement(core: Core, { symbol, rows, requestedAt }: Positio
     if (row.lots > 0)
       unrealised += row.unrealisedProfit === '' ? Number.NaN : Number(row.unrealisedProfit)
   }
-  own(core.losses.statements).set(symbol, {
+  mutable(core.losses.statements).set(symbol, {
     longLots,
     shortLots,
     unrealised,
@@ -93,14 +93,14 @@ function noteStatedEntry(core: Core, stated: StatedEntry): void {
   const isRestated = known === lots && lots > 0 && taken !== ticks
   const isPossible = openPriceAvg > 0 && ticks <= ticksMax(spec)
   if ((explained >= lots && !isRestated) || !isOfBook || !isPossible)
-    return void own(core.losses.statedEntries).delete(key)
+    return void mutable(core.losses.statedEntries).delete(key)
   const before = core.losses.statedEntries.get(key)
   if (before === undefined || before.ticks !== ticks) {
-    own(core.losses.statedEntries).set(key, { ticks, requestedAt })
+    mutable(core.losses.statedEntries).set(key, { ticks, requestedAt })
     return askForPositionAgain(core, symbol)
   }
   if (before.requestedAt === requestedAt) return
-  own(core.losses.statedEntries).delete(key)
+  mutable(core.losses.statedEntries).delete(key)
   const statedLots = isRestated ? lots : known + lots - explained
   record(core, { kind: 'entry', at: core.now, symbol, holdSide, lots, statedLots, ticks })
 }
@@ -111,15 +111,15 @@ export function noteStatedCounter(
   key: string,
   stated: { readonly counter: string; readonly requestedAt: number } | undefined,
 ): void {
-  if (stated) own(losses.statedCounters).set(key, stated)
-  else if (losses.statedCounters.has(key)) own(losses.statedCounters).delete(key)
+  if (stated) mutable(losses.statedCounters).set(key, stated)
+  else if (losses.statedCounters.has(key)) mutable(losses.statedCounters).delete(key)
 }
 
 /** Called when the next reading decides something. */
 export function askForPositionAgain(core: Core, symbol: string): void {
   if (core.now - (core.losses.askedAt.get(symbol) ?? Number.NEGATIVE_INFINITY) < ASK_AGAIN_MS)
     return
-  own(core.losses.askedAt).set(symbol, core.now)
+  mutable(core.losses.askedAt).set(symbol, core.now)
   askForPositionSoon(core, symbol)
 }
 
@@ -136,7 +136,7 @@ export interface Witnesses extends WitnessTimes {
 
 /** @param key symbol, or strategy and symbol */
 export function noteWorth(core: Core, key: string, seen: Witnesses): void {
-  own(core.losses.worths).set(
+  mutable(core.losses.worths).set(
     key,
     weigh(core.losses.worths.get(key), seen, confirmedWithinMs(core)),
   )
@@ -205,17 +205,17 @@ export function notePeak(core: Core): void {
   const { low, basis } = worthOf(core, ACCOUNT)
   const known = core.losses.peaks.get(ACCOUNT)
   const peak = known === undefined ? basis : Math.max(known, Number.isNaN(low) ? known : low)
-  if (!Number.isNaN(peak)) own(core.losses.peaks).set(ACCOUNT, peak)
+  if (!Number.isNaN(peak)) mutable(core.losses.peaks).set(ACCOUNT, peak)
 }
 
 /** Money that the instrument has settled still counts. */
 export function forgetWorths({ losses }: Core, symbol: string): void {
-  const { worths, statements, askedAt } = own(losses)
+  const { worths, statements, askedAt } = mutable(losses)
   for (const key of Array.from(worths.keys()))
     if (key === symbol || key.endsWith(pairKey('', symbol))) worths.delete(key)
   for (const side of HOLD_SIDES) {
-    own(losses.statedCounters).delete(pairKey(symbol, side))
-    own(losses.statedEntries).delete(pairKey(symbol, side))
+    mutable(losses.statedCounters).delete(pairKey(symbol, side))
+    mutable(losses.statedEntries).delete(pairKey(symbol, side))
   }
   statements.delete(symbol)
   askedAt.delete(symbol)
@@ -239,7 +239,7 @@ export function measureLoss(core: Core, scope: Scope, timeZone: string): Measure
   const isDayTaken = isBelieved && (isNewDay || known.dayNet === null)
   const dayNet = isDayTaken ? worth.basis : (known?.dayNet ?? Number.NaN)
   const peak = peakOf(core, scope, worth)
-  if (!Number.isNaN(peak)) own(core.losses.peaks).set(scope, peak)
+  if (!Number.isNaN(peak)) mutable(core.losses.peaks).set(scope, peak)
   const before = known?.peak ?? undefined
   const hasRisen = before === undefined ? isBelieved : peak - before > peakStepOf(core, scope, peak)
   if (isDayTaken || hasRisen) {
@@ -299,11 +299,11 @@ interface ShownFall {
 
 function noteUsed({ losses }: Core, scope: Scope, { net, fall, peak, lastPeak }: ShownFall): void {
   if (Number.isNaN(net) || Number.isNaN(peak) || Number.isNaN(fall.dayLoss)) {
-    return void own(losses.used).delete(scope)
+    return void mutable(losses.used).delete(scope)
   }
   const drawdown = Math.max(0, peak - net)
   const isShare = scope === ACCOUNT && !Number.isNaN(fall.drawdown)
-  own(losses.used).set(scope, {
+  mutable(losses.used).set(scope, {
     scope,
     net,
     drawdown,
@@ -345,19 +345,19 @@ export function writePeaks(core: Core): void {
   if (risen.length > 0) writeDown(core, risen)
 }
 
-/** True if the scope was not beyond when this was last called. */
+/** True if the scope is beyond, and was not when this was last called. */
 export function noteWarned({ losses }: Core, scope: Scope, isBeyond: boolean): boolean {
   const isNews = isBeyond && !losses.warned.has(scope)
-  if (isBeyond) own(losses.warned).add(scope)
-  else own(losses.warned).delete(scope)
+  if (isBeyond) mutable(losses.warned).add(scope)
+  else mutable(losses.warned).delete(scope)
   return isNews
 }
 
 /** A flatten that waits for a second reading is judged at the next prices too. */
 export function noteAwaited({ losses }: Core, scope: Scope, waits: boolean): void {
   if (waits === losses.awaited.has(scope)) return
-  if (waits) own(losses.awaited).add(scope)
-  else own(losses.awaited).delete(scope)
+  if (waits) mutable(losses.awaited).add(scope)
+  else mutable(losses.awaited).delete(scope)
 }
 
 export function isAwaited({ losses, settings }: Core, symbol: string): boolean {

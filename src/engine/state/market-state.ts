@@ -5,7 +5,7 @@ import { tradesAs } from '../../domain/order-action.ts'
 import type { PositionReading } from '../../domain/position.ts'
 import type { SeenMarket } from '../../domain/seen-market.ts'
 import { DELIVERY_STATES, isOvertaken, type TickerTable } from '../../domain/ticker-table.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { believeContracts } from '../../market/believe-contracts.ts'
 import type { RiskMarket } from '../../risk/risk-context.ts'
 import { openOrdersOf } from '../book/book.ts'
@@ -18,20 +18,20 @@ export function noteTickers(core: Core, tickers: TickerTable): boolean {
   const known = core.market.tickers
   const isRepeated = known?.requestTime === tickers.requestTime && known.readAt === tickers.readAt
   if (isRepeated || isOvertaken(tickers, known, exchangeNow(core))) return false
-  own(core.market).tickers = tickers
+  mutable(core.market).tickers = tickers
   return true
 }
 
 export function nextSnapshot({ market, changes }: Core): void {
-  own(market).snapshots += 1
+  mutable(market).snapshots += 1
   beginMoment(changes)
 }
 
 export function noteFeed({ market }: Core, feed: FeedId, reading: FeedReading): void {
-  own(market).feeds.set(feed, reading)
+  mutable(market).feeds.set(feed, reading)
 }
 
-/** For members of universes the journal stands for an earlier answer. */
+/** The rules that the journal has of members count as an earlier answer. */
 export function noteContracts(
   { market, book }: Core,
   contracts: ReadonlyMap<string, ContractRules>,
@@ -39,24 +39,24 @@ export function noteContracts(
   const members = [...book.universes.values()].flatMap((kept) => Object.entries(kept.members))
   const kept = new Map(members.map(([symbol, { rules }]) => [symbol, rules]))
   const before = market.contracts ?? { heard: kept, believed: kept }
-  own(market).contracts = believeContracts(before, new Map(contracts))
+  mutable(market).contracts = believeContracts(before, new Map(contracts))
 }
 
 export function forgetMark({ market }: Core, symbol: string): void {
-  own(market.marks).delete(symbol)
+  mutable(market.marks).delete(symbol)
 }
 
 export function noteMark({ market }: Core, { symbol, rows, requestedAt }: PositionReading): void {
   const margin = rows.reduce((sum, row) => sum + (row.margin ?? Number.NaN), 0)
   const markPrice = rows[0]?.markPrice ?? Number.NaN
   const unrealised = rows.length === 0 ? 0 : (market.marks.get(symbol)?.unrealised ?? Number.NaN)
-  own(market).marks.set(symbol, { markPrice, unrealised, margin, readAt: requestedAt })
+  mutable(market).marks.set(symbol, { markPrice, unrealised, margin, readAt: requestedAt })
 }
 
 export function noteUnrealised({ market }: Core, symbol: string, unrealised: number): void {
   const mark = market.marks.get(symbol)
   if (mark !== undefined && mark.unrealised !== unrealised)
-    own(market).marks.set(symbol, { ...mark, unrealised })
+    mutable(market).marks.set(symbol, { ...mark, unrealised })
 }
 
 /** All prices are NaN if the tickers have no row of the symbol. */
@@ -154,9 +154,8 @@ export function latestExchangeTime({ clock }: Pick<Core, 'clock'>, at: number): 
 }
 
 /**
- * Why no order may leave: signatures, acceptance deadlines and idempotency windows need the
- * exchange's clock. Cancel-alls and readings go on: late ones do no harm, and readings measure the
- * clock again.
+ * Why no order may leave (docs/mechanisms.md, Clocks). Cancel-alls and readings go on: late ones do
+ * no harm, and readings measure the clock again.
  */
 export function clockUnsynchronised({ clock, now }: Core): string | undefined {
   if (clock.unsynchronised !== undefined) return clock.unsynchronised
@@ -172,16 +171,15 @@ export function clockUnsynchronised({ clock, now }: Core): string | undefined {
     : `the exchange's clock was measured ${ageMs} ms ago`
 }
 
-/** Public answers alone are enough for readings, and for no order. */
 export function noteClockMeasured(core: Core, offsetMs: number): void {
-  const clock = own(core.clock)
+  const clock = mutable(core.clock)
   if (clock.synchronisedAt === 0) clock.firstOffsetMs = offsetMs
   clock.offsetMs = offsetMs
 }
 
-/** Signed answers agree. */
+/** Called when two signed answers agree. */
 export function noteClockSynchronised(core: Core, offsetMs: number): void {
-  const clock = own(core.clock)
+  const clock = mutable(core.clock)
   if (clock.unsynchronised !== undefined) {
     announce(core, 'info', 'clock.synchronised', { offsetMs, was: clock.offsetMs })
   }
@@ -193,19 +191,18 @@ export function noteClockSynchronised(core: Core, offsetMs: number): void {
 
 /** The queued orders would be refused again, so the next batch waits, longer each time. */
 export function noteBatchClockRefused(core: Core, code: string): void {
-  const clock = own(core.clock)
+  const clock = mutable(core.clock)
   clock.refusals += 1
   clock.refused = code
   clock.refusedUntil = core.now + Math.min(REFUSED_MS_MAX, REFUSED_MS * 2 ** (clock.refusals - 1))
 }
 
 export function noteBatchClockAccepted({ clock }: Core): void {
-  if (clock.refusals > 0) own(clock).refusals = 0
+  if (clock.refusals > 0) mutable(clock).refusals = 0
 }
 
-/** No order leaves before the next measurement without contradiction. */
 export function noteClockUnsynchronised(core: Core, reason: string): void {
-  const clock = own(core.clock)
+  const clock = mutable(core.clock)
   // No order leaves before the first measurement anyway.
   if (clock.offsetMs === undefined) return
   if (clock.unsynchronised === undefined) announce(core, 'warn', 'clock.unsynchronised', { reason })

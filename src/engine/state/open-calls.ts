@@ -1,13 +1,13 @@
 import { type Answer, clockAheadAfter, hearOfClock } from '../../domain/answer.ts'
-import type { StrategyId } from '../../domain/ids.ts'
-import { own } from '../../lib/own.ts'
+import type { StrategyId, StrategyAndKey } from '../../domain/ids.ts'
+import { mutable } from '../../lib/mutable.ts'
 import type { GrantPriority } from '../effect.ts'
 import type { GrantedEndpoint } from '../event.ts'
 import { type Core, emit, type OpenBatch, type OpenCancel } from './core.ts'
 import { exchangeNow } from './market-state.ts'
 
 export function askForGrant(core: Core, endpoint: GrantedEndpoint, priority: GrantPriority): void {
-  const { asked } = own(core.calls)
+  const { asked } = mutable(core.calls)
   if (asked.has(endpoint)) return
   asked.add(endpoint)
   emit(core, { kind: 'askGrant', endpoint, priority })
@@ -18,16 +18,16 @@ export function askForCancel(core: Core): void {
 }
 
 export function noteGranted({ calls }: Core, endpoint: GrantedEndpoint): void {
-  own(calls).asked.delete(endpoint)
+  mutable(calls).asked.delete(endpoint)
 }
 
 export function openBatch({ calls }: Core, batchId: number, batch: OpenBatch): void {
-  own(calls).batches.set(batchId, batch)
+  mutable(calls).batches.set(batchId, batch)
 }
 
 /** @returns undefined if it was answered before */
 export function closeBatch({ calls }: Core, batchId: number): OpenBatch | undefined {
-  const { batches } = own(calls)
+  const { batches } = mutable(calls)
   const batch = batches.get(batchId)
   batches.delete(batchId)
   return batch
@@ -38,7 +38,7 @@ export function openCancel(
   core: Core,
   scope: Pick<OpenCancel, 'symbols' | 'takesProduct'>,
 ): number {
-  const calls = own(core.calls)
+  const calls = mutable(core.calls)
   const clockAheadMs = clockAheadAfter(calls.clockRefusals)
   const requestAt = clockAheadMs === undefined ? exchangeNow(core) : core.now + clockAheadMs
   calls.cancelId += 1
@@ -49,7 +49,7 @@ export function openCancel(
 /** The next cancel-all uses the time that a refusal states. */
 export function noteCancelClock({ calls }: Core, answer: Answer<unknown>): void {
   const refusals = hearOfClock(calls.clockRefusals, answer)
-  if (refusals !== calls.clockRefusals) own(calls).clockRefusals = refusals
+  if (refusals !== calls.clockRefusals) mutable(calls).clockRefusals = refusals
 }
 
 export function noteResolves(
@@ -57,7 +57,7 @@ export function noteResolves(
   cancelId: number,
   symbols: readonly string[],
 ): OpenCancel {
-  const { cancels } = own(calls)
+  const { cancels } = mutable(calls)
   const cancel = cancels.get(cancelId)
   if (!cancel) throw new Error(`no cancel-all ${cancelId} is on the wire`)
   const resolving = { ...cancel, resolves: symbols }
@@ -67,14 +67,14 @@ export function noteResolves(
 
 /** @returns undefined if it was answered before */
 export function closeCancel({ calls }: Core, cancelId: number): OpenCancel | undefined {
-  const { cancels } = own(calls)
+  const { cancels } = mutable(calls)
   const cancel = cancels.get(cancelId)
   cancels.delete(cancelId)
   return cancel
 }
 
 export function noteCancelFound({ calls }: Core): void {
-  own(calls).cancelsThatFound += 1
+  mutable(calls).cancelsThatFound += 1
 }
 
 export function isUnderCancel({ calls }: Core, symbol: string): boolean {
@@ -83,35 +83,33 @@ export function isUnderCancel({ calls }: Core, symbol: string): boolean {
 }
 
 /** @returns the number of the call */
-export function openAccountCall({ calls }: Core, pair: string): number {
-  const state = own(calls)
+export function openAccountCall({ calls }: Core, pair: StrategyAndKey): number {
+  const state = mutable(calls)
   state.accountCallId += 1
   state.accountCalls.set(state.accountCallId, pair)
   return state.accountCallId
 }
 
-/** @returns strategy and key */
-export function closeAccountCall({ calls }: Core, callId: number): string | undefined {
-  const { accountCalls } = own(calls)
+export function closeAccountCall({ calls }: Core, callId: number): StrategyAndKey | undefined {
+  const { accountCalls } = mutable(calls)
   const pair = accountCalls.get(callId)
   accountCalls.delete(callId)
   return pair
 }
 
-/** @param notBefore Unix ms, our clock */
-export function repeatAccountCall({ calls }: Core, pair: string, notBefore: number): void {
-  own(calls).accountCallsNotBefore.set(pair, notBefore)
+export function repeatAccountCall({ calls }: Core, pair: StrategyAndKey, notBefore: number): void {
+  mutable(calls).accountCallsNotBefore.set(pair, notBefore)
 }
 
-export function forgetAccountCall({ calls }: Core, pair: string): void {
-  own(calls).accountCallsNotBefore.delete(pair)
+export function forgetAccountCall({ calls }: Core, pair: StrategyAndKey): void {
+  mutable(calls).accountCallsNotBefore.delete(pair)
 }
 
 export function isAnythingOpen({ calls }: Core): boolean {
   return calls.batches.size > 0 || calls.cancels.size > 0 || calls.accountCalls.size > 0
 }
 
-/** Cancel-alls of left out instruments alone do not count. */
+/** Cancel-alls that name only left out instruments do not count. */
 export function isAnythingOpenBeside(core: Core, isLeftOut: (symbol: string) => boolean): boolean {
   const { batches, cancels, accountCalls } = core.calls
   if (batches.size > 0 || accountCalls.size > 0) return true
@@ -123,7 +121,7 @@ const MINUTE_MS = 60_000
 /** Older times are forgotten (BND1). */
 export function notePace(core: Core, orders: readonly { readonly strategyId: StrategyId }[]): void {
   if (!isLimited(core)) return
-  const { sentAt } = own(core.calls)
+  const { sentAt } = mutable(core.calls)
   for (const { strategyId } of orders) {
     sentAt.set(strategyId, [...lastMinute(core, strategyId), core.now])
   }

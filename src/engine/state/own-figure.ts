@@ -1,7 +1,7 @@
 import { showCoin, toCoinText } from '../../domain/coin-amount.ts'
 import { isInverse } from '../../domain/instrument.ts'
 import type { Entry } from '../../domain/own-trades.ts'
-import { type Holding, isFlat } from '../../domain/position.ts'
+import { type Holding, isFlat, isSameHolding } from '../../domain/position.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { accountHoldingOf, holdingOf, pairOf } from '../book/book.ts'
 import { type Core, specOf } from './core.ts'
@@ -137,14 +137,12 @@ export function comparableStatement(
   symbol: string,
 ): PositionStatement | undefined {
   const statement = losses.statements.get(symbol)
-  return statement && isSame(statement, accountHoldingOf(book, symbol)) ? statement : undefined
+  return statement && isSameHolding(statement, accountHoldingOf(book, symbol))
+    ? statement
+    : undefined
 }
 
-function isSame(read: Holding, held: Holding): boolean {
-  return read.longLots === held.longLots && read.shortLots === held.shortLots
-}
-
-/** An earlier reading confirms a later one for so many times the age that readings may have. */
+/** A reading confirms a later one for so many times the maximum age of readings. */
 const CONFIRMED_WITHIN_AGES = 10
 
 export function confirmedWithinMs({ settings }: Core): number {

@@ -1,6 +1,6 @@
 import { type FillsReading, type Fill, isOfOthers } from '../../domain/fill.ts'
 import type { OrderId } from '../../domain/ids.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { exchangeNow, latestExchangeTime } from './market-state.ts'
 import type { EventOf } from '../event.ts'
 import {
@@ -15,7 +15,7 @@ import { findFilledExit } from '../book/apply-fill.ts'
 
 /** Readings of fills begin so long before the newest known fill, beside the visibility. */
 const KNOWN_MARGIN_MS = 2000
-/** Readings begin so long before the last one, as the exchange's clock is known no better. */
+/** The exchange's clock is known no better, so readings begin so long before the last one. */
 const READ_MARGIN_MS = 60_000
 /** If the clocks are further apart, ours does not limit which trades are forgotten. */
 const CLOCKS_APART_MS_MAX = 7 * 86_400_000
@@ -30,7 +30,6 @@ export function askForPosition(core: Core, symbol: string): void {
   emit(core, { kind: 'readPosition', symbol })
 }
 
-/** The reading goes before those in turn, because something waits for it. */
 export function askForPositionSoon(core: Core, symbol: string): void {
   emit(core, { kind: 'readPosition', symbol, isUrgent: true })
 }
@@ -51,8 +50,9 @@ function fillsSince(core: Core): number {
 function readThrough(core: Core): number {
   const known = knownThrough(core)
   if (known <= exchangeNow(core) + READ_MARGIN_MS) return known
-  const { fillsReadAt } = core.readings
-  const lastReadAt = fillsReadAt > 0 ? fillsReadAt + (core.clock.offsetMs ?? 0) - READ_MARGIN_MS : 0
+  const { fillsKnownUntil } = core.readings
+  const lastReadAt =
+    fillsKnownUntil > 0 ? fillsKnownUntil + (core.clock.offsetMs ?? 0) - READ_MARGIN_MS : 0
   return Math.max(core.book.tradesSinceAt + TRADES_MARGIN_MS, lastReadAt)
 }
 
@@ -68,7 +68,7 @@ export function tradesNeededSince(core: Core): number {
   return Math.max(0, Math.min(fillsSince(core), notAhead) - TRADES_MARGIN_MS)
 }
 
-/** The longer time since fills or position were last asked for. @param now Unix ms, our clock */
+/** The longer time since fills or position were last asked for. */
 export function accountAgeMs(
   { readings, instruments, now: steppedAt }: Core,
   symbol: string,
@@ -87,12 +87,11 @@ function ageMs(readAt: number, now: number): number {
 export interface StaleReading {
   /** `fills` or `position BTCUSDT`. */
   readonly what: string
-  /** When the last one was asked for; Unix ms, our clock, 0: never. */
+  /** When the last one was asked for; 0: never. */
   readonly readAt: number
   readonly reason: string
 }
 
-/** @param now Unix ms, our clock */
 export function listStaleReadings(core: Core, now: number): readonly StaleReading[] {
   const { accountAgeMaxMs } = core.settings.limits
   const stale = (what: string, readAt: number, otherwise: string): readonly StaleReading[] =>
@@ -120,9 +119,9 @@ export const NO_ANSWER = 'no answer'
 export function noteFillsRead(core: Core, reading: FillsReading, isReadAgain: boolean): number {
   const { requestedAt, exchangeTime } = reading
   const { fillVisibilityMs } = core.settings.execution
-  const state = own(core.readings)
+  const state = mutable(core.readings)
   const readableAt = requestedAt - fillVisibilityMs
-  state.fillsReadAt = Math.max(state.fillsReadAt, readableAt)
+  state.fillsKnownUntil = Math.max(state.fillsKnownUntil, readableAt)
   // After our clock was set back the age must not count from a future time.
   state.fillsAskedAt = requestedAt
   if (isReadAgain) return readableAt
@@ -165,7 +164,7 @@ export function noteReadFailure(
     known?.isRemoved === failure?.isRemoved
   )
     return
-  const { failures } = own(readings)
+  const { failures } = mutable(readings)
   if (failure === undefined) failures.delete(what)
   else failures.set(what, failure)
 }
@@ -184,14 +183,14 @@ export function toReadFailure({
 }
 
 export function noteOrphan({ readings, now }: Core, orderId: OrderId, symbol: string): OrphanNote {
-  const { orphans } = own(readings)
+  const { orphans } = mutable(readings)
   const note = orphans.get(orderId) ?? { symbol, since: now, isLogged: false }
   orphans.set(orderId, note)
   return note
 }
 
 export function noteOrphanLogged({ readings }: Core, orderId: OrderId, note: OrphanNote): void {
-  own(readings.orphans).set(orderId, { ...note, isLogged: true })
+  mutable(readings.orphans).set(orderId, { ...note, isLogged: true })
 }
 
 /** Takes the notes of fills that have an owner by now, or belong to no strategy. */
@@ -199,7 +198,7 @@ export function takeSettledOrphans({
   readings,
   book,
 }: Core): readonly (readonly [OrderId, OrphanNote])[] {
-  const { orphans } = own(readings)
+  const { orphans } = mutable(readings)
   const settled = [...orphans].filter(([orderId]) => !book.orphans.has(orderId))
   for (const [orderId] of settled) orphans.delete(orderId)
   return settled
@@ -215,7 +214,7 @@ export function noteUnreadable<Kind extends 'unreadable' | 'wholes'>(
   name: string,
   note: Kind extends 'unreadable' ? UnreadableNote : number,
 ): void {
-  const notes = own(readings)[kind] as Map<string, typeof note>
+  const notes = mutable(readings)[kind] as Map<string, typeof note>
   notes.set(name, note)
   for (const oldest of notes.keys()) {
     if (notes.size <= UNREADABLE_MAX) return
@@ -228,22 +227,22 @@ export function forgetUnreadable(
   kind: 'unreadable' | 'wholes',
   name: string,
 ): void {
-  own(readings)[kind].delete(name)
+  mutable(readings)[kind].delete(name)
 }
 
 /**
- * With `foreignFills: adopt`, a fill through the API that no order of ours explains halts nothing.
- * A lost run may have left its order resting, until a cancel-all of this run has listed what rests.
- * So one is sent (`resolution/older-state.ts`), and nothing is placed meanwhile.
+ * With `foreignFills: adopt`, a fill through the API may be of an order that a lost run left
+ * resting. So a cancel-all is sent that lists what rests (`listResting`), and nothing is placed
+ * meanwhile.
  */
 export function noteAdopted(core: Core, fill: Fill): void {
   const isListed = core.unlisted.listed.has(fill.symbol)
   if (isOfOthers(fill) || isListed || findFilledExit(core.book, fill)) return
-  own(core.unlisted).symbols.add(fill.symbol)
+  mutable(core.unlisted).symbols.add(fill.symbol)
 }
 
 export function noteListing({ unlisted }: Core, symbol: string): void {
-  own(unlisted).symbols.delete(symbol)
+  mutable(unlisted).symbols.delete(symbol)
 }
 
 /** Nothing that was accepted before the cancel-all rests on these instruments (A5). */
@@ -252,7 +251,7 @@ export function noteListed(core: Core, symbols: Iterable<string>, requestAt: num
   const acceptableUntil =
     latestExchangeTime(core, run.startedAt) + settings.execution.acceptanceWindowMs
   if (requestAt < acceptableUntil) return
-  const unlisted = own(core.unlisted)
+  const unlisted = mutable(core.unlisted)
   for (const symbol of symbols) {
     unlisted.listed.add(symbol)
     unlisted.symbols.delete(symbol)

@@ -14,7 +14,7 @@ import {
 } from '../../execution/refusal-causes.ts'
 import type { ApprovedItem } from '../../execution/batch.ts'
 import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { holdingOf, pairKey, pairOf } from '../book/book.ts'
 import { announce, type Core, type OrderRefusal, specOf } from './core.ts'
 
@@ -66,10 +66,6 @@ export function kindOf({ book, settings }: Core, wish: RefusableOrder): OrderRef
   return (tradesAs(action) === 'sell' ? net : -net) >= lots ? 'reduces' : 'opens'
 }
 
-/**
- * An accepted order ends the causes that it disproves. A refused one makes the orders wait that its
- * cause concerns, longer each time.
- */
 export function noteAnswered(core: Core, answered: readonly AnsweredOrder[]): void {
   const accepted = answered.filter(({ outcome }) => outcome === 'accepted' || outcome === 'exists')
   // Orders of this batch disprove nothing for each other: one may have used up what others lack.
@@ -120,7 +116,7 @@ function noteRefused(
   }
   const isToLog =
     isLogged === 'atOnce' || (isLogged === 'whenItGoesOn' && refusal.inRow >= LOGGED_FROM)
-  own(core.refusals).set(key, { ...refusal, isLogged: refusal.isLogged || isToLog })
+  mutable(core.refusals).set(key, { ...refusal, isLogged: refusal.isLogged || isToLog })
   if (!isToLog || refusal.isLogged) return
   announce(core, pace === 'lasting' ? 'error' : 'warn', 'orders.refused', {
     ...whose(refusal),
@@ -183,12 +179,12 @@ function noteAccepted(core: Core, terms: OrderTerms): void {
         : isOnCommonStep(common, stepsOf(refusal.terms, step))
     if (kind === 'flatten' || isDisproved || accepted >= ACCEPTED_IN_ROW)
       endRefusal(core, key, refusal)
-    else own(core.refusals).set(key, { ...refusal, accepted, commonStep: common })
+    else mutable(core.refusals).set(key, { ...refusal, accepted, commonStep: common })
   }
 }
 
 function endRefusal(core: Core, key: string, refusal: OrderRefusal): void {
-  own(core.refusals).delete(key)
+  mutable(core.refusals).delete(key)
   if (refusal.isLogged) announce(core, 'warn', 'orders.refusedNoMore', whose(refusal))
 }
 
@@ -255,14 +251,12 @@ export function oneForEachRefusal(
   })
 }
 
-/** After a first refusal, which the market may have caused, all orders are tried again. */
 function isTriedSingly({ kind, cause, inRow }: OrderRefusal): boolean {
   return inRow > 1 || (kind === 'opens' && REFUSAL_CAUSES[cause].pace === 'lasting')
 }
 
-/** Unix ms, our clock. After the first refusal a new decision is enough. */
+/** Unix ms, our clock. */
 function retryAtOf({ kind, cause, at, inRow }: OrderRefusal): number {
-  // A dry run refuses every repetition, and each is logged.
   if (cause === 'dryRun') return at + WAIT_MS_MAX
   if (inRow < 2) return at
   const waitMsMax = kind === 'opens' ? WAIT_MS_MAX : REDUCING_WAIT_MS_MAX
@@ -303,12 +297,11 @@ export function isPriceGridWrong(
   return false
 }
 
-/** For people. */
 export interface LoggedRefusal {
   readonly strategyId: StrategyId
   readonly symbol: string
   readonly reason: string
-  /** One order tries again then; Unix ms, our clock. */
+  /** One order tries again then. */
   readonly retryAt: number
 }
 

@@ -2,7 +2,7 @@ import type { ContractRules } from '../../domain/contract-rules.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import { buildInstrument, type Instrument, lotsMax } from '../../domain/instrument.ts'
 import type { UniverseRefusal } from '../../domain/universe.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import type { StrategyLimits } from '../../risk/risk-context.ts'
 import type { Book } from '../book/book.ts'
 import { findGridConflict, type GridConflict } from '../book/convert-grids.ts'
@@ -37,7 +37,6 @@ export function enterMembers(
   return entered
 }
 
-/** The strategies that trade an instrument now. */
 export function tradersOf(
   { strategies }: Pick<EngineSettings, 'strategies'>,
   symbol: string,
@@ -110,14 +109,15 @@ export function copyRoster(settings: EngineSettings): EngineSettings {
 
 function enterInstrument(settings: EngineSettings, symbol: string, rules: ContractRules): void {
   const { roster } = settings
-  if (roster) own(settings.instruments).set(symbol, buildInstrument(symbol, rules, roster.frame))
+  if (roster)
+    mutable(settings.instruments).set(symbol, buildInstrument(symbol, rules, roster.frame))
 }
 
 function enterStrategy(strategy: StrategySettings, instrument: Instrument | undefined): void {
   const { symbols, limits, universe } = strategy
   if (!instrument || symbols.includes(instrument.symbol)) return
-  own(strategy).symbols = [...symbols, instrument.symbol]
-  if (universe) own(limits).set(instrument.symbol, limitsOf(instrument, universe.limits))
+  mutable(strategy).symbols = [...symbols, instrument.symbol]
+  if (universe) mutable(limits).set(instrument.symbol, limitsOf(instrument, universe.limits))
 }
 
 /** A size in the base coin means something else on each member, so only values are limited. */
@@ -133,11 +133,11 @@ export function dismissMember(
 ): boolean {
   const strategy = settings.strategies.get(strategyId)
   if (strategy) {
-    own(strategy).symbols = strategy.symbols.filter((one) => one !== symbol)
-    own(strategy.limits).delete(symbol)
+    mutable(strategy).symbols = strategy.symbols.filter((one) => one !== symbol)
+    mutable(strategy.limits).delete(symbol)
   }
   if (!isReadFor(settings, strategyId, symbol)) return false
-  own(settings.instruments).delete(symbol)
+  mutable(settings.instruments).delete(symbol)
   return true
 }
 
@@ -153,11 +153,11 @@ export function isReadFor(
 }
 
 export function noteRefusal(core: Core, id: StrategyId, refusal: UniverseRefusal): void {
-  own(core.universeRefusals).set(id, refusal)
+  mutable(core.universeRefusals).set(id, refusal)
 }
 
 export function endRefusal(core: Core, id: StrategyId): void {
-  if (core.universeRefusals.has(id)) own(core.universeRefusals).delete(id)
+  if (core.universeRefusals.has(id)) mutable(core.universeRefusals).delete(id)
 }
 
 /** Undefined: the rule is evaluated when it is due. */

@@ -1,11 +1,12 @@
+import type { InstrumentSymbol } from '../../domain/ids.ts'
 import type { ModeReason, Scope } from '../../domain/trading-mode.ts'
-import { own } from '../../lib/own.ts'
-import type { StopPolicy } from '../event.ts'
+import { mutable } from '../../lib/mutable.ts'
+import type { CommandSource, StopPolicy } from '../event.ts'
 
 /**
- * The phase says whether strategies are asked; the trading mode says what may leave. `starting`:
- * what the exchange holds is read · `running`: from the first proved instrument on · `stopping`:
- * nothing is decided, calls in flight are awaited · `stopped`.
+ * The phase says whether strategies are asked; the trading mode says what may leave. `starting`
+ * ends with the first proved instrument. While `stopping`, nothing is decided, and calls in flight
+ * are awaited.
  */
 export type RunPhase = 'starting' | 'running' | 'stopping' | 'stopped'
 
@@ -51,16 +52,12 @@ export interface StartProgress {
   readonly askedAt: number
   /** When the wait was last logged. */
   readonly saidAt: number
-  /** Keyed by symbol: wishes are placed once their strategy has decided on this snapshot or later. */
-  readonly wishesFrom: ReadonlyMap<string, number>
+  /** Wishes are placed once their strategy has decided on this snapshot or a later one. */
+  readonly wishesFrom: ReadonlyMap<InstrumentSymbol, number>
   readonly wishesFromLatest: number
 }
 
-/**
- * `reading` until fills and position agree with the book · `resolving` until it is proved what
- * became of unknown orders, and of resting ones where `onRestart` says cancel · `checking` until
- * fills and position agree once more · `proved`: the instrument is traded.
- */
+/** The stages are drawn in `lifecycle/start.ts`. */
 export type StartStage = 'reading' | 'resolving' | 'checking' | 'proved'
 
 export interface InstrumentStart {
@@ -71,8 +68,8 @@ export interface InstrumentStart {
 
 export interface FlatBeforeStop {
   readonly askedAt: number
-  /** Keyed by symbol: how many resolutions had cancelled before. */
-  readonly cancelledBefore: ReadonlyMap<string, number>
+  /** How many resolutions had cancelled before. */
+  readonly cancelledBefore: ReadonlyMap<InstrumentSymbol, number>
 }
 
 export interface StopProgress {
@@ -82,7 +79,7 @@ export interface StopProgress {
   /** Readings that are asked for later prove the end. */
   readonly provingAt: number
   /** As in {@link FlatBeforeStop}: one more confirms the cancel-all. */
-  readonly cancelledBefore: ReadonlyMap<string, number>
+  readonly cancelledBefore: ReadonlyMap<InstrumentSymbol, number>
   /** How many cancel-alls had found something when this phase began. */
   readonly foundBefore: number
   readonly askedAt: number
@@ -118,50 +115,44 @@ export interface KillProgress {
   /** With `flatten` the stop ends clean only if nothing is held. */
   readonly stopPolicy: 'leave' | 'flatten'
   /** A release that was asked for before all was proved. */
-  readonly release: KillCommand | undefined
+  readonly release: CommandSource | undefined
 }
 
-export interface KillCommand {
-  readonly reason: string
-  readonly by: string
-}
-
-export function noteStarted(run: RunState, now: number): void {
-  own(run).startedAt = now
+export function noteStartedAt(run: RunState, now: number): void {
+  mutable(run).startedAt = now
 }
 
 export function enterPhase(run: RunState, phase: RunPhase): void {
-  own(run).phase = phase
+  mutable(run).phase = phase
 }
 
-export function noteStart(run: RunState, change: Partial<StartProgress>): void {
-  Object.assign(own(run.start), change)
+export function noteStartProgress(run: RunState, change: Partial<StartProgress>): void {
+  Object.assign(mutable(run.start), change)
 }
 
-/** Strategies must decide on that snapshot or a later one before anything is placed there. */
 export function holdWishesOn(run: RunState, symbol: string, snapshot: number): void {
-  const start = own(run.start)
+  const start = mutable(run.start)
   start.wishesFrom.set(symbol, snapshot)
   start.wishesFromLatest = snapshot
 }
 
 export function forgetWishesOn(run: RunState, symbol: string): void {
-  own(run.start.wishesFrom).delete(symbol)
+  mutable(run.start.wishesFrom).delete(symbol)
 }
 
 export function beginStopping(run: RunState, stop: StopProgress): void {
-  own(run).phase = 'stopping'
-  own(run).stop = stop
+  mutable(run).phase = 'stopping'
+  mutable(run).stop = stop
 }
 
-export function beginKilling(run: RunState, kill: KillProgress): void {
-  own(run).kill = kill
-  own(run).stop = undefined
-  own(run).flatBeforeStop = undefined
+export function replaceStopByKill(run: RunState, kill: KillProgress): void {
+  mutable(run).kill = kill
+  mutable(run).stop = undefined
+  mutable(run).flatBeforeStop = undefined
 }
 
 export function endKilling(run: RunState): void {
-  own(run).kill = undefined
+  mutable(run).kill = undefined
 }
 
 /** @param progress undefined: released */
@@ -170,29 +161,29 @@ export function noteFlatten(
   scope: Scope,
   progress: FlattenProgress | undefined,
 ): void {
-  const { flattens } = own(run)
+  const { flattens } = mutable(run)
   if (progress) flattens.set(scope, progress)
   else flattens.delete(scope)
 }
 
 export function notePruned(run: RunState, now: number): void {
-  own(run).prunedAt = now
+  mutable(run).prunedAt = now
 }
 
 /** @param since undefined: the disk has room */
 export function noteSpaceLow(run: RunState, since: number | undefined): void {
-  own(run).spaceLowSince = since
+  mutable(run).spaceLowSince = since
 }
 
 /** @param beyond undefined: within its limit again */
 export function noteBeyond(run: RunState, code: PaceReason, beyond: BeyondLimit | undefined): void {
-  if (beyond) own(run.beyondLimit).set(code, beyond)
-  else own(run.beyondLimit).delete(code)
+  if (beyond) mutable(run.beyondLimit).set(code, beyond)
+  else mutable(run.beyondLimit).delete(code)
 }
 
 export function noteFlatBeforeStop(
   run: RunState,
   flatBeforeStop: FlatBeforeStop | undefined,
 ): void {
-  own(run).flatBeforeStop = flatBeforeStop
+  mutable(run).flatBeforeStop = flatBeforeStop
 }

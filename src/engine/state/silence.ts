@@ -4,7 +4,7 @@ import {
   type RefusedAnswer,
   type UnknownAnswer,
 } from '../../domain/answer.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import type { EngineEvent, EventOf } from '../event.ts'
 import {
   announce,
@@ -17,7 +17,10 @@ import { kindOf, type RefusableOrder } from './refusals.ts'
 
 /** A shorter silence, or a single call, may be one bad connection. */
 const OUTAGE_MS = 10_000
-/** Orders and cancel-alls are sent for a reason. After so long without one, a failure is forgotten. */
+/**
+ * Orders and cancel-alls are not sent on a schedule, so a failure is forgotten after so long
+ * without one.
+ */
 const FORGOTTEN_MS = 120_000
 
 /** An attempt without an answer costs a cancel-all and readings, so each waits twice as long. */
@@ -65,7 +68,7 @@ function reasonOf(answer: RefusedAnswer | UnknownAnswer): string {
 }
 
 function noteAnswered({ silence }: Core, kind: string): void {
-  if (silence.calls.has(kind)) own(silence.calls).delete(kind)
+  if (silence.calls.has(kind)) mutable(silence.calls).delete(kind)
 }
 
 function noteUnanswered(
@@ -74,9 +77,9 @@ function noteUnanswered(
   last: Pick<SilentCalls, 'reason' | 'hasLeft'>,
 ): void {
   const { since = now, times = 0 } = silence.calls.get(kind) ?? {}
-  own(silence.calls).set(kind, { since, lastAt: now, times: times + 1, ...last })
+  mutable(silence.calls).set(kind, { since, lastAt: now, times: times + 1, ...last })
   const { outage } = silence
-  if (outage) own(outage.calls).set(kind, (outage.calls.get(kind) ?? 0) + 1)
+  if (outage) mutable(outage.calls).set(kind, (outage.calls.get(kind) ?? 0) + 1)
 }
 
 export function isSilent({ silence }: Core, kinds: readonly string[]): boolean {
@@ -121,7 +124,7 @@ export function followOutage(core: Core, event: EngineEvent): void {
   if (!isAnySilent(silence) && silence.outage.unproved.size === 0) endOutage(core, silence.outage)
 }
 
-/** After one lost batch another may not be wanted, so none is awaited. */
+/** One lost batch alone is no silence: perhaps no other is wanted, whose answer could end it. */
 function isAnySilent({ calls }: SilenceState): boolean {
   return [...calls].some(([kind, { times }]) => !isOfOrders(kind) || times > 1)
 }
@@ -131,14 +134,14 @@ function forgetOld({ silence, now }: Core): void {
     const waitedMs = isOfOrders(kind) ? pauseMs(calls) : 0
     const isSentForReasons = isOfOrders(kind) || kind === CANCELS
     if (isSentForReasons && now - calls.lastAt - waitedMs >= FORGOTTEN_MS)
-      own(silence.calls).delete(kind)
+      mutable(silence.calls).delete(kind)
   }
 }
 
 function beginOutage(core: Core, silent: readonly (readonly [string, SilentCalls])[]): void {
   const { silence, now } = core
   const [[, { since, reason }] = ['', { since: now, reason: '' }]] = silent
-  own(silence).outage = {
+  mutable(silence).outage = {
     since,
     calls: new Map([...silence.calls].map(([kind, { times }]) => [kind, times])),
     unknown: new Set(),
@@ -163,7 +166,7 @@ function countUnknown({ book }: Core): number {
 
 function gather(core: Core, outage: ExchangeOutage): void {
   const { book, effects, instruments } = core
-  const state = own(outage)
+  const state = mutable(outage)
   for (const orders of book.open.values())
     for (const { state: standing, terms } of orders.values())
       if (standing === 'unknown') state.unknown.add(terms.clientOid)
@@ -194,7 +197,7 @@ function endOutage(
   core: Core,
   { since, calls, unknown, found, cancelled, fills, proved }: ExchangeOutage,
 ): void {
-  own(core.silence).outage = undefined
+  mutable(core.silence).outage = undefined
   announce(core, 'info', 'exchange.answers', {
     afterMs: core.now - since,
     unanswered: Object.fromEntries(calls),

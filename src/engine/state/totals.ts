@@ -7,7 +7,7 @@ import {
   type OrderTerms,
 } from '../../domain/order.ts'
 import { tradesAs } from '../../domain/order-action.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import {
   accountHoldingOf,
   type Book,
@@ -19,7 +19,7 @@ import {
   moneyOf,
   ownMoneyOf,
 } from '../book/book.ts'
-import type { StrategyId } from '../../domain/ids.ts'
+import type { StrategyId, InstrumentSymbol } from '../../domain/ids.ts'
 import type { Instrument, PositionMode } from '../../domain/instrument.ts'
 import type { MaintenanceRules } from '../../domain/liquidation.ts'
 import type { AccountEntry } from '../../domain/own-trades.ts'
@@ -41,8 +41,6 @@ export interface InstrumentTotals {
   readonly sellTicks: number
   /** An order that cannot rest was accepted and has not ended. */
   readonly hasTaker: boolean
-  /** Parts that were brought up to date since the instrument changed. */
-  readonly current: CurrentParts
   readonly needs: KeptNeeds
   /** The moment that each strategy was shown last. */
   readonly shown: ShownMoments
@@ -60,14 +58,12 @@ interface KeptNeeds {
   readonly last: { readonly from: NeedsBasis; readonly needs: RiskNeeds } | undefined
 }
 
-type CurrentParts = ReadonlySet<'ladders'>
-
 type OwnWorst = ReadonlyMap<StrategyId, number>
 
 type ShownMoments = ReadonlyMap<StrategyId, InstrumentMoment>
 
-/** Keyed by symbol, until a record concerns the instrument. Changed by `totals.ts`. */
-export type KeptTotals = ReadonlyMap<string, InstrumentTotals>
+/** Kept until a record concerns the instrument. Changed by `totals.ts`. */
+export type KeptTotals = ReadonlyMap<InstrumentSymbol, InstrumentTotals>
 
 export interface TotalsOwner {
   readonly book: Book
@@ -78,7 +74,7 @@ export function totalsOf({ book, totals }: TotalsOwner, symbol: string): Instrum
   const known = totals.get(symbol)
   if (known) return known
   const counted = countTotals(book, symbol)
-  own(totals).set(symbol, counted)
+  mutable(totals).set(symbol, counted)
   return counted
 }
 
@@ -95,7 +91,7 @@ export function ownWorstOf(owner: TotalsOwner, id: StrategyId, symbol: string): 
   const { book } = owner
   const open = orders.get(id) ?? NO_ORDERS
   const worst = worstLots(buildExposure(book.positionMode, holdingOf(book, id, symbol), open))
-  own(ownWorst).set(id, worst)
+  mutable(ownWorst).set(id, worst)
   return worst
 }
 
@@ -111,7 +107,7 @@ export function momentOf(
   const known = shown.get(id)
   if (known?.positionReadAt === positionReadAt) return known
   const moment = { ...(known ?? buildMoment(owner, id, instrument)), positionReadAt }
-  own(shown).set(id, moment)
+  mutable(shown).set(id, moment)
   return moment
 }
 
@@ -147,7 +143,7 @@ function listedExitsOf(book: Book, id: StrategyId, symbol: string): readonly Mom
 const NO_EXITS: readonly MomentExit[] = []
 
 export function forgetTotals(totals: KeptTotals, symbol: string): void {
-  own(totals).delete(symbol)
+  mutable(totals).delete(symbol)
 }
 
 export function countTotals(book: Book, symbol: string): InstrumentTotals {
@@ -170,7 +166,6 @@ export function countTotals(book: Book, symbol: string): InstrumentTotals {
     buyTicks,
     sellTicks,
     hasTaker,
-    current: new Set(),
     needs: { last: undefined },
     shown: new Map(),
   }
@@ -185,7 +180,7 @@ export function needsAsOf(
   const { needs } = totalsOf(owner, symbol)
   if (needs.last && isSameBasis(needs.last.from, from)) return needs.last.needs
   const computed = compute()
-  own(needs).last = { from, needs: computed }
+  mutable(needs).last = { from, needs: computed }
   return computed
 }
 
@@ -201,8 +196,7 @@ function isSameBasis(one: NeedsBasis, other: NeedsBasis): boolean {
 
 /** Sums that are made on demand and kept until a record may move money. Changed by `totals.ts`. */
 export interface KeptSettled {
-  readonly bySymbol: ReadonlyMap<string, number>
-  /** Undefined until asked for. */
+  readonly bySymbol: ReadonlyMap<InstrumentSymbol, number>
   readonly symbols: ReadonlySet<string> | undefined
 }
 
@@ -220,7 +214,7 @@ export function settledOf({ book, settled }: SettledOwner, symbol: string): numb
   const known = settled.bySymbol.get(symbol)
   if (known !== undefined) return known
   const net = sumSettled(book, symbol)
-  own(settled.bySymbol).set(symbol, net)
+  mutable(settled.bySymbol).set(symbol, net)
   return net
 }
 
@@ -237,13 +231,13 @@ export function settledSymbols({ book, settled }: SettledOwner): ReadonlySet<str
   if (settled.symbols) return settled.symbols
   const ofFills = [...moneyOf(book).keys()].map((pair) => splitPair(pair)[1])
   const symbols = new Set([...book.funding.keys(), ...ofFills])
-  own(settled).symbols = symbols
+  mutable(settled).symbols = symbols
   return symbols
 }
 
 export function forgetSettled(settled: KeptSettled): void {
-  if (settled.bySymbol.size > 0) own(settled.bySymbol).clear()
-  own(settled).symbols = undefined
+  if (settled.bySymbol.size > 0) mutable(settled.bySymbol).clear()
+  mutable(settled).symbols = undefined
 }
 
 /** Open orders by price, where each is counted at its own price (`gap: false`). */
@@ -255,29 +249,29 @@ export interface InstrumentLadders {
   readonly counted: readonly Order[]
 }
 
-/** Keyed by symbol; after a record only changed orders are counted. Changed by `totals.ts`. */
-export type KeptLadders = ReadonlyMap<string, InstrumentLadders>
+/** After a record only changed orders are counted. Changed by `totals.ts`. */
+export type KeptLadders = ReadonlyMap<InstrumentSymbol, InstrumentLadders>
 
 interface LadderOwner extends TotalsOwner {
   readonly ladders: KeptLadders
 }
 
 export function forgetLadders(ladders: KeptLadders, symbol: string): void {
-  own(ladders).delete(symbol)
+  mutable(ladders).delete(symbol)
 }
 
 export function laddersOf(owner: LadderOwner, instrument: Instrument): InstrumentLadders {
   const { symbol } = instrument
-  const { current, open } = totalsOf(owner, symbol)
+  const { open } = totalsOf(owner, symbol)
   const known = owner.ladders.get(symbol)
-  if (known && current.has('ladders')) return known
+  // A record that concerns the instrument makes a new list of open orders.
+  if (known?.counted === open) return known
   const { positionMode } = owner.book
   const isUsable = known?.instrument === instrument && known.positionMode === positionMode
   const ladders = isUsable ? known : createLadders(instrument, positionMode)
   countChanged(ladders, open)
   const counted = { ...ladders, counted: open }
-  own(owner.ladders).set(symbol, counted)
-  own(current).add('ladders')
+  mutable(owner.ladders).set(symbol, counted)
   return counted
 }
 

@@ -30,6 +30,7 @@ import {
 import { noteChanged } from './changes.ts'
 import { ordersOf } from './totals.ts'
 import { clockUnsynchronised } from './market-state.ts'
+import type { EngineCommand } from '../event.ts'
 import { announce, type Core, instrumentOf, record } from './core.ts'
 import { holdAllWishes } from './decision-state.ts'
 import { entryPauseOn, exitDueOn } from './exits.ts'
@@ -39,7 +40,7 @@ import { HOLD_SIDES, applyToHolding, type HoldSide } from '../../domain/position
 import { reducesRisk } from '../../risk/checks.ts'
 import { addToExposure, buildExposure } from '../../risk/exposure.ts'
 import type { Reduction } from '../../domain/worst-case.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 
 export const RELEASE_HINT =
   "look at the exchange's own order history and position, give what no strategy holds to one (intentd adopt) or flatten it, and then release the instrument"
@@ -102,15 +103,7 @@ export function endHalt(core: Core, scope: Scope, code: ModeReason, reason: stri
   holdAllWishes(core)
 }
 
-export interface ReleaseCommand {
-  readonly scope: Scope
-  readonly reason: string
-  readonly by: string
-  /** All steps of the scope's drawdown count from now. */
-  readonly newPeak?: boolean | undefined
-  /** Lots that no strategy holds may stay so, although one would order them again. */
-  readonly unclaimed?: boolean | undefined
-}
+export type ReleaseCommand = Omit<Extract<EngineCommand, { kind: 'release' }>, 'kind'>
 
 export type ScopeRelease = Pick<ReleasedRecord, 'scope' | 'reason' | 'by' | 'peak'>
 
@@ -130,7 +123,7 @@ export function allRestrictions(core: Core): readonly Restriction[] {
   return [...core.book.restrictions.values(), ...volatileRestrictions(core)]
 }
 
-/** These hold as long as their cause. */
+/** Restrictions that hold as long as their cause. */
 function volatileRestrictions(core: Core): readonly Restriction[] {
   const { clock, run, readings, disputes } = core
   const held: Restriction[] = []
@@ -179,7 +172,7 @@ function byDaemon(code: ModeReason, reason: string, at: number): Restriction {
   return { scope: ACCOUNT, mode: MODE_REASONS[code].mode, code, reason, by: DAEMON, at }
 }
 
-/** Strategies are asked, and their wishes planned: neither a stop nor a kill goes on. */
+/** Neither a stop nor a kill goes on, so strategies are asked and their wishes planned. */
 export function isTrading({ run, book }: Core): boolean {
   return run.phase === 'running' && run.flatBeforeStop === undefined && killOf(book) === undefined
 }
@@ -199,7 +192,7 @@ export function isFlattening(core: Core, symbol: string, strategyId: StrategyId 
   )
 }
 
-/** Such closing orders leave under `halted` too; exits of the strategy do not. */
+/** Closing orders of the daemon leave under `halted` too; exits of the strategy do not. */
 export function isClosedByDaemon(
   core: Core,
   symbol: string,
@@ -272,7 +265,7 @@ export function reductionOf(
     : closeOf(owner, symbol, id)
 }
 
-/** One side is closed after the other, but for less than the smallest order. */
+/** The sides are closed one after the other. A rest below the smallest order stays. */
 function closeOf(
   { book, settings }: Omit<ReductionsOwner, 'reductions'>,
   symbol: string,
@@ -316,7 +309,7 @@ export function reduceTo(
     left -= closed
   }
   const before = core.reductions.get(symbol)
-  own(core.reductions).set(symbol, { code, holdSide, keeps, adopts: left >= lotsMin, reason })
+  mutable(core.reductions).set(symbol, { code, holdSide, keeps, adopts: left >= lotsMin, reason })
   noteChanged(changes, symbol)
   return before === undefined
 }
@@ -328,14 +321,14 @@ export function endReductions(
 ): void {
   for (const [symbol, { code }] of core.reductions) {
     if (code !== ended.code || ended.symbols?.includes(symbol) === false) continue
-    own(core.reductions).delete(symbol)
+    mutable(core.reductions).delete(symbol)
     noteChanged(core.changes, symbol)
   }
 }
 
 /** Another strategy holds the lots now, so the next reading says anew what to close. */
 export function forgetReduction(core: Core, symbol: string): void {
-  own(core.reductions).delete(symbol)
+  mutable(core.reductions).delete(symbol)
 }
 
 /** The configured mode, unless two readings said another. Then only closing orders leave. */

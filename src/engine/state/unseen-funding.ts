@@ -9,7 +9,7 @@ import {
   holdingSince,
 } from '../../domain/unseen-funding.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { accountHoldingOf } from '../book/book.ts'
 import { type Core, specOf } from './core.ts'
 import { exchangeNow } from './market-state.ts'
@@ -17,7 +17,7 @@ import { ownPriceOf } from './own-figure.ts'
 
 /** Rates are noted from so long before a payment, which gives two answers at the usual pace. */
 const NOTED_MS = 120_000
-/** A counter that has not moved so long after the instant shows that nothing was paid then. */
+/** If the counter has not moved so long after the instant, nothing was paid then. */
 const SETTLED_MS = 60_000
 
 /** Called for a reading that agrees with the book. `at`: exchange clock. */
@@ -39,7 +39,7 @@ function beginWatch({ settings, funding }: Core, symbol: string, at: number): vo
   // Without a capital, no equity is known that a payment could lower.
   if (settings.capital === undefined) return
   const { fundingMinutes: ofInstrument } = settings.instruments.get(symbol) ?? {}
-  own(funding).set(symbol, {
+  mutable(funding).set(symbol, {
     nextAt: fundingInstantAfter(ofInstrument ?? settings.fundingMinutes ?? [], at),
     rates: [Number.NaN, Number.NaN],
     markPrice: Number.NaN,
@@ -53,24 +53,24 @@ function noteAnswer({ market, losses }: Core, symbol: string, watch: FundingWatc
   // A later answer has the rate of the next payment.
   if (tickers === undefined || tickers.requestTime >= watch.nextAt) return
   if (tickers.requestTime === watch.answeredAt) return
-  const noted = own(watch)
+  const noted = mutable(watch)
   noted.rates = [watch.rates[1], tickers.read(symbol, 'fundingRate')]
   noted.markPrice = losses.statements.get(symbol)?.markPrice ?? Number.NaN
   noted.answeredAt = tickers.requestTime
 }
 
 export function forgetFunding({ funding }: Core, symbol: string): void {
-  own(funding).delete(symbol)
+  mutable(funding).delete(symbol)
 }
 
-/** Paid by positions that ended before a reading showed it, margin coin. */
+/** Payments of positions that ended before a reading showed them, margin coin. */
 export function unseenFundingOf({ book }: Core): number {
   let sum = 0
   for (const { amount } of book.unseenFunding.values()) sum -= Number(amount)
   return sum
 }
 
-/** With payments that the next reading of a position will show. */
+/** Payments that the next reading of a position will show are included. */
 export function unreadFundingOf(core: Core): number {
   let sum = unseenFundingOf(core)
   const now = exchangeNow(core)
@@ -111,7 +111,7 @@ export function takeEndedPayments(core: Core, fills: readonly Fill[]): readonly 
       ({ holdSide }) => ended.includes(holdSide) && !watch.ended.includes(holdSide),
     )
     if (found.length > 0)
-      own(watch).ended = [...watch.ended, ...found.map(({ holdSide }) => holdSide)]
+      mutable(watch).ended = [...watch.ended, ...found.map(({ holdSide }) => holdSide)]
     return found
   })
 }

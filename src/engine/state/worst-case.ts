@@ -2,7 +2,7 @@ import { type Instrument, isInverse } from '../../domain/instrument.ts'
 import { isFlat } from '../../domain/position.ts'
 import type { SurvivalSettings, WorstCase, WorstCaseState } from '../../domain/worst-case.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import type { Exposure } from '../../risk/exposure.ts'
 import type { SizedOrder } from '../../risk/resting-ladder.ts'
 import type { ReducibleRisk } from '../../risk/reduction.ts'
@@ -78,10 +78,10 @@ function withKnownUse(worst: WorstCase | undefined): WorstCase | undefined {
 }
 
 export function measureWorstCase(core: Core): WorstCase | undefined {
-  own(core.worstCase).equity = equityAtWorst(core)
+  mutable(core.worstCase).equity = equityAtWorst(core)
   const needs = listAtRisk(core).map((instrument) => needsNow(core, instrument))
   const measured = findWorstCase(needs, equityNow(core))
-  own(core.worstCase).last = withKnownUse(measured)
+  mutable(core.worstCase).last = withKnownUse(measured)
   return core.worstCase.last
 }
 
@@ -199,8 +199,8 @@ function fundingRateOf({ market: { tickers } }: Core, symbol: string): number {
 const UNKNOWN_RULES = { tiers: [], takerFeeRate: Number.NaN }
 
 /**
- * The price of the tickers or the last mark at which most is at risk, so that one wrong price lets
- * no more be held. NaN: unknown or too old.
+ * The price of the tickers or the last mark, whichever puts more at risk, so that one wrong price
+ * lets no more be held. NaN: unknown or too old.
  */
 function dearestPrice(core: Core, symbol: string): number {
   if (hasEnded(core, symbol)) return lastMarkOf(core, symbol)
@@ -212,13 +212,15 @@ function dearestPrice(core: Core, symbol: string): number {
     : Math.max(ask, last || ask, mark || ask)
 }
 
-/** Our price or the mark, at which less is at risk: nothing is closed for one of them alone. */
+/** Our price or the mark, whichever puts less at risk: nothing is closed for one of them alone. */
 function mildestPrice(core: Core, symbol: string): number {
   const { low, high } = twoPrices(core, symbol)
   return isInverse(specOf(core, symbol)) ? high : low
 }
 
-/** Our price or the mark, at which more is at risk: nothing is released for one of them alone. */
+/**
+ * Our price or the mark, whichever puts more at risk: nothing is released for one of them alone.
+ */
 function sternestPrice(core: Core, symbol: string): number {
   const { low, high } = twoPrices(core, symbol)
   return isInverse(specOf(core, symbol)) ? low : high
@@ -262,8 +264,8 @@ function equityNow(core: Core): number {
 /** True once when the budget is nearly used, until clearly less of it is. */
 export function noteNearBudget({ worstCase }: Core, isNear: boolean, isFar: boolean): boolean {
   const isNews = isNear && !worstCase.isWarned
-  if (isNews) own(worstCase).isWarned = true
-  else if (isFar) own(worstCase).isWarned = false
+  if (isNews) mutable(worstCase).isWarned = true
+  else if (isFar) mutable(worstCase).isWarned = false
   return isNews
 }
 
@@ -288,7 +290,7 @@ export function confirmBeyond(
   const before = worstCase.awaited
   const isOld =
     before !== undefined && answers.positionAt - before.positionAt > confirmedWithinMs(core)
-  if (before === undefined || isOld) own(worstCase).awaited = answers
+  if (before === undefined || isOld) mutable(worstCase).awaited = answers
   return (
     before !== undefined &&
     !isOld &&
@@ -298,5 +300,5 @@ export function confirmBeyond(
 }
 
 export function forgetBeyond({ worstCase }: Core): void {
-  own(worstCase).awaited = undefined
+  mutable(worstCase).awaited = undefined
 }

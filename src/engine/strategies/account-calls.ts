@@ -105,7 +105,6 @@ function sendCall(core: Core, pair: string, call: AccountCall): void {
   emit(core, { kind: 'sendCall', call: outgoing })
 }
 
-/** Asked before the first byte: trading may be restricted by now. */
 export function isCallHeldBack(core: Core, callId: number): boolean {
   const call = core.book.calls.get(core.calls.accountCalls.get(callId) ?? '')
   return (

@@ -21,7 +21,7 @@ import { forgetSpentPauses } from '../state/exits.ts'
 import { addInstrument } from '../state/instrument-state.ts'
 import { exchangeNow } from '../state/market-state.ts'
 import { enterMembers, endRefusal, noteRefusal } from '../state/roster.ts'
-import { noteStart } from '../state/run-state.ts'
+import { noteStartProgress } from '../state/run-state.ts'
 
 /*
  * How a rule's instruments come and go:
@@ -30,8 +30,7 @@ import { noteStart } from '../state/run-state.ts'
  *                        ▲                                                 │
  *                        └───────────────────chosen again──────────────────┘
  *
- * Evaluations are due by the exchange's time alone, so that a replay agrees. Their results are
- * records.
+ * Evaluations are due by the exchange's time alone, so that a replay agrees.
  */
 
 /** Called before any strategy sees the tickers. */
@@ -220,12 +219,11 @@ function objectToMember(
     : undefined
 }
 
-/** New instruments are read and proved as at a start. */
 function takeIn(core: Core): void {
   for (const symbol of enterMembers(core.settings, core.book)) {
     addInstrument(core, symbol)
     noteChanged(core.changes, symbol)
-    noteStart(core.run, { isOver: false })
+    noteStartProgress(core.run, { isOver: false })
   }
   followRoster(core)
 }

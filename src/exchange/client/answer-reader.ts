@@ -17,7 +17,7 @@ import { type CallableName, endpointNamed, type ResponseOf } from '../../protoco
 
 const MESSAGE_CHARS_MAX = 300
 
-/** Unpacking all tickers in small chunks takes several times as long. */
+/** In small chunks, unpacking all tickers takes several times as long. */
 const GUNZIP_CHUNK_BYTES = 512 * 1024
 
 /** These codes are definite for an item of a batch, not for a whole request. */
@@ -178,9 +178,9 @@ const IDS: ReadonlySet<string> = new Set(['orderId', 'clientOid', 'tradeId', 'en
 const NUMBER = /^[\d.+-]*$/
 
 /**
- * Texts for logs and files lose line breaks and terminal codes first, then secrets: codes may stand
- * between the letters of one. Ids only lose secrets.
- * @param text from which `json` was parsed; if it is clean, `json` is returned as it is
+ * Texts for logs and files lose line breaks and terminal codes before secrets, because codes may
+ * stand between the letters of a secret. Ids lose only secrets.
+ * @param text that `json` was parsed from; if it is clean, `json` is returned as it is
  */
 function cleanAnswer(json: unknown, text: string, scrub: (text: string) => string): unknown {
   if (/^[\x20-\x5B\x5D-\x7E\t\n\r]*$/.test(text) && scrub(text) === text) return json

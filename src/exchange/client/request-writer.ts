@@ -71,7 +71,7 @@ export class RequestWriter {
     ]
   }
 
-  /** Signs exactly the given bytes. @param signedAt Unix ms, exchange clock */
+  /** Signs exactly the given bytes. @param signedAt exchange clock */
   write(prepared: PreparedRequest, signedAt: number): OutgoingRequest | Unwritable {
     const { endpoint, query, body } = prepared
     const row = endpointNamed(endpoint)
@@ -145,7 +145,7 @@ export function prepareRequest<Name extends CallableName>(
   try {
     return { kind: 'prepared', request: { endpoint, ...writeRequest(row, wire) } }
   } catch (error) {
-    // The value has a character that clients of the exchange sign in different ways.
+    // Clients of the exchange sign a character of the value in different ways.
     if (!(error instanceof RangeError)) throw error
     return { kind: 'invalid', problem: error.message }
   }
@@ -194,7 +194,7 @@ export class Signer {
       this.#hidden.add(text)
   }
 
-  /** Names and values take turns. @param signedAt Unix ms, exchange clock */
+  /** Names and values take turns. @param signedAt exchange clock */
   headers(request: SignableRequest, signedAt: number): string[] {
     const timestamp = String(signedAt)
     return [
@@ -252,8 +252,8 @@ export interface CallOptions {
   readonly priority?: CallPriority | undefined
   readonly clockAheadMs?: number | undefined
   /**
-   * It is called after all waits, in the turn in which the first byte is written. A returned reason
-   * prevents that: class `notSent`, code `ABORTED`.
+   * Called after all waits, in the turn in which the first byte is written. If it returns a reason,
+   * nothing is written: class `notSent`, code `ABORTED`.
    */
   readonly beforeWrite?: (() => string | undefined) | undefined
 }
@@ -279,8 +279,8 @@ const GUARDED: readonly CallableName[] = [
 ] satisfies GuardedEndpoint[]
 
 /**
- * These are locked unless a client names one when it is created. The daemon never does, so no
- * strategy, defect or journal can withdraw.
+ * A guarded endpoint is locked unless the client named it when it was created. The daemon names
+ * none, so no strategy, defect or journal can withdraw.
  */
 export function isGuarded(endpoint: CallableName): endpoint is GuardedEndpoint {
   return GUARDED.includes(endpoint)

@@ -8,7 +8,7 @@ import { type ForwardProxy, openTunnel } from '../../lib/net/proxy.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { OutgoingRequest } from './request-writer.ts'
 
-/** All of undici would cost a start 60 ms and 14 MB more. */
+/** Loading all of undici would cost a start 60 ms and 14 MB more. */
 const part = createRequire(import.meta.url)
 const HttpClient = part('undici/lib/dispatcher/client.js') as typeof Undici.Client
 const buildConnector = part('undici/lib/core/connect.js') as typeof Undici.buildConnector
@@ -22,14 +22,14 @@ interface TransportOptions {
 }
 
 /**
- * This is longer than the pauses between polls, and shorter than servers keep idle connections, so
- * that no order is written to a closing one.
+ * The time is longer than the pauses between polls, and shorter than servers keep idle connections,
+ * so that no order is written to a closing one.
  */
 const KEEP_ALIVE_MS = 25_000
 
 const CONNECTIONS_MAX = 16
 
-/** The HTTP client's timeouts are imprecise, so they only follow our deadline. */
+/** The HTTP client's own timeouts are imprecise, so they are later than our deadline. */
 const BACKSTOP_MS = 65_000
 
 const CONNECT_MS = 5000
@@ -117,11 +117,9 @@ interface HttpConnection {
 }
 
 /**
- * Each connection has one request at a time. The first idle one is taken, so that a few stay warm
- * and the others time out. Once the maximum is open, requests wait.
- *
- * undici's own pool counts a connection as idle only one turn after its answer, so an order that
- * follows a ticker answer would open a new one.
+ * Replaces undici's own pool, which counts a connection as idle only one turn after its answer, so
+ * that an order after a ticker answer would open a new one. Here the first idle connection is
+ * taken, so a few stay warm and the others time out. Once the maximum is open, requests wait.
  */
 class Connections {
   readonly #options: ConnectionsOptions
@@ -178,7 +176,7 @@ class Connections {
     call.onFree = () => {
       const next = this.#waiting.shift()
       connection.isBusy = next !== undefined
-      // After a failed connection the HTTP client must first finish with this request.
+      // The HTTP client must first finish with the request whose connection failed.
       if (next !== undefined) queueMicrotask(() => this.#carryOn(connection, next))
     }
     const { origin, proxy } = this.#options
@@ -269,8 +267,8 @@ interface PendingCallOptions<Result> {
 }
 
 /**
- * One request and its answer. It is written once: if the HTTP client tries a second connection, it
- * is stopped there.
+ * A request is written once: if the HTTP client tries it on a second connection, it is stopped
+ * there.
  *
  *     waiting ──the connection is there──► written ──last byte──► over (answered)
  *        │  beforeWrite objects, deadline,    │  deadline, reset, too large

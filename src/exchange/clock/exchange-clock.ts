@@ -18,8 +18,8 @@ const APART_MS = 2000
 const ANSWERS_IN_ROW = 3
 
 /**
- * Signed answers come from servers that check our signatures, so their time signs. Public ones may
- * come from a cache: they sign until the first signed answer, and then only what places no order.
+ * Public answers may come from a cache, so only the time of signed answers signs orders
+ * (docs/mechanisms.md, "Clocks").
  *
  *     nothing ──two public answers agree──► public: signs reads and cancel-alls
  *        └───────────┬─────────────────────────┘
@@ -142,7 +142,7 @@ const SAMPLES_MAX = 64
 /** Both clocks count whole ms. */
 const ROUNDING_MS = 1
 
-/** No answer is so slow: this far from the estimate, a clock was set. */
+/** No delay explains a sample so far from the estimate: a clock was set. */
 const STEP_MS = 250
 
 const JUMP_MS = 2000
@@ -153,10 +153,8 @@ interface Bounds {
 }
 
 /**
- * The exchange took a request between our sending it and the answer, which bounds its clock's lead.
- * The sample with the shortest round trip is the estimate, so nothing drifts. A contradicting
- * sample is held back, because one wrong `requestTime` must not spoil every signature; a second
- * that agrees with it replaces everything.
+ * The sample with the shortest round trip is the estimate. A contradicting sample counts only once
+ * a second one agrees with it, because one wrong `requestTime` must not spoil every signature.
  */
 export class ClockOffset {
   readonly #onJump: ((jump: ClockJump) => void) | undefined

@@ -16,9 +16,9 @@ export interface CallWindowOptions {
 }
 
 /**
- * A call needs room twice: here, counted exactly, and in the pool (Bottleneck) with the precision
- * of its timers. An error in one lets no call too many out. A call counts from its grant until it
- * has left the exchange's window.
+ * A call needs room here, where calls are counted exactly, and a token of Bottleneck, so an error
+ * in one of the two lets no call too many out. A call counts from its grant until it has left the
+ * exchange's window.
  */
 export class CallWindow {
   readonly #options: CallWindowOptions
@@ -135,7 +135,7 @@ export class CallWindow {
 
 export interface TokenPool {
   readonly stock: number
-  /** So long before a call leaves the window its token is given back. */
+  /** A token is given back so long before its call leaves the window. */
   readonly leadMs: number
   take(): void
   giveBack(): void
@@ -156,9 +156,8 @@ const LEAD_MS = 25
 /**
  * Bottleneck's reservoir counts the tokens, and is never refreshed by itself.
  *
- * A job takes three turns of a timer, about 3.6 ms, so one job fetches all tokens that the stock
- * lacks, after a call was written. One job a token hands out too few when turns are slow (30 ms, 50
- * calls a second: 13 of 430 reads granted).
+ * A job takes three turns of the event loop, so one job fetches all tokens that the stock lacks.
+ * With one job for each token, a busy machine gets too few of them (docs/limits.md).
  */
 export class BottleneckPool implements TokenPool {
   readonly leadMs = LEAD_MS
@@ -255,11 +254,8 @@ export const DRIFT = 5e-4
 const ROUNDING_MS = 1
 
 /**
- * The assumed offset's share of the distance between its bounds. A 429 then needs a call that
- * travels in less than a third of the shortest time seen. With 5 to 25 ms each way, 98.2 % of 1 to
- * 20 calls a second are used (one half: 98.4 %, without: 97.8 %), without a 429 on 3000 networks
- * with delays varying up to twentyfold. A single offset, the best of 64 answers, ages: LIM1 broken
- * in 4 of 500 worlds.
+ * A call counts as taken this share of the way back from the latest possible moment to the
+ * earliest. docs/limits.md ("The figures behind it") has the measurements.
  */
 const BELIEVED_SHARE = 1 / 3
 const ANSWERS_MIN = 8
@@ -309,11 +305,11 @@ interface OverallLimitOptions {
   readonly onCoolDown: (restMs: number) => void
 }
 
-/** A cancel-all and a closing batch each second stay possible. */
+/** The kept calls allow a cancel-all and a closing batch each second. */
 const KEPT_SHARE = 0.02
 const KEPT_MIN = 10
 
-/** Above this use, reads are spread, so that they do not stop at the end of a window. */
+/** Beyond this use reads are spread over the window, so that they do not stop before its end. */
 const UNSPREAD_SHARE = 0.25
 const SPREAD_MS_MAX = 1000
 /** Many accounts are polled at once: reads missed within this time may be made at once. */
@@ -412,17 +408,18 @@ function keptOf(allowed: number): number {
   return Math.max(Math.floor(allowed * KEPT_SHARE), KEPT_MIN)
 }
 
-/** 429s on two endpoints within this time mean more than one endpoint's limit. */
+/**
+ * If two endpoints are refused within this time, with nothing served between, the whole address is.
+ */
 const TOGETHER_MS = 1000
-/** The pause doubles if nothing was served since the last one. */
+/** A pause is twice the one before if nothing was served between them. */
 const REST_MS = 2000
-/** Source: the exchange's FAQ: recovery takes five minutes. */
+/** Source: the exchange's FAQ, by which recovery takes five minutes. */
 const REST_MS_MAX = 300_000
 
 /**
- * 429s on two endpoints with nothing served between mean that the whole address is refused. Reads
- * then rest, so without fresh prices no orders are placed; calls that reduce risk go on. Instants
- * are monotonic ms.
+ * Lets reads rest while the whole address is refused (docs/limits.md, "After a 429"). Instants are
+ * monotonic ms.
  */
 class CoolDown {
   #until = Number.NEGATIVE_INFINITY

@@ -35,13 +35,14 @@ const GRANTED: WaitingRequest = { cancel: () => undefined }
 const WAITING_MAX = 256
 
 /**
- * As a share of the time between evenly spread calls. With 1, slightly early calls would be lost.
+ * The last call is kept for this share of the time between evenly spread calls. With 1, a call that
+ * came slightly early would be lost.
  */
 const KEPT_SHARE = 0.5
 
 /**
- * The pause beyond the window doubles with each 429 of a call granted later, and halves with each
- * served call and with time.
+ * The pause beyond the window doubles with each 429 of a call that was granted after the last one.
+ * A served call halves it, and so does time.
  */
 const BACK_OFF_MS = 250
 const BACK_OFF_MS_MAX = 30_000
@@ -49,9 +50,8 @@ const BACK_OFF_MS_MAX = 30_000
 const FORGIVEN_AFTER_MS = 10_000
 
 /**
- * Instants are monotonic ms. For a while after each grant the last free call is kept for requests
- * that reduce risk: a burst leaves one call, and a busy endpoint spreads its calls over the window,
- * so that they wait for the next call, not for a whole window.
+ * For a while after each grant the last free call is kept for requests that reduce risk. They then
+ * wait at most for the next call of the window, not for the next window. Instants are monotonic ms.
  */
 export class EndpointQueue {
   readonly endpoint: CallableName
@@ -328,7 +328,7 @@ class LimiterStatistics {
     if (tookMs === undefined) return
     this.#answers += 1
     this.#answersMs += tookMs
-    // Buckets rise, and most answers are in the greater half of them.
+    // Begins with the greatest bucket, because most answers are in the greater half of them.
     for (let place = BUCKETS_MS.length - 1; place >= 0; place--) {
       if (tookMs > (BUCKETS_MS[place] ?? 0)) return
       this.#within[place] = (this.#within[place] ?? 0) + 1

@@ -53,8 +53,7 @@ export const OVERALL_CALLS = 6000
 export const OVERALL_PER_MS = 60_000
 const OVERALL_STOCK = 128
 /**
- * In the first minute this part stays unused, for what the previous run may have used; 50 calls a
- * second remain.
+ * The previous run may have used this part of the first minute's calls; 50 calls a second remain.
  */
 const OVERALL_SPENT_BEFORE = 1 / 2
 
@@ -65,14 +64,9 @@ const PREVIOUS_RUN_MS = 1200
 const KEEPING: ReadonlySet<CallableName> = new Set(['batchPlaceOrder', 'isolatedBatchCancelOrders'])
 
 /**
- * No window has more calls than the document allows, whether the exchange counts in fixed or
- * sliding windows or by a bucket.
- *
- * Each call of a window has a token. It returns one window and a margin after the exchange took the
- * call: at the answer's `requestTime` by our clock ({@link ArrivalBounds}), else at the answer.
- *
- * Limiters of one `address`, one an account, share what counts per address and the bounds of the
- * exchange's clock; other daemons share through `shared`.
+ * Grants calls so that no window has more than the document allows, however the exchange counts
+ * (LIM1; docs/limits.md, "How it works"). Limiters of one `address`, one an account, share what
+ * counts per address and the bounds of the exchange's clock; other daemons share through `shared`.
  */
 export class Limiter implements GrantSource {
   readonly #options: LimiterOptions

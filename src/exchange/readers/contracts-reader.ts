@@ -54,7 +54,7 @@ function toRules(row: WireContract): ContractRules | undefined {
   }
 }
 
-/** A step unfit for whole counts would throw wherever the instrument is built. */
+/** With a step that is no grid, building the instrument would throw. */
 function isGrid(step: Decimal): boolean {
   try {
     createGrid(step.toFixed())

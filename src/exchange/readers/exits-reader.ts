@@ -18,8 +18,8 @@ const KINDS: Readonly<Record<string, ListedExit['kind']>> = {
 }
 
 /**
- * Lists the take-profits and stop-losses of an instrument's positions. One that cannot be read
- * makes the whole answer unknown: it must not count as absent. Trailing stops are left out.
+ * Lists the take-profits and stop-losses of an instrument's positions, without trailing stops. If
+ * one cannot be read, the whole answer is unknown, because none must count as absent by mistake.
  */
 export async function listExits(
   caller: BeyondCaller,

@@ -37,7 +37,7 @@ export interface FillsReadingCall extends ReadingCall {
   readonly query: FillsReadingQuery
 }
 
-/** These pages hold 20,000 fills and take 20 s at 10 calls a second. */
+/** So many pages hold 20,000 fills and take 20 s at 10 calls a second. */
 const FILLS_PAGES_MAX = 200
 
 /** The document allows three months; the shortest have 89 days. */
@@ -46,8 +46,8 @@ const SPAN_MS_MAX = 89 * 24 * 3_600_000
 const WINDOWS_MAX = 8
 
 /**
- * If one page fails, the whole reading fails. Of too many fills only the oldest are returned, as if
- * read before the newer ones existed. Document: GET /api/v2/mix/order/fills.
+ * If one page fails, the whole reading fails. If there are too many fills, only the oldest are
+ * returned, as if the newer ones had not happened yet. Document: GET /api/v2/mix/order/fills.
  */
 export async function readFills(call: FillsReadingCall): Promise<Answer<FillsReading>> {
   const { clock, offset, query } = call
@@ -78,7 +78,7 @@ async function readPages(
 ): Promise<Answer<FillsReading> | { readonly newestAt: number; readonly reachedAt: number }> {
   const { pageMax = FILLS_PAGE_MAX } = query
   const askedAt = offset.exchangeNow(requestedAt)
-  // A reading at that past instant would have found these.
+  // The reading is dated back to the instant at which it would have found just these fills.
   const behindMs = untilAt === undefined ? 0 : askedAt - untilAt
   const span = {
     sinceAt,
@@ -129,18 +129,17 @@ export function unreadableAnswer(
 }
 
 /**
- * This part is pure, so that daemon, backtest and fault worlds share it.
- *
- * Pages go back from the newest fill until one is not full or reaches beyond the span. A
- * self-trade's two fills share a tradeId, and a page may end between them, so the next page starts
- * with the oldest id once more, and known rows are dropped.
+ * From here on the file is pure, so that daemon, backtest and fault worlds share it. Pages go back
+ * from the newest fill until one is not full or reaches beyond the span. A page may end between the
+ * two fills of a self-trade, which share a tradeId. So the next page starts with the oldest id once
+ * more, and known rows are dropped.
  */
 
 export interface FillsSpan {
   readonly sinceAt: number
   readonly requestedAt: number
   readonly exchangeTime: number | undefined
-  /** Must exceed the two rows that share a tradeId. */
+  /** A page has room for three rows at least, because two may share a tradeId. */
   readonly pageMax: number
 }
 
@@ -191,7 +190,8 @@ export function takePage(
   const oldest = oldestId(fillList.map(named))
   if (oldest === undefined) return { kind: 'unreadable', message: 'a tradeId is not a number' }
   const { reachedId } = before
-  // Prevents endless reading: a page is full of one id, or the exchange ignores the id.
+  // Without this the reading would not end where a page is full of one id, or the exchange ignores
+  // the id.
   if (reachedId !== undefined && BigInt(oldest) >= BigInt(reachedId)) {
     const message = `the page from trade ${reachedId} back does not reach beyond it`
     return { kind: 'unreadable', message }
@@ -206,8 +206,8 @@ export interface FillsReader {
 }
 
 /**
- * An unreadable row costs its instrument (MKT4); without a symbol it costs all, and the good rows
- * still count.
+ * An unreadable row makes the reading of its instrument incomplete (MKT4); one without a symbol,
+ * that of all. Good rows still count.
  */
 export function toFillsReading(
   { pages, exchangeTime = 0 }: FillsPages,
@@ -260,7 +260,7 @@ function named(row: WireFill): Pick<WireFill, 'tradeId' | 'orderId' | 'symbol' |
   return { tradeId: toShownId(tradeId), orderId: toShownId(orderId), symbol, cTime }
 }
 
-/** An odd id becomes its digest, so that two rows stay two, and the text is not shown. */
+/** An odd id is shown as its digest, which keeps two rows apart and shows none of the text. */
 function toShownId(id: string): string {
   return answeredId.safeParse(id).success ? id : `odd-${sha256Hex([id]).slice(0, 12)}`
 }
@@ -402,8 +402,7 @@ function toDirection(
     if (systemClose === null) return undefined
     return { side: systemClose[1] === 'long' ? 'buy' : 'sell', tradeSide: 'close' }
   }
-  // The words vary (`buy_single`, `reduce_sell_single`, `dte_sys_adl_…`), and the position does not
-  // depend on them.
+  // The position does not depend on the system's words (`buy_single`, `dte_sys_adl_…`).
   const isClose =
     name === 'close' || systemClose !== null || KINDS.some(([prefix]) => name.startsWith(prefix))
   return { side, tradeSide: isClose ? 'close' : 'open' }

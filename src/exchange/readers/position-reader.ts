@@ -13,8 +13,8 @@ export interface PositionReadingCall extends ReadingCall {
 }
 
 /**
- * A row that cannot be read makes the answer unknown: it must not count as flat. Document: GET
- * /api/v2/mix/position/single-position.
+ * A row that cannot be read makes the whole answer unknown, because the position must not count as
+ * flat. Document: GET /api/v2/mix/position/single-position.
  */
 export async function readPosition(call: PositionReadingCall): Promise<Answer<PositionReading>> {
   const { caller, clock, offset, instrument } = call
@@ -52,7 +52,7 @@ export type ReadPosition = Pick<
     >
   >
 
-/** An exchange that is played in this process writes numbers in place of texts. */
+/** An exchange that is played in this process states numbers in place of texts. */
 type OrNumbers<Texts> = { readonly [Name in keyof Texts]: Texts[Name] | number }
 
 /** The last position of each side, and the row from which it was read. */

@@ -20,8 +20,8 @@ export interface JournalBackup {
 }
 
 /**
- * Copies the journal as it is at one moment, marks the copy and proves it record by record. The
- * daemon that writes the journal never waits.
+ * Copies the journal as it is at one moment, and proves the copy record by record. The daemon that
+ * writes the journal never waits.
  * @throws Failure JOURNAL_COPY_NOTHING, and those of opening the copy: a flaw in it is one in the
  * journal
  */

@@ -1,6 +1,6 @@
 import { Failure, messageOf } from '../../lib/failure.ts'
 import type { Mark } from '../durable-mark.ts'
-import type { KillOrder } from '../journal.ts'
+import type { KillRequest } from '../journal.ts'
 import { foundOf } from '../postgres/postgres-failures.ts'
 
 export function nothingToCopy(where: string): Failure {
@@ -31,10 +31,10 @@ export function copyBehind(where: string, there: Mark, here: Mark): Failure {
   })
 }
 
-/** Only a daemon that opens the journal on the server would learn of the pending kill. */
+/** After the copy no daemon would learn of the pending kill, which is read on the server only. */
 export function copyKilled(
   where: string,
-  { by, reason }: Pick<KillOrder, 'by' | 'reason'>,
+  { by, reason }: Pick<KillRequest, 'by' | 'reason'>,
 ): Failure {
   return new Failure({
     code: 'JOURNAL_COPY_KILLED',

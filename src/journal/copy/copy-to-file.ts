@@ -32,15 +32,15 @@ import {
 } from './copy-options.ts'
 import { lockServerJournal, type ServerState } from './server-state.ts'
 import { fetchTables } from '../postgres/replica.ts'
-import { readKillOrder } from '../postgres/kill-order.ts'
+import { readKillRequest } from '../postgres/kill-request.ts'
 import { HeldLease, takeLease } from '../postgres/lease.ts'
 import { corruptOnServer, leaseHeld, leaseLost, movedAway } from '../postgres/postgres-failures.ts'
 import type { ServerMeta } from '../postgres/server-tables.ts'
 import { quoteName } from '../postgres/server-schema.ts'
 
 /**
- * A takeover would spoil the copy, whose last step names the token. The proof takes a minute for a
- * million records, and the lease is not renewed meanwhile.
+ * The last step of the copy names the lease's token, and the lease is not renewed meanwhile. The
+ * proof takes a minute for a million records.
  */
 const LEASE_MS = 600_000
 
@@ -163,9 +163,9 @@ async function moveToFile(
   }
 }
 
-/** Called again after the copy, which may take minutes. */
+/** Called before and after the copy, which may take minutes. */
 async function refuseKilled(connection: PostgresConnection, { place }: CopyOptions): Promise<void> {
-  const kill = await readKillOrder(connection, place.schema)
+  const kill = await readKillRequest(connection, place.schema)
   if (kill && kill.state !== 'released') throw copyKilled(serverName(place), kill)
 }
 

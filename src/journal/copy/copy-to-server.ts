@@ -50,8 +50,8 @@ interface CopySource extends VerifiedJournal {
  *     file ──proved──► written, read back and proved there ──file marked as moved──► committed: server
  *       └── any failure before the mark: file
  *
- * Between the mark and the commit a start opens neither. Repeating the copy finds out which one is
- * the journal.
+ * Between the mark and the commit a start opens neither (docs/scaling-internals.md, "An interrupted
+ * copy").
  * @throws Failure JOURNAL_COPY_*, JOURNAL_FOREIGN, JOURNAL_LEASE_HELD, JOURNAL_MOVED, and as
  * opening the file does
  */
@@ -146,7 +146,7 @@ function judgeServer(
   return 'replace'
 }
 
-/** Emptied and not dropped, so that rights granted on the tables stay. */
+/** The tables are emptied, not dropped, so that rights granted on them stay. */
 async function clearServer(
   connection: Pick<PostgresConnection, 'query'>,
   name: string,
@@ -207,8 +207,8 @@ function* rowsOfTable(
 }
 
 /**
- * A feed place beyond all earlier ones makes every machine fetch its replica anew. Milliseconds are
- * beyond them, because no journal has a transaction each millisecond.
+ * A feed place beyond all earlier ones makes every machine fetch its replica anew. The time in ms
+ * is beyond them, because no journal has a transaction each millisecond.
  */
 async function writeLease(
   connection: Pick<PostgresConnection, 'query'>,

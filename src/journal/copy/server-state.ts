@@ -16,8 +16,8 @@ export interface ServerState {
 }
 
 /**
- * Excludes, until the transaction ends, other copies of this schema and takers of the lease. It
- * waits for an earlier copy that was cut off at its end.
+ * Excludes other copies of this schema, and processes that would take the lease, until the
+ * transaction ends. Waits for an earlier copy that was cut off at its end.
  * @throws Failure JOURNAL_SERVER_OLD
  */
 export async function lockServerJournal(

@@ -1,7 +1,11 @@
 import { messageOf } from '../../lib/failure.ts'
 import type { FleetState } from '../journal.ts'
 import { type PostgresConnection, sqlStateOf } from '../postgres/connection.ts'
-import { killOrderColumn, type KillOrderRow, parseKillOrder } from '../postgres/kill-order.ts'
+import {
+  killRequestColumn,
+  type KillRequestRow,
+  parseKillRequest,
+} from '../postgres/kill-request.ts'
 import { quoteName } from '../postgres/server-schema.ts'
 
 export const LISTED_FOR = '1 day'
@@ -28,7 +32,7 @@ export interface FleetAccount {
   readonly schema: string
   readonly state: WriterState
   readonly holder: string
-  /** Unix ms, server's clock. */
+  /** Server's clock. */
   readonly takenAt: number
   /** Negative after the lease has expired. */
   readonly leaseLeftMs: number
@@ -39,7 +43,7 @@ export interface FleetAccount {
   readonly movedTo?: string | undefined
   readonly standbys: readonly FleetStandby[]
   readonly shown: FleetMemberRow | undefined
-  readonly kill: KillOrderRow | undefined
+  readonly kill: KillRequestRow | undefined
 }
 
 /** A journal of another version, or one that this user may not read. */
@@ -109,7 +113,7 @@ function toSelect({ schema, hasOrder }: JournalSchema, place: number): string {
           'seenAgoMs', greatest(0, extract(epoch FROM clock_timestamp() - f.seen_at) * 1000),
           'differs', coalesce(to_jsonb(f) ->> 'differs', '')) ORDER BY f.seen_at DESC, f.place)
         FROM ${of}.followers f WHERE f.seen_at > clock_timestamp() - interval '${LISTED_FOR}') AS followers,
-      ${hasOrder ? killOrderColumn(schema) : 'NULL::jsonb AS kill'}
+      ${hasOrder ? killRequestColumn(schema) : 'NULL::jsonb AS kill'}
     FROM ${of}.lease l)`
 }
 
@@ -128,7 +132,7 @@ function toAccount(
     lastSequence: Number(row['last_sequence']),
     ...(typeof row['moved_to'] === 'string' ? { movedTo: row['moved_to'] } : {}),
     standbys: toStandbys(row['followers']),
-    kill: parseKillOrder(row['kill']),
+    kill: parseKillRequest(row['kill']),
   }
 }
 

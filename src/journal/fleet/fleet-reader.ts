@@ -6,7 +6,11 @@ import {
   type PostgresPlace,
   sqlStateOf,
 } from '../postgres/connection.ts'
-import { type KillOrderRow, type KillOrderResult, orderKills } from '../postgres/kill-order.ts'
+import {
+  type KillRequestRow,
+  type KillRequestResult,
+  requestKills,
+} from '../postgres/kill-request.ts'
 import { FLEET_SCHEMA } from '../postgres/fleet-member.ts'
 import { isRefusal, translatePostgresError } from '../postgres/postgres-failures.ts'
 import { assertServerVersion } from '../postgres/server-tables.ts'
@@ -20,9 +24,9 @@ import {
 
 const ANSWER_MS_MAX = 10_000
 /**
- * One locked journal must not delay the others. Compiling would take ten times as long as running,
- * because PostgreSQL overestimates the cost. The only write, a kill order, must not wait for a dead
- * replica.
+ * One locked journal must not delay the others. PostgreSQL overestimates the cost of the queries:
+ * compiling them would take ten times as long as running them. The only write, a kill order, must
+ * not wait for a dead replica.
  */
 const SETTINGS = `SET lock_timeout = 1000; SET jit = off; ${COMMIT_LOCALLY}`
 
@@ -36,7 +40,7 @@ const FIND_JOURNALS = `
     GROUP BY n.nspname HAVING count(*) FILTER (WHERE c.relname <> 'kill_order') = 4 ORDER BY n.nspname`
 
 export interface Fleet {
-  /** Unix ms, server's clock. */
+  /** Server's clock. */
   readonly now: number
   readonly accounts: readonly FleetAccount[]
   readonly unread: readonly FleetUnread[]
@@ -47,7 +51,7 @@ export interface Fleet {
 
 export interface FleetAlertRow extends FleetAlert {
   readonly id: number
-  /** Unix ms, server's clock, at the receipt. */
+  /** Server's clock, at the receipt. */
   readonly at: number
   readonly holder: string
   readonly schema: string
@@ -64,7 +68,7 @@ export class FleetReader {
   }
 
   /**
-   * Not called before a kill, which must leave at once and needs no new features.
+   * A kill does not call this first: it must leave at once, and needs no new features.
    * @throws Failure JOURNAL_SERVER_OLD
    */
   async assertVersion(): Promise<void> {
@@ -104,24 +108,23 @@ export class FleetReader {
   }
 
   /**
-   * Orders the kill of all accounts that are not in `noted`, durably, before it reads anything. The
-   * present or next holder of each lease obeys before it trades.
+   * Orders the kill of all accounts that are not in `noted`, before it reads anything.
    * @param noted outcomes, filled in as the server answers
    * @returns the trouble that kept some orders back; they must be repeated
    * @throws Failure JOURNAL_UNREACHABLE
    */
-  async orderKills(
-    order: Pick<KillOrderRow, 'reason' | 'by'>,
-    noted: Map<string, KillOrderResult>,
+  async requestKills(
+    order: Pick<KillRequestRow, 'reason' | 'by'>,
+    noted: Map<string, KillRequestResult>,
   ): Promise<string | undefined> {
     try {
       const journals = await this.#findJournals()
-      const trouble = await orderKills({
+      const trouble = await requestKills({
         schemas: journals.map(({ schema }) => schema).filter((schema) => !noted.has(schema)),
         order,
         connection: this.#connection,
         createConnection: () => this.#createConnection(),
-        onOrdered: (schema, ordered) => noted.set(schema, ordered),
+        onRequested: (schema, ordered) => noted.set(schema, ordered),
       })
       return trouble === undefined
         ? undefined
@@ -222,7 +225,8 @@ export class FleetReader {
         if (kind === 'daemon') daemons.set(String(schema), member)
         else workers.push(member)
       }
-      // Urgent alerts are selected apart, so that other accounts' alerts do not push them out.
+      // Urgent alerts are selected separately, so that alerts of other accounts do not push them
+      // out.
       const alerts = await this.#selectIds(
         `(${lastAlerts(ALERTS_SHOWN)}) UNION (${lastAlerts(ALERTS_SHOWN, URGENT_LATELY)})`,
       )
@@ -241,7 +245,6 @@ function lastAlerts(most: number, where = ''): string {
   return `${ALERT_IDS} ${where} ORDER BY id DESC LIMIT ${most}`
 }
 
-/** Ignores the state that an earlier writer showed. */
 function ownOf(
   { schema, holder }: Pick<FleetAccount, 'schema' | 'holder'>,
   daemons: ReadonlyMap<string, FleetMemberRow>,

@@ -37,8 +37,8 @@ const FILLS_TABLE_7 = `
 const STEPS: Readonly<Record<number, LayoutStep>> = {
   // A server's records are never packed.
   5: { file: BLOCKS_TABLE, server: '' },
-  // A fill is named by trade and order; earlier ones lack kind and other fees. A standby states how
-  // its trading would differ.
+  // Fills are named by trade and order, and have kind and other fees; a standby states how its
+  // trading would differ.
   6: {
     file: `
       DROP INDEX fills_by_time;
@@ -54,7 +54,7 @@ const STEPS: Readonly<Record<number, LayoutStep>> = {
       ALTER TABLE followers ADD COLUMN differs text NOT NULL DEFAULT '';`,
     rows: nameFillsByOrder,
   },
-  // A fill has the reason and the tag of its order, which earlier ones lack. Curves begin empty.
+  // Fills have the reason and the tag of their order. Curves begin empty.
   7: {
     file: `
       DROP INDEX fills_by_time;
@@ -82,8 +82,8 @@ export function stepsFrom(layout: number): readonly LayoutStep[] {
 }
 
 /**
- * Earlier books named fills by trade alone. An archived fill keeps that name, which the book
- * accepts for any order.
+ * Earlier books named fills by trade alone. An archived fill keeps that name, and the book accepts
+ * it for any order.
  */
 function nameFillsByOrder(database: DatabaseSync, { firstLink }: JournalMeta): void {
   const orders = database.prepare('SELECT orderId FROM fills WHERE tradeId = ?')

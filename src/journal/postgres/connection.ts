@@ -12,10 +12,13 @@ export function serverName({ url, schema }: PostgresPlace): string {
   return `${url} ${schema}`
 }
 
-/** Includes TLS. A slower server counts as away. */
+/** A server that takes longer, with TLS, counts as away. */
 const CONNECT_MS_MAX = 5000
 
-/** A server may confirm commits before they are durable. Stricter settings than `on` stay. */
+/**
+ * Some servers are set to confirm commits before they are durable. Stricter settings than `on`
+ * stay.
+ */
 const COMMIT_DURABLY = `SELECT set_config('synchronous_commit', 'on', false)
   WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')`
 
@@ -46,7 +49,7 @@ export class PostgresConnection {
     this.#settings = `${COMMIT_DURABLY}; ${settings}`
   }
 
-  /** Sends no query, so after a failure the server has received nothing. */
+  /** Sends no query, so if this fails, the server has received nothing. */
   async connect(): Promise<void> {
     await this.#connect()
   }
@@ -63,7 +66,7 @@ export class PostgresConnection {
     }
   }
 
-  /** A loss of the connection ends the transaction, and no further query of it is sent. */
+  /** If the connection is lost, the transaction ends, and none of its further queries is sent. */
   async within<Result>(begin: string, work: () => Promise<Result>): Promise<Result> {
     const client = await this.#connect()
     this.#within = client

@@ -16,8 +16,8 @@ const MISSING: ReadonlySet<unknown> = new Set(['3F000', '42P01', '42883'])
 const MADE_BY_ANOTHER: ReadonlySet<unknown> = new Set(['42P06', '42P07', '42723', '23505'])
 
 /**
- * Rows have room to be updated in place. The function waits for no lock, because other work waits
- * for its connection.
+ * Rows have room to be updated in place. The function waits for no lock, because other work needs
+ * the same connection.
  */
 const FLEET_SQL = `
   CREATE SCHEMA IF NOT EXISTS ${FLEET_SCHEMA};
@@ -83,7 +83,7 @@ export class FleetMember {
     }
   }
 
-  /** Called at a clean end, so that the member is not missed. */
+  /** Called at a clean end, so that the member does not count as vanished. */
   async leave(): Promise<void> {
     const { connection, id, holder } = this.#options
     await connection.query(`DELETE FROM ${FLEET_SCHEMA}.members WHERE id = $1 AND holder = $2`, [

@@ -44,7 +44,10 @@ export interface FollowOptions {
 
 const UNSEEN: StandbyState = { holder: '', behind: 0, freeInMs: 0, differs: [] }
 
-/** A standby waits for a server that is away: if it ended, it would be restarted too often. */
+/**
+ * A standby waits for a server that is away, because ending would have it restarted again and
+ * again.
+ */
 export async function waitForServer<Result>(
   open: () => Promise<Result>,
   { onState, pause }: FollowSettings,
@@ -60,10 +63,7 @@ export async function waitForServer<Result>(
   }
 }
 
-/**
- * Keeps the replica up to date until the lease is free, and takes it. While the server is away no
- * daemon can write.
- */
+/** Keeps the replica up to date until the lease is free, and takes the lease. */
 export async function follow(options: FollowOptions): Promise<TakenLease> {
   const { following } = options
   let state = UNSEEN
@@ -110,7 +110,7 @@ async function look({
       FROM ${schema}.lease`,
     [taker.place, WRITER],
   )
-  // A replica that is ahead of the server has records which the server lost.
+  // A replica that is ahead has records that the server lost.
   replica.assertWithin(Number(row['feed_place']))
   const writer = parseWriter(row['writer'])
   // The first writer may note its keys while this process follows.

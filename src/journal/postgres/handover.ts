@@ -46,7 +46,7 @@ export class Handover {
     }
   }
 
-  /** The holder learns of the request at its next renewal, and then stops in good order. */
+  /** The holder notices the request at its next renewal, and then stops in good order. */
   async ask(token: number): Promise<void> {
     await this.#query('UPDATE $schema.lease SET handover_at = clock_timestamp() WHERE token = $1', [
       token,

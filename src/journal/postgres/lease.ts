@@ -2,25 +2,25 @@ import type { Clock } from '../../lib/clock.ts'
 import { type Failure, messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { LAYOUT } from '../journal-layout.ts'
-import type { FleetNews, KillOrder, WriterLease } from '../journal.ts'
+import type { FleetNews, KillRequest, WriterLease } from '../journal.ts'
 import type { PostgresConnection } from './connection.ts'
 import { FleetMember } from './fleet-member.ts'
-import { answerKill, killOrderColumn, parseKillOrder, readKillOrder } from './kill-order.ts'
+import { answerKill, killRequestColumn, parseKillRequest, readKillRequest } from './kill-request.ts'
 import { leaseLost } from './postgres-failures.ts'
 import { quoteName, STILL_HELD } from './server-schema.ts'
 
 /**
- * While a renewal waits for a dead server, kill orders are read this often over a separate
- * connection.
+ * Kill orders are read so often over a separate connection, because a renewal may wait for a dead
+ * server.
  */
 const KILL_LOOK_MS = 1000
 
-/** The end waits at most so long for the last alerts. */
+/** A close waits at most so long for the last alerts. */
 const LAST_WORD_MS = 500
 
 export interface LeaseTerms {
   readonly lastingMs: number
-  /** After its signature the exchange may act on a request for so long. */
+  /** The exchange may act on a request for so long after its signature. */
   readonly validityMs: number
 }
 
@@ -45,7 +45,6 @@ export type LeaseAttempt =
 interface LeaseConnection {
   readonly connection: Pick<PostgresConnection, 'query' | 'close'>
   readonly schema: string
-  /** Both clocks are read, because a correction of one would hide that the machine slept. */
   readonly clock: Clock
 }
 
@@ -75,7 +74,10 @@ export interface HeldLeaseOptions extends LeaseConnection, Pick<LeaseTerms, 'las
   readonly taken: TakenLease
   readonly holder: string
   readonly timers: Timers
-  /** Its commits wait for no other server. Without it, kill orders are not obeyed here. */
+  /**
+   * A connection whose commits wait for no other server. Without it, kill orders are not obeyed
+   * here.
+   */
   readonly kills?: Pick<PostgresConnection, 'query' | 'close'>
 }
 
@@ -94,7 +96,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
   #onLost: ((failure: Failure) => void) | undefined
   #onHandover: (() => void) | undefined
   #onKill: Parameters<WriterLease['onKill']>[0] | undefined
-  #kill: KillOrder | undefined
+  #kill: KillRequest | undefined
   readonly #member: FleetMember
   #news: FleetNews | undefined
   #showing: Promise<void> = Promise.resolve()
@@ -131,7 +133,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     if (this.#isHandoverAsked) listener()
   }
 
-  get kill(): KillOrder | undefined {
+  get kill(): KillRequest | undefined {
     return this.#kill
   }
 
@@ -139,7 +141,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     this.#onKill = listener
   }
 
-  noteKill(kill: KillOrder | undefined): void {
+  noteKill(kill: KillRequest | undefined): void {
     this.#kill = kill
   }
 
@@ -188,7 +190,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     for (const cancel of this.#cancelTimers) cancel()
     this.#cancelTimers = [
       timers.after(this.#term.renewInMs(hasFailed), () => void this.#renew()),
-      // Notices the end of the term even if the query of the renewal never returns.
+      // Notices the end of the term even if a renewal's query never returns.
       timers.after(this.#term.leftMs, () => void this.objection()),
     ]
   }
@@ -202,14 +204,14 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     try {
       const [row] = await connection.query(
         `UPDATE ${quoteName(schema)}.lease SET expires_at = clock_timestamp() + $2 * interval '1 ms'
-          WHERE ${STILL_HELD} RETURNING handover_at IS NOT NULL AS wanted, ${killOrderColumn(schema)}`,
+          WHERE ${STILL_HELD} RETURNING handover_at IS NOT NULL AS wanted, ${killRequestColumn(schema)}`,
         [this.token, lastingMs],
       )
       if (this.#isOver) return
       if (row === undefined) return this.noteGone()
       if (this.objection() !== undefined) return
       this.#term.extend(asked)
-      this.#kill = parseKillOrder(row['kill'])
+      this.#kill = parseKillRequest(row['kill'])
       if (row['wanted'] === true) this.#hearHandover()
     } catch (error) {
       // The next renewal tries again, until the term is over.
@@ -232,7 +234,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
     let cancel = (): void => undefined
     const look = async (): Promise<void> => {
       try {
-        const kill = await readKillOrder(kills, schema)
+        const kill = await readKillRequest(kills, schema)
         if (!isStopped) this.#kill = kill
         await this.answerKill()
       } catch (error) {
@@ -307,10 +309,7 @@ export class HeldLease implements Omit<WriterLease, 'keep'> {
 /** Renewals within a term, and tries within it after a failure. */
 const RENEWALS = 4
 const TRIES = 20
-/**
- * The term ends earlier by this share, because clocks drift, and the last signed request is valid
- * as long as the successor waits.
- */
+/** The term ends earlier by this share, because clocks drift. */
 const MARGIN = 0.1
 
 interface Instant {
@@ -323,11 +322,9 @@ export function instantOf(clock: Clock): Instant {
 }
 
 /**
- * The time in which requests may be signed. The exchange knows no token, so nothing may be signed
- * once another machine could have the lease. Both clocks of the machine must be before the
- * deadline, because one stops while the machine sleeps, and the other can be set. The deadline
- * counts from before the query that granted the lease, so it is never later than the server's. A
- * term that is over stays over.
+ * A term is the time in which requests may be signed (docs/scaling-internals.md, "The lease"). The
+ * deadline counts from before the query that granted the lease, so it is never later than the
+ * server's. A term that is over stays over.
  */
 export class LeaseTerm {
   readonly #clock: Clock

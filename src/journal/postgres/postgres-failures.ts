@@ -44,7 +44,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 const READING_ADVICE =
   'let the user read it: `GRANT USAGE ON SCHEMA … TO …` and `GRANT SELECT ON ALL TABLES IN SCHEMA … TO …`, for each journal and for intentd_fleet (docs/servers.md)'
 
-/** The driver takes the file of a certificate from the address. */
+/** The driver takes the path of a certificate from the address. */
 const COPY_IN_ADDRESS = 'the address (sslrootcert=FILE)'
 
 /** A server writes messages in its own language, by default in English. */
@@ -98,7 +98,7 @@ export function isAway(error: unknown): boolean {
   return !(error instanceof Failure) && !isPasswordMissing(error) && isPassing(error)
 }
 
-/** A server that ends because its disk is full gives no other error. */
+/** A server whose disk is full ends with no other error. */
 const CUT: ReadonlySet<unknown> = new Set(['EPIPE', 'ECONNRESET'])
 
 export function foundOf(error: unknown): string {

@@ -39,10 +39,11 @@ import {
 } from './server-tables.ts'
 import { LEASE_GONE, quoteName } from './server-schema.ts'
 import { follow, type FollowSettings, waitForServer } from './follow.ts'
-import { readKillOrder } from './kill-order.ts'
+import { readKillRequest } from './kill-request.ts'
 
 /**
- * How often, and for how long, it tries to reach a server that is away, while the lease is valid.
+ * How often and how long the journal tries to reach a server that is away, while the lease is
+ * valid.
  */
 const RECONNECT_MS = 250
 const AWAY_MS_MAX = 30_000
@@ -84,15 +85,13 @@ export interface PostgresJournalOptions extends TableSettings {
 export type OnAway = (away: { readonly reason: string } | { readonly afterMs: number }) => void
 
 /**
- * A journal on a server. Appended records wait until they must be durable. One transaction then
- * writes all of them, in one call that also checks the lease; later records wait for the next:
+ * A journal on a server (docs/scaling-internals.md, "A commit"):
  *
  *     quiet ──commit, flush──► under way ──committed there, then here──► quiet, or under way with what came meanwhile
  *                                 └──refused, lost, too late──► broken, for ever
  *
- * The replica's transaction stays open meanwhile, so everything that is read here is durable there.
- * A commit without an answer is unknown and not repeated: the next start finds out. Only connecting
- * is repeated, because an unreachable server has received nothing.
+ * The replica's transaction stays open meanwhile, so nothing can be read here that is not durable
+ * there. A commit without an answer is not repeated: the next start finds out what became of it.
  */
 class PostgresJournal implements OpenedJournal {
   readonly salt: string
@@ -249,7 +248,7 @@ class PostgresJournal implements OpenedJournal {
     this.flush()
   }
 
-  /** After an unclean end the lease must expire, so that a successor waits. */
+  /** After an unclean end the lease is left to expire, so that a successor waits. */
   async close(isWhole = true): Promise<void> {
     const { connection, replica, lease } = this.#options
     try {
@@ -360,7 +359,7 @@ export interface OpenPostgresOptions extends TableSettings {
   readonly clock: Clock
   readonly timers: Timers
   readonly onAway: OnAway
-  /** With it the caller waits for the lease; without it a held lease is refused. */
+  /** Lets the caller wait for the lease; without this a held lease is refused. */
   readonly following?: FollowSettings | undefined
 }
 
@@ -415,7 +414,7 @@ async function openWithLease(
       holder: options.taker.name,
     })
     try {
-      lease.noteKill(await readKillOrder(connection, place.schema))
+      lease.noteKill(await readKillRequest(connection, place.schema))
       await replica.catchUp()
       const prefix = await replica.verify()
       // Another process may have noted its writer before the lease was taken.

@@ -21,7 +21,7 @@ import { type PostgresConnection, type PostgresPlace, serverName } from './conne
 import { corruptOnServer, tailLostOnServer } from './postgres-failures.ts'
 import { JOURNAL_TABLES, quoteName } from './server-schema.ts'
 
-/** Bounds what is read at once: a checkpoint's changes are a megabyte or two. */
+/** Bounds what is read at once. The changes of a checkpoint are a megabyte or two. */
 const FEED_PAGE = 50
 
 export interface ReplicaOptions {
@@ -32,9 +32,8 @@ export interface ReplicaOptions {
 }
 
 /**
- * The server's journal in a SQLite file, from which a writer answers at once, a standby follows and
- * others read. It proves nothing and may be removed: a replica that is not exactly the server's is
- * fetched anew.
+ * A copy of the server's journal in a SQLite file. It may be removed: a replica that differs from
+ * the server is fetched anew.
  */
 export class Replica {
   readonly #options: ReplicaOptions
@@ -205,8 +204,8 @@ async function openKept({
 }
 
 /**
- * Everything in a replica was durable on the server, so a server that has less was restored from
- * something older.
+ * Everything in a replica was durable on the server, so a server that has less was restored from an
+ * older copy.
  * @throws Failure JOURNAL_TAIL_LOST
  */
 function assertNotAhead(place: PostgresPlace, head: number, feedPlace: number): void {
@@ -277,7 +276,7 @@ function packRecords(database: DatabaseSync, upTo: number): void {
     putBlock(database, block)
 }
 
-/** Only the owner may read it. An earlier version created it readable by all. */
+/** Only the owner may read the file, also one that an earlier version created readable by all. */
 export function openReplica(file: string): DatabaseSync {
   closeSync(openSync(file, 'a', 0o600))
   chmodSync(file, 0o600)

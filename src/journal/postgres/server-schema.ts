@@ -36,7 +36,7 @@ export function tableNamed(name: string): JournalTable | undefined {
   return JOURNAL_TABLES.find((one) => one.name === name)
 }
 
-/** Until layout 7 a server's `meta` had this for 5 and 6, which differ only in files. */
+/** Layouts 5 and 6 have this number in a server's `meta`, because they differ only in files. */
 const SERVER_LAYOUT_FIRST = '1'
 
 export function toLayout(text: string): number {
@@ -44,11 +44,11 @@ export function toLayout(text: string): number {
 }
 
 /**
- * A follower that is further behind reads the tables anew: an hour's changes are some megabytes.
+ * An hour's changes are some megabytes. A follower that is further behind reads the tables anew.
  */
 const FEED_KEPT = '1 hour'
 
-/** For so long the previous holder may not take the lease back. */
+/** The previous holder may not take the lease back for so long. */
 const HANDED_OVER_FOR = '30 seconds'
 
 export const LEASE_GONE = 'IN001'
@@ -69,13 +69,12 @@ export function cleanText(text: string): string {
 }
 
 /**
- * Creates one schema in one transaction:
+ * Creates the tables of a journal, and with them:
  *
- * - the tables of the journal, and `meta`, as SQLite has them;
- * - `feed`: the changes of each transaction, for followers;
- * - `lease`: the writer and the end of its lease. Every write names its token and leaves the link
- *   of the last record, so that a lost tail is noticed;
- * - `followers`: each standby, its place in the feed, and how its trading would differ.
+ * - `feed`: the changes of each transaction, for followers
+ * - `lease`: the writer and the end of its lease. Every write leaves the link of the last record
+ *   there, so that a lost tail is noticed
+ * - `followers`: each standby, its place in the feed, and how its trading would differ
  */
 export function schemaSql(schema: string): string {
   return `
@@ -161,10 +160,8 @@ const TAKE_LEASE_HEAD = `take_lease(
   OUT free_in_ms double precision)`
 
 /**
- * A lease is free in three cases: it was given back; its term and that of every request signed
- * under it are over; or it belongs to this state directory, whose process is dead, because the
- * caller holds the lock. A process that knows another layout never gets it: its machine may have
- * followed since before a migration.
+ * Takes the lease if docs/scaling-internals.md ("The lease") allows it. A process that knows
+ * another layout never gets it, because its machine may have followed since before a migration.
  */
 const TAKE_LEASE = `
   DECLARE

@@ -5,7 +5,7 @@ import { foreign } from '../journal-failures.ts'
 import { PostgresConnection, type PostgresPlace, serverName, sqlStateOf } from './connection.ts'
 import { type TableRow, toServerText } from './table-changes.ts'
 import { FLEET_SCHEMA } from './fleet-member.ts'
-import { ensureKillOrder } from './kill-order.ts'
+import { ensureKillTable } from './kill-request.ts'
 import {
   layoutOther,
   movedAway,
@@ -51,7 +51,7 @@ export async function openServerTables(
 ): Promise<JournalMeta> {
   const found = await readServerMeta(connection, place)
   if (found) {
-    await ensureKillOrder(connection, place.schema)
+    await ensureKillTable(connection, place.schema)
     return assertOwner(found, place, { identity, own })
   }
   const meta = createMeta(identity)
@@ -72,7 +72,7 @@ export async function makeServerTables(
   meta: JournalMeta,
 ): Promise<void> {
   await connection.query(schemaSql(schema))
-  await ensureKillOrder(connection, schema)
+  await ensureKillTable(connection, schema)
   const { identity, salt, firstLink, writer } = meta
   const rows = Object.entries({
     layout: String(LAYOUT),
@@ -276,7 +276,7 @@ async function maySayInFleet(connection: Pick<PostgresConnection, 'query'>): Pro
   return row?.['may'] !== false
 }
 
-/** A message to the server's log, which nothing reads, is waited for like a record. */
+/** Measures a message to the server's log, whose commit waits like that of a record. */
 async function measureCommit(
   connection: Pick<PostgresConnection, 'query'>,
   clock: Pick<Clock, 'monotonic'>,

@@ -3,7 +3,6 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { BookRow, RowChange } from '../journal.ts'
 import { addDigest, NO_ROWS, type RowsSum, takeDigest, toNumber } from './rows-sum.ts'
 
-/** `position` keeps the order of the book's map. */
 export interface StoredBookRow {
   readonly position: number
   readonly row: BookRow
@@ -37,7 +36,8 @@ export function readStoredBook(database: DatabaseSync, firstLink: string): Store
 }
 
 /**
- * Rows lie in the order of their addition, so that young rows, which change often, lie together.
+ * Rows are stored in the order of their addition, because the newest ones change most often and
+ * then share pages.
  */
 export class BookTable {
   readonly #firstLink: string
@@ -143,8 +143,8 @@ function digestIn(row: ReturnType<StatementSync['get']>, position: number): stri
 }
 
 /**
- * A start reads all rows, and this digest takes half the time of a link. No name contains the blank
- * that separates.
+ * A start reads all rows, so they have this digest, which takes half the time of a link. No name
+ * contains the blank that separates the parts.
  */
 function digestOf(
   firstLink: string,

@@ -35,8 +35,8 @@ const TABLES = {
       'tag',
     ] as readonly (keyof BookedFill)[],
     /**
-     * Numbers of columns that layouts 8 and 7 added at the end. The digest omits empty ones of a
-     * layout, so that earlier rows keep theirs.
+     * How many columns layouts 8 and 7 added at the end. The digest omits those of a layout if they
+     * are empty, so that earlier rows keep their digests.
      */
     added: [2, 2],
   },
@@ -130,10 +130,9 @@ export function areBookingsWhole(database: DatabaseSync, firstLink: string): boo
 }
 
 /**
- * Fills and funding payments until they are archived. They are written in the transaction of their
- * record, which holds the sum of all rows, so that none can be lost unnoticed. Each day has a
- * number and a sum of its own: writing a row costs the same however many there are, and a day is
- * checked when it is read.
+ * Keeps fills and funding payments until they are archived. They are written in the transaction of
+ * their record, which holds the sum of all rows, so that none can be lost unnoticed. Each day has a
+ * sum of its own, and is checked when it is read.
  */
 export class BookingTable {
   readonly #database: DatabaseSync
@@ -198,8 +197,8 @@ export class BookingTable {
   }
 
   /**
-   * Yields the oldest first. A day is checked at its end, so only a span that is read to its end is
-   * proved.
+   * Yields the oldest first. A day is checked after its last row, so only a span that is read to
+   * its end is proved.
    * @throws RangeError for a day that is not as it was written
    */
   *read(

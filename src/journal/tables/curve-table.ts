@@ -15,15 +15,15 @@ import {
 const { minute: MINUTE_MS, hour: HOUR_MS } = CURVE_STEPS_MS
 
 /**
- * Folding an hour takes about a millisecond, so a write folds this many; after a long stop it takes
- * many writes.
+ * A write folds at most this many hours, at about a millisecond each. After a long stop many writes
+ * fold the rest.
  */
 const HOURS_MAX = 4
 
 export type StoredPoint = CurvePoint & { readonly step: number }
 
 /**
- * Yields an hour before its minutes.
+ * Where an hour and a minute begin together, the hour's point comes first.
  * @throws RangeError for a damaged point
  */
 export function* readCurve(
@@ -42,7 +42,7 @@ export function* readCurve(
   }
 }
 
-/** That none is missing is not known. */
+/** Finds damaged points. It cannot find missing ones. */
 export function areCurvesWhole(database: DatabaseSync, firstLink: string): boolean {
   for (const row of database.prepare('SELECT * FROM curves').iterate())
     if (row['digest'] !== digestOf(firstLink, toPoint(row))) return false
@@ -59,7 +59,7 @@ export function* salvageCurves(database: DatabaseSync, firstLink: string): Gener
 
 /**
  * Keeps points by minute for a week, and then the lowest and highest of each hour, so that a
- * drawdown stays as deep:
+ * drawdown keeps its depth:
  *
  *     minute ──older than a week──► the hour's lowest and highest, others dropped ──two years, a plot 30 days──► dropped
  *
@@ -104,6 +104,7 @@ export class CurveTable {
       if (!this.#series.has(point.series) && !this.#hasRoomFor(point.series)) continue
       this.#series.add(point.series)
       this.#live.add(point.series)
+      // What is kept whole is never thinned out, as nothing of an hour is.
       this.#put({ ...point, step: isKeptWhole(point.series) ? HOUR_MS : MINUTE_MS })
     }
     const now = Math.max(...points.map(({ at }) => at))
@@ -146,7 +147,7 @@ export class CurveTable {
     this.#statements.put.run(series, step, at, value, digestOf(this.#firstLink, point))
   }
 
-  /** A curve that used up the turn comes last in the next one. */
+  /** A curve that used up one turn comes last in the next. */
   #thinAll(now: number): void {
     let left = HOURS_MAX
     for (const series of Array.from(this.#series)) {
@@ -194,7 +195,9 @@ export class CurveTable {
   }
 }
 
-/** Steps from series to series by the table's key, because reading all points would take long. */
+/**
+ * Steps from series to series by the table's key, because reading all points would take too long.
+ */
 export function listSeries(database: DatabaseSync): readonly string[] {
   return database
     .prepare(

@@ -1,6 +1,6 @@
 /**
- * Number of rows, and the sum of their digests modulo 2^128: a seal then costs only as much as what
- * has changed.
+ * The number of rows, and the sum of their digests modulo 2^128. A seal then costs only as much as
+ * what has changed.
  */
 export interface RowsSum {
   readonly rows: number

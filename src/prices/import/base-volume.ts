@@ -1,4 +1,7 @@
-/** Only the column of sizes in the base coin agrees with the prices and the other columns. */
+/**
+ * The column of sizes in the base coin is the one that agrees with the prices and the other
+ * columns.
+ */
 import { Failure } from '../../lib/failure.ts'
 
 export interface Sizes {

@@ -66,7 +66,7 @@ export function cleanFunding(tables: readonly PriceTable[]): CleanFunding {
   }
 }
 
-/** A row states the period that ends with it, or the next. */
+/** A row may state the period that ends with it, or the next one. */
 function isOtherPeriod(payment?: FundingRow, before?: FundingRow): boolean {
   if (!payment || !before) return false
   const said = [payment.periodMs, before.periodMs].filter((periodMs) => !Number.isNaN(periodMs))

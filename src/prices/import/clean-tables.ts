@@ -1,4 +1,4 @@
-/** Wrong rows are counted, the first with its place. */
+/** Counts wrong rows, and notes the place of the first. */
 import { Failure } from '../../lib/failure.ts'
 import { assertRowCount } from '../price-file.ts'
 import { type CandleRows, type Field, FIELDS, type QuoteRows, toRows } from '../recording.ts'
@@ -18,14 +18,14 @@ import {
 
 export interface Findings {
   readonly disorder: RowFinding
-  /** If a time, quote or trade id is repeated, the first row is kept. */
+  /** Rows that repeat a time, quote or trade id are dropped. */
   readonly duplicates: RowFinding
   readonly conflicts: RowFinding
   readonly zeroPrices: RowFinding
   /** Rows with crossed or negative values are dropped. */
   readonly impossible: RowFinding
   readonly offInterval: RowFinding
-  /** Rows far from the price before are kept. `first` also states the price. */
+  /** Rows far from the price before are counted and kept. `first` also states the price. */
   readonly outliers: RowFinding
 }
 
@@ -34,7 +34,6 @@ export interface CleanRows {
   readonly intervalMs?: number
   readonly findings: Findings
   readonly gaps: Gaps
-  /** Not all files have these columns. */
   readonly leftAside: readonly Field[]
   /** True if the rows were stamped by their close; their times were converted. */
   readonly isByClose: boolean

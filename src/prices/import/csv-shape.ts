@@ -26,7 +26,7 @@ export interface ShapeGap {
   readonly missing: readonly string[]
 }
 
-/** The file may have its row's time too. */
+/** A row may also have a time of its own. */
 const PAYMENT_TIMES = ['fundingtime', 'fundingratetimestamp', 'calctime', 'settletime']
 const CLOSE_TIMES = ['closetime', 'timeclose', 'endtime', 'timeend']
 
@@ -196,7 +196,7 @@ function shapeOfHeader(
   const gaps: ShapeGap[] = []
   for (const { kind, required, optional } of KINDS) {
     const missing = required.filter((field) => !places.has(field))
-    // A file with prices beside rates is one of prices that lacks something.
+    // A file with rates and prices is a file of prices that lacks something.
     if (kind === 'funding' && PRICES.some((field) => places.has(field))) continue
     if (missing.length > 0) {
       gaps.push({ kind, missing: missing.map((field) => describeMissing(field, places, titles)) })
@@ -287,7 +287,7 @@ function isWallTime(cell: string): boolean {
   return !WITH_ZONE.test(cell) && !/\d ?(?:UTC|GMT)$/.test(cell)
 }
 
-/** The figures decide later which column is in the base coin. */
+/** Which column is in the base coin is decided later, by the figures. */
 function placeVolumesInCoins(header: readonly string[], places: Map<ShapeField, number>): void {
   if (places.has('volume')) return
   const [first, second, ...others] = header.flatMap((name, place) =>

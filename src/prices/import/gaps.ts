@@ -29,11 +29,11 @@ export function findGaps(at: Float64Array, intervalMs?: number): Gaps {
   }
 }
 
-/** A step of fewer rows belongs to a misplaced row. */
+/** A step of fewer rows comes from misplaced rows. */
 const SHARE_MIN = 0.01
 
 /**
- * Thin markets lack many candles, so the shortest step counts that is no exception.
+ * Thin markets lack many candles, so the shortest step counts that enough rows have.
  * @param at in any order @returns undefined for a single time
  */
 export function findInterval(at: Float64Array): number | undefined {

@@ -23,7 +23,7 @@ import { intervalOf } from './table-times.ts'
 import { joinSeams } from './trade-candles.ts'
 import { isPricesName, isZip, type PackedFile, unpackZip } from './zip-entries.ts'
 
-/** A day of all trades of the busiest instrument fits. */
+/** Room for a day of all trades of the busiest instrument. */
 const FILE_BYTES_MAX = 1024 * 1024 * 1024
 
 export interface ImportOptions {
@@ -32,7 +32,7 @@ export interface ImportOptions {
   /** Absent: columns and file names state the symbol. */
   readonly symbol?: string
   readonly market?: NonNullable<Recording['market']>
-  /** It counts if neither files nor their names say it. */
+  /** Used if neither the files nor their names state the interval. */
   readonly intervalMs?: number
   readonly isStrict: boolean
   readonly isReplacing: boolean
@@ -51,7 +51,6 @@ export interface ImportedPrices extends CleanRows {
   readonly name: string
   readonly sources: readonly string[]
   readonly trades: number
-  /** True if at least one source says so. */
   readonly madeUp?: true
   readonly written?: WrittenFile
 }
@@ -64,11 +63,11 @@ export interface ImportedFunding extends CleanFunding {
 }
 
 /**
- * Memory holds one instrument if all file names state it. A strict import reads files twice, since
- * it must know what all times mean before it writes. @throws Failure IMPORT_SYMBOL_UNKNOWN,
- * IMPORT_SYMBOLS_DIFFER, IMPORT_MARKETS_DIFFER, IMPORT_EXCHANGES_DIFFER, IMPORT_INTERVAL_DIFFERS,
- * IMPORT_STAMPS_DIFFER, IMPORT_EXISTS, IMPORT_UNWRITABLE, and those of {@link readTables}, {@link
- * cleanTables}, {@link cleanFunding}
+ * If all file names state the instrument, memory holds one instrument at a time. A strict import
+ * reads files twice, since it must know what all times mean before it writes. @throws Failure
+ * IMPORT_SYMBOL_UNKNOWN, IMPORT_SYMBOLS_DIFFER, IMPORT_MARKETS_DIFFER, IMPORT_EXCHANGES_DIFFER,
+ * IMPORT_INTERVAL_DIFFERS, IMPORT_STAMPS_DIFFER, IMPORT_EXISTS, IMPORT_UNWRITABLE, and those of
+ * {@link readTables}, {@link cleanTables}, {@link cleanFunding}
  */
 export async function* importPrices(
   options: ImportOptions,
@@ -133,8 +132,8 @@ export function* writePrices(
 }
 
 /**
- * Candles stamped by open and by close together would be a candle off. @param stamps one instrument
- * for each kind of time so far
+ * If some candles are stamped by open and others by close, some would be a candle off. @param
+ * stamps one instrument for each kind of time so far
  */
 function assertOneStamp(
   { symbol, isByClose }: Pick<ImportedPrices, 'symbol' | 'isByClose'>,
@@ -288,8 +287,8 @@ interface InstrumentOptions {
 }
 
 /**
- * If one name says no instrument, all form one group, because a column may name any. @throws
- * Failure IMPORT_SYMBOLS_DIFFER
+ * If one name states no instrument, all files form one group, because a column may name any.
+ * @throws Failure IMPORT_SYMBOLS_DIFFER
  */
 function groupFiles({
   files,

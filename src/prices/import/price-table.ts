@@ -30,7 +30,7 @@ export interface TradesOfMinute extends Trades {
 export interface PriceTable {
   readonly kind: 'candles' | 'quotes' | 'funding'
   readonly source: string
-  /** It comes from columns of the file, or from the header of a price file. */
+  /** Stated by columns of the file, or by the header of a price file. */
   readonly instrument?: string
   readonly exchange?: string
   readonly isPriceFile?: boolean
@@ -47,7 +47,7 @@ export interface PriceTable {
   readonly whereOf: (row: number) => string
 }
 
-/** So many impossible rows mean that columns are in another order. */
+/** Beyond these, impossible rows mean that columns are in another order. */
 const IMPOSSIBLE_SHARE_MAX = 1 / 3
 const IMPOSSIBLE_ROWS_MIN = 10
 

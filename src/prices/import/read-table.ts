@@ -122,7 +122,7 @@ function readCsv({ name, bytes }: PackedFile, now: number): readonly PriceTable[
   })
 }
 
-/** Neither of two columns that differ is known to be right. */
+/** If two such columns differ, neither is known to be right. */
 function assertSameTwins(
   { twins, titles }: CsvShape,
   columns: ReadonlyMap<string, Float64Array>,
@@ -319,7 +319,7 @@ function toTable(
   return { kind, isByClose, columns: own, remarks, ...file }
 }
 
-/** A download's last candle may be unfinished. */
+/** The last candle of a download may be unfinished. */
 function withoutUnfinished(
   shape: Pick<CsvShape, 'isByClose' | 'titles'>,
   columns: ShapeColumns,
@@ -405,8 +405,8 @@ function inTimeOrder(table: PriceTable): PriceTable {
 }
 
 /**
- * freqtrade's candles are `[time, open, high, low, close, volume]`, its funding rates stand in
- * place of the open; exchanges' funding answers have an object a payment.
+ * Candles of freqtrade are `[time, open, high, low, close, volume]`, with its funding rates in
+ * place of the open. An exchange's answer about funding has an object for each payment.
  */
 function readJson({ name, bytes }: PackedFile, now: number): readonly PriceTable[] {
   const whereOf = (row: number) => `${name}, row ${row + 1}`

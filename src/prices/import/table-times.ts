@@ -4,11 +4,12 @@ import { findInterval } from './gaps.ts'
 import type { PriceTable } from './price-table.ts'
 import { intervalInName, nameInterval } from '../times.ts'
 
-/** A step of fewer rows belongs to a misplaced row. */
+/** A step of fewer rows comes from misplaced rows. */
 const ASTRAY_SHARE_MAX = 0.1
 
 /**
- * A thin market may not show its interval, so what file, operator or name state comes first.
+ * A thin market may not show its interval, so one that is stated by file, operator or name comes
+ * first.
  * @throws Failure IMPORT_INTERVAL_DIFFERS, IMPORT_INTERVAL_MONTHS
  */
 export function intervalOf(
@@ -81,7 +82,8 @@ function commonDivisor(numbers: Float64Array): number {
 }
 
 /**
- * A stamp of 12:00:59.999 is the end. Taken for an open, a price would be known a candle too late.
+ * A stamp of 12:00:59.999 is the end of a candle. If it were taken for the open, a price would be
+ * known a candle too late.
  */
 export function toOpenTimes(table: PriceTable, intervalMs: number | undefined): PriceTable {
   if (intervalMs === undefined || intervalMs >= MONTH_MS_MIN) return { ...table, isByClose: false }

@@ -62,7 +62,7 @@ function sizesBelowZero({ count, first = '' }: RowFinding, trades: number): Fail
   })
 }
 
-/** Id, time, price and size must repeat: ids alone may restart each day. */
+/** A double repeats id, time, price and size, because ids alone may restart each day. */
 function markDoubles({ at, price, size, id }: Trades, order: Uint32Array): Uint8Array {
   const isDouble = new Uint8Array(at.length)
   if (id === undefined) return isDouble
@@ -96,7 +96,7 @@ function pickMinute(
 }
 
 /**
- * A minute cut or repeated between files is built from all its trades. @param tables of one
+ * Builds a minute that is cut or repeated between files from all its trades. @param tables of one
  * instrument
  */
 export function joinSeams(tables: readonly PriceTable[]): readonly PriceTable[] {
@@ -125,7 +125,7 @@ export function joinSeams(tables: readonly PriceTable[]): readonly PriceTable[] 
   return [...rest, ...seams.map((parts) => joinMinute(parts, source))]
 }
 
-/** Counts and findings stand in the tables of the files already. */
+/** The tables of the files already have counts and findings. */
 function joinMinute(parts: readonly TradesOfMinute[], source: string): PriceTable {
   const ordered = parts.toSorted((one, other) => (one.at[0] as number) - (other.at[0] as number))
   const join = (pick: (part: TradesOfMinute) => Float64Array) =>
@@ -182,7 +182,7 @@ function foldTrades({ at, price, size }: Trades, order: Uint32Array, begins: Uin
     ['high', high],
     ['low', low],
     ['close', close],
-    // Sums of floats have rounding errors, which the grid removes.
+    // Rounding to the grid removes the errors of summed floats.
     ['volume', grid ? volume.map((sum) => floatOnGrid(grid, nearestStep(grid, sum))) : volume],
   ] as const)
 }

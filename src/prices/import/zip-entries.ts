@@ -1,4 +1,4 @@
-/** Exchanges pack their dumps like this: stored or deflated, not encrypted, below 4 GB. */
+/** Reads zip files as exchanges pack their dumps: stored or deflated, not encrypted, below 4 GB. */
 import { crc32, inflateRawSync } from 'node:zlib'
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { tooLarge } from '../unpack-gzip.ts'

@@ -1,7 +1,6 @@
-import type { Instrument } from '../../domain/instrument.ts'
+import { type Instrument, isInverse } from '../../domain/instrument.ts'
 import { type Decimal, decimal, decimalOfInteger, ZERO } from '../../lib/decimal.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
-import { isInverse } from '../../domain/instrument.ts'
 import type { PositionSlot, RunFill } from '../run-facts.ts'
 
 /** Margin coin. */

@@ -175,7 +175,7 @@ const WEEK_DAYS = 7
 const RATE_DECIMALS = 6
 const PERCENT_DECIMALS = 2
 
-/** Ratios are in percent: ROI of the capital, a day's rate of the equity at which it opened. */
+/** Ratios are in percent: ROI of the capital, the rate of a day of the equity at its beginning. */
 function toSummary(
   trader: Trader,
   present: FuturesResults,

@@ -16,7 +16,6 @@ export interface TraderDay {
   readonly profit: Decimal
 }
 
-/** Bounded by {@link DAYS_KEPT} days and one setting for each listed symbol. */
 export interface Trader {
   readonly uid: string
   today: number
@@ -59,7 +58,7 @@ export function createTrader(uid: string, startAt: number, opening: Decimal): Tr
   }
 }
 
-/** Profit since the last close belongs to the first closed day. */
+/** Profit since the last close counts for the first closed day. */
 export function closeDays(
   trader: Trader,
   {

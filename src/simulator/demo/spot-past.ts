@@ -52,6 +52,7 @@ export function writeSpotOrders(state: SpotState, uid: string): void {
     ORDERS,
   ).entries()) {
     const pair = pairs[Math.floor(index / 2) % pairs.length]
+    // A negative index has no kind: only the last orders are open.
     const kind = OPEN_KINDS[index - ORDERS + OPEN_KINDS.length] ?? KINDS[index % KINDS.length]
     if (pair === undefined || kind === undefined) continue
     const reference = priceAt(pair, isStanding(kind) ? 1 : priceRatio)

@@ -19,7 +19,7 @@ interface DemoServices {
   readonly copy: CopyState
 }
 
-/** A price must be displayed, because the past ends at the present market. */
+/** Needs a displayed price, because the past ends at the present market. */
 export function writeDemoPast(
   ports: ServicePorts,
   { spot, margin, convert, copy }: DemoServices,

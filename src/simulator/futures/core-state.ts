@@ -28,7 +28,7 @@ import type { CoreSettings } from './settings.ts'
 
 export interface CoreState {
   readonly settings: CoreSettings
-  /** At a speed above 1 the market is a demonstration, and pays no funding. */
+  /** Funding is paid at speed 1 only. */
   readonly matching: MatchingRules
   readonly seed: string | number
   readonly rates: FeeRates & { readonly takerFloat: number }
@@ -42,14 +42,14 @@ export interface CoreState {
   readonly tickerBoards: Map<string, { readonly moves: number; readonly rows: WireTicker[] }>
 }
 
-/** Unix ms, exchange clock; 0 is "never yet". */
+/** Exchange clock; 0: never yet. */
 export interface CoreClock {
   now: number
   nextFundingAt: number
   orderSequence: number
   tradeSequence: number
   pausedAt: number
-  /** Total of earlier pauses, by which the market's clock is behind. */
+  /** The sum of earlier pauses, by which the market's clock is behind. */
   pausedMs: number
 }
 

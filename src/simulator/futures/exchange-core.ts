@@ -50,10 +50,7 @@ import { CLOCK, restoreState, type SymbolRow, SYMBOLS } from './stored-entities.
 type FuturesHandlers = typeof futuresHandlers
 type FuturesName = keyof FuturesHandlers
 
-/**
- * The futures exchange. `now` is Unix ms of its clock; an earlier one counts as the latest seen.
- * Orders trade only against the displayed market, never with other accounts.
- */
+/** The futures exchange. `now` is of its clock; an earlier one counts as the latest seen. */
 export class ExchangeCore {
   readonly #state: CoreState
   readonly #market: Market
@@ -283,8 +280,8 @@ function openAccounts(state: CoreState): void {
 }
 
 /**
- * At one instant arrivals come first, then funding, settlements, and quotes. How time is divided
- * into calls changes nothing.
+ * At one instant arrivals come first, then funding, settlements, and quotes, however time is
+ * divided into calls.
  * @returns false if the market stopped at its limit: call again with the same `now`
  */
 function playUntil(state: CoreState, market: Market, now: number): boolean {

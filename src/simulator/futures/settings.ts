@@ -3,8 +3,8 @@ import { NO_LATENCY } from '../shared/latency.ts'
 import { oneOf } from '../shared/one-of.ts'
 
 /**
- * Settings where the document is silent or ambiguous. The default is what it supports, otherwise
- * what most clients do.
+ * Settings where the document is silent or ambiguous. The default is what the document supports, or
+ * else what most clients do.
  */
 export type CoreSettings = Readonly<typeof defaultCoreSettings>
 
@@ -32,7 +32,6 @@ export const defaultCoreSettings = {
   matchingLagMs: 0,
   entryLatency: NO_LATENCY,
   fillVisibilityLagMs: 0,
-  /** Between delivery and settlement nothing can be done. */
   deliverySettlementMs: 60_000,
   deliveryConfigMs: 10 * 60_000,
   delisting: oneOf('close', 'hold'),

@@ -1,4 +1,4 @@
-/** Minutes without a trade have a bucket too, so figures depend only on steps and elapsed time. */
+/** Minutes without a trade also have a bucket, so figures depend only on steps and elapsed time. */
 import {
   FairPrice,
   type FairPriceFigures,
@@ -191,7 +191,7 @@ export class DayStatistics {
     this.#closed = undefined
   }
 
-  /** A running sum of floats would drift over months. */
+  /** Sums up anew, because a running sum of floats would drift over months. */
   #sumClosed(): DaySums {
     const sums = { high: 0, low: Number.POSITIVE_INFINITY, lots: 0, quoteVolume: 0 }
     for (let minute = this.#oldest; minute < this.#minute;) {

@@ -8,8 +8,8 @@
  *   since the last settlement. Other intervals pay their part
  * - open interest: a slow walk around a third of a day's turnover
  *
- * Smoothing follows the steps, walks follow the minutes of the exchange's clock. Real prices have
- * no premium, which is an assumption. Recorded values replace all of this.
+ * Smoothing follows the steps, walks follow the minutes of the exchange's clock. Recorded prices
+ * are assumed to have no premium. Recorded values replace all of this.
  */
 import {
   clamp,
@@ -215,7 +215,7 @@ export class FairPrice {
 function rateOf(mean: number, fundingMinutes: readonly number[]): number {
   const rate = clamp(mean + clamp(INTEREST - mean, INTEREST_REACH), FUNDING_MAX)
   const ofEightHours = USUAL_FUNDING_MINUTES.length / Math.max(1, fundingMinutes.length)
-  // A part of an eight-hour rate has more digits than the six of the whole.
+  // The rate of a shorter interval has more digits than the six of eight hours.
   return Math.round((Math.round(rate * 1e6) / 1e6) * ofEightHours * 1e10) / 1e10
 }
 

@@ -21,7 +21,7 @@ const FIELDS = 5
 const [OPEN, HIGH, LOW] = [0, 1, 2] as const
 
 /**
- * Minutes that are older than the 24 hours of the statistics: 400 days, or fewer with more than
+ * Minutes older than the 24 hours of the statistics are kept for 400 days, or fewer with more than
  * four instruments.
  */
 export class LivedMinutes {

@@ -12,8 +12,8 @@ export interface Quote {
   readonly lowTicks?: number
   readonly highTicks?: number
   /**
-   * A candle's extreme matches orders and triggers, but no figure shows it before the candle ends:
-   * it would reveal that the price turns there.
+   * No figure shows a candle's extreme before the candle ends: it would reveal that the price turns
+   * there.
    */
   readonly isUnseen?: boolean
   /** Only the last point of a candle has its whole range. */
@@ -21,7 +21,9 @@ export interface Quote {
   readonly candleLowTicks?: number
   readonly levelTicks: number
   readonly candle: number
-  /** Bounds what orders may take. A running candle counts so far, and at least the usual. */
+  /**
+   * Bounds what orders may take: the volume of the candle so far, and at least the usual volume.
+   */
   readonly candleLots: number
 }
 
@@ -105,7 +107,7 @@ export interface FundingSeries {
 }
 
 export interface RecordedReferences {
-  /** Exchange clock: the end of a candle, when its figures are known. */
+  /** Exchange clock: figures of a candle are known at its end. */
   readonly at: Float64Array
   readonly markTicks: Float64Array | undefined
   readonly fundingRate: Float64Array | undefined
@@ -123,10 +125,10 @@ export interface Market {
   readonly references?: ReadonlyMap<string, RecordedReferences>
   /**
    * Hands over every step that is due up to `now`, in time order, and at one instant in a fixed
-   * order. How time is divided into calls changes nothing. The first call starts at `startAt` with
-   * a step of every instrument.
+   * order, however time is divided into calls. The first call starts at `startAt` with a step of
+   * every instrument.
    *
-   * @param now Unix ms, exchange clock; an earlier one hands over nothing
+   * @param now exchange clock; an earlier one hands over nothing
    * @param visit step and quote are reused, and valid only during the call
    * @returns true if nothing up to `now` is left; on false call again with the same `now`
    */
@@ -137,8 +139,7 @@ export interface Market {
 }
 
 /**
- * About 100 ms of work. Steps of one instant stay together, so that a call may hand over twice as
- * many.
+ * About 100 ms of work. Steps of one instant stay together, so a call may hand over twice as many.
  */
 export const STEPS_PER_ADVANCE_MAX = 100_000
 

@@ -32,7 +32,7 @@ export interface BookOrder {
   readonly stpMode: StpMode
   readonly priceTicks: number
   readonly triggerTicks: number
-  /** 0 for none. The order rests unless the last quote was this one. */
+  /** The last quote at which the order took; 0: none. If a later quote came, the order rests. */
   takingAt: number
   /** These lots trade before the order; {@link QUEUE_UNKNOWN} until its price is the best. */
   queueLots: number

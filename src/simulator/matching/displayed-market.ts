@@ -3,7 +3,6 @@ import { EMPTY_QUOTE, type MutableQuote, type Quote } from '../market/market.ts'
 import type { Direction } from './book-order.ts'
 import type { FillModel, MatchingRules } from './fill-model.ts'
 
-/** Only the taken size reacts to orders. */
 export interface DisplayedMarket extends MutableQuote {
   at: number
   previousAt: number

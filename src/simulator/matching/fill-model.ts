@@ -11,13 +11,15 @@ export interface FillModel {
   readonly participation: number
   readonly participationAtOnce: number
   /**
-   * A trade at a resting order's price: `never` fills it, `queue` fills it once the size displayed
-   * before it has traded, `front` fills it at once.
+   * Decides about a trade at a resting order's price: `queue` fills the order once the size
+   * displayed before it has traded, `front` at once.
    */
   readonly touch: 'never' | 'queue' | 'front'
   /** Applies only behind the queue. */
   readonly touchShare: number
-  /** Half of the taken size reappears after this market time; at 0 all of it at the next quote. */
+  /**
+   * Market time after which half of a taken size has reappeared; at 0 all of it at the next quote.
+   */
   readonly recoveryMs: number
 }
 

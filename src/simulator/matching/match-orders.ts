@@ -13,20 +13,11 @@ import { cancelOrder, endMarketOrder, fillOrder, isOpen } from './order-lifecycl
 import type { OrderMatching } from './order-matching.ts'
 
 /**
- * Accounts never trade with each other, and orders of one account do so only if `meetsOwn` allows it
- * ({@link preventSelfTrade}).
- *
- * An order that reaches the other side walks its levels, each as deep as the best one. The rest of
- * a gtc order takes at each following quote that it reaches; from the first that it does not reach,
- * it rests as a maker.
- *
- * A resting order is filled at its price if the market goes through it, also between two quotes;
- * fill-model.ts decides a touch. All orders together get at most the model's share of a candle, so
- * that they cannot buy more than was sold. The system's orders have no such limit, but count for
- * others.
- *
- * An order that a last price triggered gets no better price: a path moves in jumps, and entering at
- * the end of one would profit from the gap.
+ * Matches orders with the displayed market (docs/simulator.md, "Fills" and "Trigger orders").
+ * Orders of one account trade with each other only if `meetsOwn` allows it ({@link
+ * preventSelfTrade}). The rest of a gtc order takes at each following quote that it reaches; from
+ * the first that it does not reach, it rests as a maker. The system's orders have no limit of
+ * volume, but count for others.
  */
 
 const FORCED_LEVELS_MAX = 10_000
@@ -44,7 +35,7 @@ export function enterMarket<Order extends BookOrder>(
   if (!isOpen(order)) return
   if (order.force === 'post_only' && ownOrdersMet(matching, order).length > 0)
     return cancelOrder(matching, order, 'post_only')
-  // Only the market's size is known in advance, so fok trades only with it.
+  // A fok order trades only with the market, whose size is known in advance.
   if (order.force !== 'fok') meetOwnOrders(matching, order)
   if (!isOpen(order)) return
   if (order.orderType === 'market') {
@@ -195,7 +186,7 @@ function lotsMet<Order extends BookOrder>(
     hasTraded && (isBuy ? market.lowTicks < priceTicks : market.highTicks > priceTicks)
   if (isCrossed || isTradedThrough) return { by: 'through', lots: allowed }
   if (model.touch === 'never') return { by: 'trade', lots: 0 }
-  // A displayed order at this price means that all orders before it are filled.
+  // If the market reaches this price, all orders before it are filled.
   if (reachesMarket(market, order)) {
     return { by: 'quote', lots: Math.min(allowed, depthUpTo(market, direction, 0)) }
   }
@@ -235,10 +226,8 @@ function queueBefore<Order extends BookOrder>(
 }
 
 /**
- * For an incoming order that would trade with a resting one of its account, its mode decides:
- * - cancel_maker: the resting orders in its way are cancelled
- * - cancel_taker: it takes better prices of the market, and its rest is cancelled
- * - cancel_both: both
+ * Obeys the mode of an incoming order that would trade with a resting one of its account. With
+ * cancel_taker it takes better prices of the market, and its rest is cancelled.
  *
  * @returns the price in ticks from which on the order must neither trade nor rest
  */

@@ -2,8 +2,6 @@ import { QUEUE_UNKNOWN, type BookOrder, type CancelReason, type Trade } from './
 import { removeOrder, sideOf } from './order-book.ts'
 import type { OrderMatching } from './order-matching.ts'
 
-/** Only this file changes an order's status. */
-
 export function pendingSince(at: number) {
   return {
     status: 'pending',

@@ -143,7 +143,7 @@ function scaleTo(grid: Grid, step: string): StepRatio {
   return { times: source.units * grid.scale, by: source.scale * grid.units }
 }
 
-/** Bid down and ask up, so that no order trades at a better price than displayed. */
+/** Rounds the bid down and the ask up, so that no order trades at a better price than displayed. */
 function toPairQuote(quote: DisplayedMarket, { price, size }: PairScales): Quote {
   const priceOf = (ticks: number): number => (ticks * price.times) / price.by
   const sizeOf = (lots: number): number => (lots * size.times) / size.by

@@ -146,7 +146,7 @@ export function cancelPairOrder<Order extends PairOrder, Rules extends CoinPair>
   cancelOrder(matchingOf(trading, pairOf(trading, order.symbol)), order, reason)
 }
 
-/** @param clock differs from the exchange's to write a past */
+/** @param clock the exchange's, except while a past is written */
 export function matchingOf<Order extends PairOrder>(
   { ports, orders, rules }: Omit<PairTrading<Order, CoinPair>, 'pairs'>,
   pair: PairMarket<Order>,

@@ -12,7 +12,7 @@ const PAIRS_TAKEN: Codec<PairTaken> = {
   isGone: ({ taken }) => taken.at === 0,
 }
 
-/** Keeps what orders took on each pair: spot and margin share one order book. */
+/** Keeps what orders took on each pair, because spot and margin share one order book. */
 export class PairsTaken {
   readonly #rows: StoredRows
   readonly #byId = new Map<string, PairTaken>()

@@ -11,11 +11,10 @@ export interface FollowedMarket {
   readonly tickSize: string
   readonly lotSize: string
   readonly shown: Readonly<DisplayedMarket>
-  /** Calls `hear` after futures were matched with a quote, which `shown` then has. */
+  /** Calls `hear` after futures were matched with a quote, which is then in `shown`. */
   follow(hear: () => void): void
 }
 
-/** Services are synchronous and deterministic, like futures. */
 export interface ServicePorts {
   readonly clock: { readonly now: number }
   readonly market: (symbol: string) => FollowedMarket | undefined

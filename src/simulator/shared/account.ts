@@ -13,11 +13,11 @@ export interface ExchangeAccountSetup {
   readonly positionMode: WirePositionMode
   /** Copy traders have a lower rate limit on batch-place (document: Limits). */
   readonly role: 'ordinary' | 'copyTrader'
-  /** Other addresses are refused; some endpoints require a bound key. */
+  /** Calls from other addresses are refused; some endpoints require a bound key. */
   readonly boundToIps?: readonly string[]
   /**
-   * Demo keys work only with the header `paptrading: 1`, others only without; default: with and
-   * without.
+   * Demo keys work only with the header `paptrading: 1`, others only without it. Default: both
+   * ways.
    */
   readonly isDemo?: boolean
   /**
@@ -38,11 +38,10 @@ export interface GatewayClient {
   readonly isWhitelisted: boolean
 }
 
-/** The choices survive a restart. */
 export interface AccountChoices {
   readonly positionMode?: WirePositionMode
   readonly leverageBySymbol?: Readonly<Record<string, number>>
-  /** Only the account's own answers show it: each order states its margin mode. */
+  /** Only the account's own answers show this, because each order states its margin mode. */
   readonly marginModeBySymbol?: Readonly<Record<string, ExchangeMarginMode>>
 }
 

@@ -1,6 +1,6 @@
 import { singleRow, type StoredRows } from '../store/stored-rows.ts'
 
-/** One counter serves all services, so that no two records share an id. */
+/** One counter for all services, so that no two records share an id. */
 export interface OrderSequence {
   next(): number
 }
@@ -26,7 +26,7 @@ const ID_PREFIXES = {
   stopLoss: '15',
 } as const
 
-/** 18 digits exceed a float, so that clients which parse ids as numbers fail visibly. */
+/** 18 digits exceed a float, so that a client that parses ids as numbers fails visibly. */
 export function idText(of: keyof typeof ID_PREFIXES, sequence: number): string {
   return ID_PREFIXES[of] + String(sequence).padStart(16, '0')
 }
@@ -35,7 +35,7 @@ export function serviceIdText(sequence: number): string {
   return idText('service', sequence)
 }
 
-/** Ids of one length compare as texts; a foreign id compares as a number. */
+/** Ids of one length compare as texts; an id of another length compares as a number. */
 export function isIdBefore(id: string, other: string): boolean {
   return id.length === other.length ? id < other : BigInt(id) < BigInt(other)
 }

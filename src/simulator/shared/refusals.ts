@@ -1,6 +1,9 @@
 import type { RefusedReply } from './reply.ts'
 
-/** Where the real exchange has several codes for one fact, this is the one that answers show. */
+/**
+ * Where the real exchange has several codes for one fact, the code is the one that its answers
+ * show.
+ */
 export const refusals = {
   parameter: (name: string) => refusal('40020', `Parameter ${name} error`),
   parameterEmpty: (name: string) => refusal('40019', `Parameter ${name} cannot be empty`),

@@ -179,7 +179,7 @@ function shared(order: SpotOrder) {
   }
 }
 
-/** Samples have sixteen decimals with zeros; ours need fewer. */
+/** The document's samples have sixteen decimals with zeros. */
 function amountText(amount: Decimal): string {
   return amount.toFixed(16)
 }

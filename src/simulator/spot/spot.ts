@@ -74,7 +74,6 @@ export function spotLedger(state: SpotState, uid: string) {
   }
 }
 
-/** The clientOid may be the client's or the exchange's. */
 export function cancelSpotOrder(
   state: SpotState,
   { uid }: AccountRef,

@@ -6,8 +6,8 @@ import { rollBack } from '../../lib/roll-back.ts'
 import type { RowStore, StoredRow } from './stored-rows.ts'
 
 /**
- * Commits are not synchronised: a power cut costs the last moments, which play money can bear. The
- * file is locked, because two simulators would overwrite each other's orders.
+ * Commits are not synchronised, so a power cut costs the last moments of play money. The file is
+ * locked, because two simulators would overwrite each other's orders.
  */
 export class SqliteStore implements RowStore {
   readonly #path: string

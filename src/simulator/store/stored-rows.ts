@@ -10,7 +10,6 @@ export interface StoredRow {
   readonly entity?: unknown
 }
 
-/** Synchronous: what was saved survives a restart. */
 export interface RowStore {
   load(): readonly StoredRow[] | undefined
   save(changes: readonly StoredRow[]): void
@@ -34,8 +33,8 @@ export interface PlacedCodec<State, Entity, Row = Entity> extends Codec<Entity, 
 }
 
 /**
- * Loaded rows, each read once, and the changes of the present operation, which {@link save} stores
- * together. Without a store nothing is kept.
+ * Holds loaded rows, each read once, and the changes of the present operation, which {@link save}
+ * stores together. Without a store nothing is kept.
  */
 export class StoredRows {
   readonly #store: RowStore | undefined

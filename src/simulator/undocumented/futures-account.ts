@@ -204,7 +204,7 @@ function setLeverage(state: CoreState, { uid }: AccountRef, request: RowRequest<
   return accept(toSymbolAnswer(account, instrument))
 }
 
-/** The account's answers show it; each order states its own. */
+/** The mode appears only in the account's answers, because each order states its own. */
 function setMarginMode(state: CoreState, { uid }: AccountRef, request: RowRequest<typeof modes>) {
   const account = accountOf(state, uid)
   const symbolNamed = namedSymbol(state, request)

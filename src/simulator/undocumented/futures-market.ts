@@ -339,7 +339,7 @@ interface FundingHistoryQuery {
 }
 
 const PAGE_DEFAULT = 20
-/** A part of an eight-hour rate (six digits) has ten at most. */
+/** The rate of a part of eight hours has ten decimals at most. */
 const RATE_DECIMALS = 10
 
 function answerFundingHistory(state: CoreState, query: FundingHistoryQuery) {
@@ -381,7 +381,7 @@ function paymentsOf(state: CoreState, entry: SymbolState): readonly FundingPoint
     .map(({ minute, rate }) => ({ at: minute * MINUTE_MS, rate }))
     .toReversed()
   if (past === undefined) return lived
-  // The day before the market opened was settled as its statistics were built.
+  // The day before the market opened was settled when its statistics were built.
   const settledFromAt = past.untilAt - DAY_MS + MINUTE_MS
   const drawn: FundingPoint[] = []
   const row = toMarketInstrument(instrument)

@@ -54,7 +54,7 @@ function showPending(state: CoreState, { uid }: AccountRef, query: PlansQuery) {
   const toRow = (plan: ExitPlan) => toPlanRow(state, account, plan)
   if (query.planType === 'profit_loss') {
     const exits = pendingExits(state, account, query).map(toPlan)
-    // Ids decide the order, not age: stop-losses have the higher ones.
+    // Sorted by id and not by age: stop-losses have the higher ids.
     exits.sort((one, other) => (one.orderId < other.orderId ? -1 : 1))
     return showPage(exits, query, { now, toRow })
   }

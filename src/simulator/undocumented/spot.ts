@@ -19,7 +19,6 @@ import {
 
 const tickersOf = { symbol: symbol.optional() }
 
-/** The document can only read spot orders. */
 export const spotRows = {
   spotPlaceOrder: place('/spot/trade/place-order', {
     asks: placeRequest.shape,

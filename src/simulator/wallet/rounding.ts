@@ -8,12 +8,12 @@ const DOWN = 0
 const HALF_UP = 1
 const UP = 3
 
-/** An account never gets more than there is. */
+/** Used where an account receives, which never gets more than there is. */
 export function roundDown(value: Decimal, decimals = COIN_PLACES): Decimal {
   return value.round(decimals, DOWN)
 }
 
-/** The platform takes at least what is due, and a loan must suffice. */
+/** Used where the platform takes at least what is due, and for loans, which must suffice. */
 export function roundUp(value: Decimal, decimals = COIN_PLACES): Decimal {
   return value.round(decimals, UP)
 }

@@ -21,9 +21,9 @@ import {
 } from './coin-money.ts'
 
 /**
- * The coin ledger of every service except futures. Each method books both sides of one transfer, so
- * a coin's equities and counterparties add up to zero. A column that would become negative throws,
- * so services check `coin` first. Bounded by accounts x balances x coins.
+ * The coin ledger of every service except futures. Each method books both sides of a transfer, so a
+ * coin's equities and counterparties add up to zero. A column that would become negative throws, so
+ * services check `coin` first.
  */
 export class Wallet {
   readonly #rows: StoredRows
@@ -93,7 +93,7 @@ export class Wallet {
     this.#charge(ref.coin, 'interest', negated(amount))
   }
 
-  /** The insurance fund's payment must be booked as `insurance` before. */
+  /** A payment of the insurance fund must have been booked as `insurance` before. */
   repay(
     ref: CoinRef,
     { principal, interest }: { readonly principal: Decimal; readonly interest: Decimal },

@@ -2,7 +2,7 @@ import { createRandom, type Random } from '../../lib/random.ts'
 import type { ServedName } from './served-rows.ts'
 
 /**
- * In the order of drawing, at most one a request. Those before `answerLost` happen before
+ * Faults are drawn in this order, at most one a request. Those before `answerLost` happen before
  * execution.
  */
 export const faultKinds = [
@@ -37,8 +37,8 @@ export const noFaults: FaultSettings = { probability: {} }
 const DEFAULT_DELAY_MS = { min: 1000, max: 5000 }
 
 /**
- * Each kind has its own stream and draws once a request, so that removing one does not change the
- * others.
+ * Each kind has its own random stream and draws once a request, so that removing one does not
+ * change the others.
  */
 export class FaultPlan {
   readonly #endpoints: readonly ServedName[] | undefined

@@ -85,7 +85,7 @@ export class Wire {
     }
   }
 
-  /** After a defect the client does not know the outcome. */
+  /** After a defect the answer leaves the client without an outcome. */
   #answerSafely(taken: ServedRequest): Reply<unknown> {
     try {
       return this.#answer(taken)

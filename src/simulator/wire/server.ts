@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { AddressInfo } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
 import { Failure, messageOf } from '../../lib/failure.ts'
+import { createServer } from '../../lib/net/node-http.ts'
 import { findPortHolder } from '../../lib/net/port-holder.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { Endpoint } from '../../protocol/endpoint.ts'
@@ -12,18 +13,17 @@ import { servedNames, servedRow } from './served-rows.ts'
 import type { ServerEvent } from './server-event.ts'
 import { bytesOf, type ReceivedRequest, type WireResponse } from './wire-request.ts'
 
-/** An import would also load Node's HTTP client: 35 ms of CPU at each start. */
-const { createServer } = process.getBuiltinModule('node:http')
-
 interface ServerOptions extends AnswererOptions {
   readonly host: string
   readonly port: number
   readonly stepMs: number
   readonly advance: (now: number) => unknown
   readonly bodyBytesMax: number
-  /** From the first byte to the last of the headers; default {@link HEADERS_MS_MAX}. */
+  /**
+   * Limits the time from the first byte to the last of the headers; default {@link HEADERS_MS_MAX}.
+   */
   readonly headersMsMax?: number
-  /** To the last byte of the body, and not shorter; default {@link REQUEST_MS_MAX}. */
+  /** Limits the time to the last byte of the body; not shorter; default {@link REQUEST_MS_MAX}. */
   readonly requestMsMax?: number
 }
 
@@ -33,13 +33,13 @@ export interface RunningServer {
 }
 
 /**
- * Clients keep an idle socket for less (undici: 4 s), so they close first and no request meets a
- * closing socket.
+ * Clients keep idle sockets for a shorter time (undici: 4 s), so they close first and no request
+ * meets a closing socket.
  */
 const KEEP_ALIVE_MS = 75_000
 const HEADERS_MS_MAX = 10_000
 const REQUEST_MS_MAX = 30_000
-/** Node's checks every 30 s would turn a limit of 10 s into 40. */
+/** Node checks limits every 30 s, which would turn a limit of 10 s into 40. */
 const CHECKS_A_LIMIT = 10
 const HEADER_BYTES_MAX = 16_384
 const CONNECTIONS_MAX = 1024
@@ -108,7 +108,7 @@ function isFrontPage({ method, url = '' }: IncomingMessage): boolean {
   return (method === 'GET' || method === 'HEAD') && (url === '/' || url.startsWith('/?'))
 }
 
-/** A defect must not stop the daemon around the server. */
+/** A defect of the simulator must not stop the daemon that embeds it. */
 function createTick({ advance, onEvent }: ServerOptions): (now: number) => void {
   let isBroken = false
   return (now) => {

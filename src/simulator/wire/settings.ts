@@ -17,17 +17,17 @@ export type WireSettings = Readonly<typeof defaultWireSettings>
 export const defaultWireSettings = {
   rateLimits: defaultRateLimitSettings,
   /**
-   * Authentication failures are always 400. A public client's tests, recorded from the real
-   * exchange, say 400.
+   * Source: a public client's tests, recorded from the real exchange. Authentication failures are
+   * always 400.
    */
   businessErrorStatus: oneOf<200 | 400>(400),
   timestampToleranceMs: 30_000,
   /** The number is ours: the document mentions HTTP 429 without one. */
   gatewayLimit: { calls: 10, perMs: 1000 },
   platformCoin: defaultPlatformCoin.name,
-  /** The document's own samples contain some. */
+  /** Default `ignore`, because the document's own samples contain some. */
   unknownParameters: oneOf('ignore', 'refuse'),
-  /** A client would take a silently cut page for the last one. */
+  /** Default `refuse`, because a client would take a page that is cut silently for the last one. */
   limitAboveMaximum: oneOf('refuse', 'cut'),
   bodyBytesMax: 1_048_576,
 }

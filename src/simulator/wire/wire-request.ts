@@ -11,7 +11,7 @@ export interface ReceivedRequest {
 export interface WireResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Sending 300 kB as text costs 0.4 ms more. */
+  /** A buffer saves 0.4 ms for 300 kB. */
   readonly body: string | Buffer
 }
 

@@ -13,7 +13,7 @@ interface Worker {
 let library: Library | undefined
 
 /**
- * The library has some seven hundred files, so it is loaded for the first strategy with indicators.
+ * The library has some seven hundred files, so it is loaded only for strategies with indicators.
  */
 export function loadIndicators(): Library {
   return (library ??= createLibrary(
@@ -21,7 +21,10 @@ export function loadIndicators(): Library {
   ))
 }
 
-/** The library's Wilder average computes a simple average that only the first value needs. */
+/**
+ * The library's Wilder average computes a simple average at each value, and only the first needs
+ * it.
+ */
 function createLibrary(signals: typeof Signals): Library {
   class Wilder extends signals.WSMA {
     override update(price: number, replace: boolean): number | null {
@@ -42,9 +45,9 @@ interface KnownValues {
 const known = new WeakMap<CandleSeries, KnownValues>()
 
 /**
- * Only the last `spec.candles` closed candles count, so it is equal to the bit live, after a
- * restart and in a backtest. Undefined with too few candles, mostly filled gaps, or without a value
- * of the formula.
+ * Only the last `spec.candles` closed candles count, so the value is equal to the bit live, after a
+ * restart and in a backtest. Undefined with too few candles, with mostly filled gaps, or if the
+ * formula has no value.
  */
 export function indicatorValue(spec: IndicatorSpec, series: CandleSeries): unknown {
   if (series.length < spec.candles) return undefined
@@ -72,7 +75,7 @@ function workOut(spec: IndicatorSpec, series: CandleSeries): unknown {
   return parts.every(Number.isFinite) ? Object.freeze(value) : undefined
 }
 
-/** A gap repeats the close before it, so the first price after it would be an extreme. */
+/** Filled gaps repeat the close before them, so the first price after them would be an extreme. */
 function isMostlyFilled({ candles }: IndicatorSpec, series: CandleSeries): boolean {
   if (series.filled === 0) return false
   let filled = 0

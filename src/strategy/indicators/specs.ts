@@ -22,7 +22,6 @@ export interface IndicatorSpec<Value = unknown> {
   readonly interval: string
   readonly settings: readonly number[]
   readonly candles: number
-  /** It exists only in the types. */
   readonly valueType?: Value
 }
 
@@ -64,8 +63,8 @@ interface WindowedPeriod extends Period {
 }
 
 /*
- * Exponential averages restart so many periods back that the start weighs less than a millionth: (1
- * - 2 / (n + 1)) ** (8 * n) and, for Wilder's, (1 - 1 / n) ** (16 * n) are below 2e-7.
+ * Exponential averages begin so many periods back that the first value weighs less than 2e-7:
+ * `(1 - 2 / (n + 1)) ** (8 * n)`, and Wilder's `(1 - 1 / n) ** (16 * n)`.
  */
 const EMA_PERIODS = 8
 const WILDER_PERIODS = 16
@@ -190,9 +189,8 @@ export function stochastic({
 }
 
 /**
- * Highest high and lowest low of `period` candles, and their middle. The candle that just closed is
- * included, so no close is outside; with `shift: 1` it is not, and a close outside is a break. Uses
- * period + shift candles.
+ * Highest high and lowest low of `period` candles, and their middle. With `shift: 1` the candle
+ * that just closed does not count, so its close can be outside. Uses period + shift candles.
  */
 export function donchian({
   interval,
@@ -233,8 +231,8 @@ export function standardDeviation({ interval, period, ...rest }: Period): Indica
 }
 
 /**
- * @param rest refused: a misspelt option would leave a default in place @throws RangeError for an
- * impossible spec; a check of the configuration reports it
+ * @param rest refused, because a misspelt option would leave a default in place @throws RangeError
+ * for an impossible spec
  */
 function spec<Value>(
   made: IndicatorSpec<Value>,

@@ -12,13 +12,12 @@ import { runAsStrategy, strategyFailure } from '../strategy-failure.ts'
 
 const OURS = ['src', 'dist'].map((folder) => new URL(`../../../${folder}/`, import.meta.url).href)
 
-/** Other files may be native code, or an error's text could show them. */
+/** Other files may be native code, or their contents could appear in an error. */
 const CODE_OR_DATA = ['.js', '.ts', '.cjs', '.mjs', '.cts', '.mts', '.json']
 
 /**
- * Only the language's globals and pure functions are left, without WebAssembly, whose memory no
- * thread limit counts. Packages may set timers while loading. `Buffer` exposes memory that other
- * code has released.
+ * docs/isolation.md ("What the thread has") describes what is left. `Buffer` is not, because it
+ * exposes memory that other code has released.
  */
 export const GLOBALS: ReadonlySet<string> = new Set([
   'undefined',
@@ -116,8 +115,8 @@ export function isThreadGuarded(): boolean {
 }
 
 /**
- * All known escapes are closed, but threads share memory: unreviewed code should not run beside
- * keys. Code that needs the removed globals must take them before.
+ * Closes all known escapes from the thread (docs/isolation.md). Code that needs the removed globals
+ * must take them before.
  */
 export function guardThread(): void {
   isWhole = true
@@ -174,7 +173,7 @@ function isCodeOrData(path: string): boolean {
   return false
 }
 
-/** Node's type stripping is itself WebAssembly, looked for on first use. */
+/** Node's type stripping is WebAssembly that Node loads on first use, so it is used once before. */
 function loadCompilers(): void {
   const emitWarning = process.emitWarning.bind(process)
   // A direct call prints a warning that it is experimental.
@@ -185,7 +184,7 @@ function loadCompilers(): void {
 
 /**
  * `module.constructor` could hook the loader, start a thread and write compiled code anywhere;
- * `require.extensions` loads past the hooks. Node itself needs the names beginning with `_`.
+ * `require.extensions` loads past the hooks. Node itself needs the names that begin with `_`.
  */
 function closeLoader(): void {
   for (const name of Object.getOwnPropertyNames(Module)) {
@@ -235,7 +234,7 @@ function removeGlobals(): void {
 }
 
 /**
- * A strategy may replace methods of prototypes in its thread. Checks call these, kept from before,
+ * A strategy may replace methods of prototypes. So the checks call methods that were kept before,
  * and use neither `for … of` nor spreads, which call replaceable methods too.
  */
 function keep<Self, Args extends readonly unknown[], Result>(
@@ -257,14 +256,15 @@ const isIn = keep<ReadonlySet<string>, [string], boolean>(Set.prototype, 'has')
 const hrefOf = keep<URL, [], string>(URL.prototype, 'href')
 const { apply } = Reflect
 
-// Strategies cannot import `node:fs`, but could replace methods which our code calls, and so
-// redirect it. The functions of `node:fs` are wrapped at the thread's begin, and accept only our
-// own files from the first strategy on.
+// A strategy could replace methods that our code calls, and so redirect it to other files. The
+// functions of `node:fs` are therefore wrapped when the thread begins, and accept only our own
+// files from the first strategy on.
 
 type Judge = (path: string, flags: unknown) => void
 
 /**
- * These test only existence and kind of a file, which an import reveals too, or take opened files.
+ * These functions take opened files, or tell only whether a file exists and of which kind it is, as
+ * an import does too.
  */
 const HARMLESS = both([
   'exists',
@@ -321,7 +321,7 @@ export function keepReadable(path: string): void {
   if (!isClosed) readable.add(resolve(path))
 }
 
-/** From now on only code, JSON and files read before are readable. */
+/** From now on only code, JSON and files that were read before can be read. */
 export function closeFiles(): void {
   isClosed = true
 }

@@ -16,8 +16,8 @@ import {
   strategyFailure,
   type StrategyFailureCode,
 } from '../strategy-failure.ts'
-import type { SaidLine } from '../strategy-runner.ts'
 import {
+  type SaidLine,
   type DecisionMade,
   type DecisionResult,
   type DecisionTime,
@@ -56,7 +56,7 @@ interface IsolatedRunnerOptions extends Omit<StrategyRunnerOptions, 'strategy'> 
   readonly membersMax?: number | undefined
   readonly timers: Timers
   readonly onThreadLost: (reason: string) => void
-  /** Some code cannot be stopped and runs on. */
+  /** Called while a thread ends, since some code cannot be stopped and runs on. */
   readonly onEnding?: (isEnding: boolean) => void
 }
 
@@ -71,8 +71,8 @@ export async function openIsolatedRunner(options: IsolatedRunnerOptions): Promis
 }
 
 /**
- * The daemon waits for each answer, at most the budget, so decisions keep their order, and one that
- * never returns costs the others one budget.
+ * The daemon waits for each answer, at most for the budget. So decisions keep their order, and one
+ * that never returns costs the others one budget.
  *
  *     starting ──ready──► idle ──decide──► idle
  *                           └── no answer in time, or the thread has ended ──► paused ──► starting
@@ -269,7 +269,7 @@ export class IsolatedRunner {
     this.#thread = undefined
     this.#isReady = false
     this.#end(thread)
-    // The caller of `start` reports a thread that was never ready.
+    // If the thread was never ready, the caller of `start` reports that.
     if (wasReady) this.#pause(reason)
   }
 
@@ -295,7 +295,7 @@ export class IsolatedRunner {
     timers.after(pauseMs, () => void this.#begin())
   }
 
-  /** The file may have changed unchecked, so only the accepted code is started. */
+  /** Starts only the accepted code, because the file may have changed since without a check. */
   async #begin(): Promise<void> {
     if (this.#isStopped) return
     if (this.isEnding) return void this.#options.timers.after(PAUSE_MS, () => void this.#begin())
@@ -331,7 +331,6 @@ function failed(
   return { kind: 'failed', code, message: strategyFailure(code, { facts }).message }
 }
 
-/** An honest thread sends no more. */
 const LINES_MAX = 11
 const FIELDS_MAX = 20
 const DENIALS_MAX = 501
@@ -349,7 +348,7 @@ interface AnswerReading {
 }
 
 /**
- * A strategy can patch what our code calls there, so the answer may contain anything.
+ * A strategy can patch what our code calls in its thread, so the answer may contain anything.
  * @throws Error if it is no answer
  */
 export function readAnswer(strategyId: string, message: unknown): AnswerReading {

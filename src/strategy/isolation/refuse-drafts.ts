@@ -7,8 +7,8 @@ import { isThreadGuarded } from './guard-thread.ts'
 const folders = new Set<string>()
 
 /**
- * Without the guard, this thread loads no code of these folders from now on, whichever module
- * imports it: an assistant may write there.
+ * An assistant may write to these folders, so without the guard this thread loads no code from
+ * them, whichever module imports it.
  */
 export function refuseDrafts(drafts: readonly string[]): void {
   if (drafts.length === 0 || isThreadGuarded()) return

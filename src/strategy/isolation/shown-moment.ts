@@ -34,7 +34,6 @@ const NOTHING: AccountMoment = {
   fundingMinutes: [],
 }
 
-/** Reassembles the daemon's snapshot in the thread. */
 export class ShownMoment {
   readonly #numbers: Float64Array
   readonly #instruments: (Instrument | undefined)[]

@@ -7,7 +7,7 @@ export function createMemoryCheck(maxMb: number): () => boolean {
   // Another thread may be about to use the flag, which belongs to the process, so it stays.
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
-  // A later thread would have `gc` as a global, which is not for strategies.
+  // With the flag set, later threads would get `gc` as a global, which is not for strategies.
   if ('gc' in globalThis) Reflect.set(globalThis, 'gc', undefined)
   return () => {
     const { external_memory: external, used_heap_size: used } = getHeapStatistics()

@@ -1,5 +1,4 @@
-// Prices are in shared memory that only the daemon writes; all else crosses as a copy, when it
-// changes.
+// Prices are in shared memory. All else crosses as a copy, when it changes.
 
 import type { MessagePort } from 'node:worker_threads'
 import type { CandleRow } from '../../domain/candles.ts'
@@ -31,7 +30,7 @@ export const REQUEST_TIME = 5
 export const HEADER_LENGTH = 6
 export const ROW_LENGTH = 1 + TICKER_COLUMNS.length
 
-/** The class of the decimal cannot cross. */
+/** An instance of the decimal class cannot cross to a thread. */
 export type CrossingInstrument = Omit<Instrument, 'notionalMin'> & { readonly notionalMin: string }
 
 export type CrossingMoney = Omit<Money, 'profit' | 'fees'> & {
@@ -39,7 +38,7 @@ export type CrossingMoney = Omit<Money, 'profit' | 'fees'> & {
   readonly fees: string
 }
 
-/** The place of a moment identifies the instrument. */
+/** A moment is known by its place in the list of instruments. */
 export type CrossingMoment = Omit<InstrumentMoment, 'instrument' | 'money'> & {
   readonly money: CrossingMoney | undefined
 }
@@ -90,7 +89,7 @@ export interface StrategyThreadData {
   readonly port: MessagePort
   readonly control: SharedArrayBuffer
   readonly numbers: SharedArrayBuffer
-  /** It also limits buffers outside the heap. */
+  /** Limits the heap, and separately buffers outside of it. */
   readonly heapMb: number
   readonly moduleFile: string
   readonly strategyId: string

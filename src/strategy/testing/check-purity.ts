@@ -27,8 +27,8 @@ interface PurityTrial {
 }
 
 /**
- * Two runs along the same prices must decide alike and leave the globals unchanged. Only
- * `watched-purity.ts` ends a strategy that never returns.
+ * Two runs along the same prices must decide alike and leave the globals unchanged. A strategy that
+ * never returns is ended by `watched-purity.ts`.
  */
 export function checkPurity(
   strategy: Strategy,

@@ -13,7 +13,7 @@ import type { PurityData, PurityNews } from './watched-purity.ts'
 await runTask<PurityData, PurityNews>(async ({ bindings, isGuarded, drafts }, report) => {
   const files = new Set(bindings.map(({ moduleFile }) => resolve(moduleFile)))
   process.on('uncaughtException', (error) => {
-    // Loading has reported these already; here another strategy would be blamed.
+    // Loading has reported these files already; here another strategy would be blamed.
     if (files.has(fileOfCode(strategyAtFault() ?? ''))) return
     throw error
   })

@@ -97,9 +97,9 @@ interface Part {
 }
 
 /**
- * Runs as the daemon does: candles are built, and each decision gets the state of the one before. A
- * target is reached at the next price, so that the strategy sees its holding; quotes and places are
- * not filled, since `intentd backtest` does that.
+ * Builds candles and hands on the state as the daemon does. A target is reached at the next price,
+ * so that the strategy sees its holding. Quotes and places are not filled; `intentd backtest` does
+ * that.
  * @throws Error of the first decision that fails; RangeError for a price that is missing or not
  * above 0
  */
@@ -117,7 +117,7 @@ export interface TriedSeries {
   readonly failures: readonly string[]
 }
 
-/** As {@link runSeries}, but a decision that fails changes nothing, and the series goes on. */
+/** Works as {@link runSeries}, but goes on after a decision that fails, which changes nothing. */
 export function trySeries(options: SeriesOptions): TriedSeries {
   const host = new SeriesHost(options)
   const results = toTickers(options).flatMap((ticker) => host.take(ticker) ?? [])

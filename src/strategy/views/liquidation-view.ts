@@ -5,10 +5,11 @@ import type { HoldSide } from '../../domain/position.ts'
 export interface LiquidationView {
   /** In hedge mode the nearer side. */
   readonly holdSide: HoldSide
-  /** Mark price of liquidation in quote coin; NaN if no price liquidates it. */
+  /** Mark price of liquidation in quote coin; NaN if no price liquidates the position. */
   readonly price: number
   /**
-   * From the mark price as a share of it: 0.1 is ten per cent; Infinity if no price liquidates it.
+   * Distance from the mark price, as a share of it: 0.1 is ten per cent; Infinity if no price
+   * liquidates the position.
    */
   readonly distance: number
   /** Distance in typical moves of an hour (median of 24 hours); NaN with fewer than three hours. */

@@ -11,7 +11,7 @@ export interface UnknownName {
   readonly hint: string
 }
 
-/** As a prototype it receives only unknown names, so known ones cost nothing more. */
+/** Serves as a prototype: only unknown names reach it, so known ones cost nothing more. */
 export function refuseUnknownNames({ code, describe, known, hint }: UnknownName): object {
   return new Proxy(Object.prototype, {
     get(base, name, asked: object) {
@@ -26,7 +26,7 @@ export function refuseUnknownNames({ code, describe, known, hint }: UnknownName)
   })
 }
 
-/** A misspelt `market.bidd` would compare with undefined. */
+/** Without this, a misspelt `market.bidd` would compare with undefined. */
 export function refuseUnknownMembers(what: string): object {
   return refuseUnknownNames({
     code: 'STRATEGY_NAME_UNKNOWN',

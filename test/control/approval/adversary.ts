@@ -8,9 +8,9 @@ import { OneTimeCodes } from '../../../src/control/approval/one-time-codes.ts'
 import { PROPOSAL_MS, Proposals } from '../../../src/control/approval/proposals.ts'
 import type { ControlAnswer, ControlRequest } from '../../../src/control/commands.ts'
 import { buildControlApp } from '../../../src/control/control-app.ts'
-import type { Controlled, OrderPlan } from '../../../src/control/controlled.ts'
+import type { Controlled, CommandPlan } from '../../../src/control/controlled.ts'
 import { EventHistory } from '../../../src/control/event-history.ts'
-import type { ControlOrder, RiskierOrder } from '../../../src/control/powers.ts'
+import type { RequestedCommand, RiskierCommand } from '../../../src/control/powers.ts'
 import { TurnQueue } from '../../../src/control/access/turn-queue.ts'
 import { Refusals } from '../../../src/control/refusals.ts'
 import { createRandom, type Random } from '../../../src/lib/random.ts'
@@ -63,14 +63,14 @@ class RiskyDaemon {
     return (this.killedAt === undefined ? free * this.limit : 0) + this.limit + this.adopted
   }
 
-  plan(order: RiskierOrder): OrderPlan {
+  plan(order: RiskierCommand): CommandPlan {
     const changes = this.#changesOf(order)
     return changes.length > 0
       ? { changes, notes: [`bound ${this.bound}`] }
       : { changes, notes: [], refusal: 'it would change nothing' }
   }
 
-  obey(order: ControlOrder): void {
+  obey(order: RequestedCommand): void {
     this.#clock += 1
     switch (order.kind) {
       case 'restrict':
@@ -104,7 +104,7 @@ class RiskyDaemon {
     }
   }
 
-  #changesOf(order: RiskierOrder): readonly string[] {
+  #changesOf(order: RiskierCommand): readonly string[] {
     switch (order.kind) {
       case 'release': {
         const since = this.restricted.get(order.scope)
@@ -127,7 +127,7 @@ class RiskyDaemon {
 }
 
 interface KnownProposal {
-  readonly order: RiskierOrder
+  readonly order: RiskierCommand
   readonly changes: string
   readonly at: number
 }
@@ -345,7 +345,7 @@ class Campaign {
       this.#known.delete(oldest)
     }
     this.#known.set(id, {
-      order: order as RiskierOrder,
+      order: order as RiskierCommand,
       changes: JSON.stringify(changes),
       at: this.#now,
     })
@@ -370,16 +370,16 @@ class Campaign {
         this.leaks.push(text)
   }
 
-  #request(order: ControlOrder): ControlRequest {
+  #request(order: RequestedCommand): ControlRequest {
     this.#number += 1
     const again = this.#random.next() < 0.05 ? this.#random.integer(this.#number) : this.#number
     const requestId = `request-${again}`
     return { requestId, reason: String(this.#value('reason')), by: 'someone', order }
   }
 
-  #order(): ControlOrder {
+  #order(): RequestedCommand {
     const scope = this.#pick(SCOPES)
-    return this.#pick<ControlOrder>([
+    return this.#pick<RequestedCommand>([
       { kind: 'release', scope },
       { kind: 'release', scope, newPeak: true },
       { kind: 'releaseKill' },
@@ -450,13 +450,13 @@ class Campaign {
     const store = new MemoryPairing()
     if (this.#planted === 'codeTwice')
       store.save = (pairing) => void (store.pairing = { ...pairing, usedCounter: 0 })
-    const planned = (order: RiskierOrder): OrderPlan =>
+    const planned = (order: RiskierCommand): CommandPlan =>
       this.#planted === 'planUnread'
         ? { changes: ['something'], notes: [] }
         : this.#daemon.plan(order)
     const monotonic = (): number => (this.#planted === 'neverExpires' ? 0 : this.#now)
     return new Proposals({
-      daemon: { planOrder: planned },
+      daemon: { planCommand: planned },
       clock: { now: () => this.#now, monotonic },
       codes: new OneTimeCodes({ store, now: () => this.#now }),
       onNews: (news) => this.#searchForSecrets(JSON.stringify(news)),
@@ -495,7 +495,7 @@ const ODD_BODIES: readonly unknown[] = [
   { requestId: 'request-1', reason: 'x', by: 'x', order: { kind: 'confirm', code: '123456' } },
 ]
 
-function toOrder(verb: string, words: readonly string[]): ControlOrder | undefined {
+function toOrder(verb: string, words: readonly string[]): RequestedCommand | undefined {
   const [scope = '*'] = words.filter((word) => !word.startsWith('--'))
   const hasScope = words.some((word) => !word.startsWith('--'))
   switch (verb) {

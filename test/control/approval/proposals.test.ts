@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
-import { describeProposal } from '../../../src/cli/operator/propose-order.ts'
-import type { Confirmed } from '../../../src/control/approval/proposals.ts'
-import { PROPOSAL_MS } from '../../../src/control/approval/proposals.ts'
+import { describeProposal } from '../../../src/cli/operator/propose-command.ts'
+import { type Confirmed, PROPOSAL_MS } from '../../../src/control/approval/proposals.ts'
 import type { ControlRequest } from '../../../src/control/commands.ts'
-import type { Approval, OrderPlan } from '../../../src/control/controlled.ts'
+import type { Approval, CommandPlan } from '../../../src/control/controlled.ts'
 import { codeAt, ProposalBench } from '../../support/approval/memory-pairing.ts'
 
 const PORT = { entrance: 'port', verified: 'port:control.token' } as const
@@ -17,7 +16,7 @@ const RELEASE: ControlRequest = {
 
 class Acts extends ProposalBench {
   readonly acts: { readonly request: ControlRequest; readonly approval: Approval }[] = []
-  plan: OrderPlan = { changes: ['ends it'], notes: [] }
+  plan: CommandPlan = { changes: ['ends it'], notes: [] }
 
   constructor() {
     super(() => this.plan)

@@ -1,4 +1,4 @@
-import type { RiskierOrder } from '../../../src/control/powers.ts'
+import type { RiskierCommand } from '../../../src/control/powers.ts'
 import { ACCOUNT, type ModeReason, TRADING_MODES } from '../../../src/domain/trading-mode.ts'
 import { MANUAL } from '../../../src/domain/hand-order.ts'
 import type { LoggedFact } from '../../../src/logging/logger.ts'
@@ -36,7 +36,7 @@ export interface Exposure {
 
 /** A right that a code has given, for what was shown with its proposal. */
 export interface Grant {
-  readonly order: RiskierOrder
+  readonly order: RiskierCommand
   /** When it was proposed. */
   readonly shown: Exposure
 }

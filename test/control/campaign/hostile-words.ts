@@ -1,5 +1,5 @@
 import { AGENT_TOOLS } from '../../../src/cli/mcp/agent-tools.ts'
-import type { ControlOrder } from '../../../src/control/powers.ts'
+import type { RequestedCommand } from '../../../src/control/powers.ts'
 import type { Random } from '../../../src/lib/random.ts'
 import type { z } from 'zod'
 
@@ -139,10 +139,10 @@ export class HostileWords {
   }
 
   /** Of a caller at the port. */
-  order(): ControlOrder {
+  order(): RequestedCommand {
     const scope = this.pick(SCOPES.slice(0, -1))
     const by = { symbol: 'BTCUSDT', size: '0.001' }
-    return this.pick<ControlOrder>([
+    return this.pick<RequestedCommand>([
       { kind: 'release', scope },
       { kind: 'release', scope },
       { kind: 'release', scope, newPeak: true, unclaimed: true },

@@ -1,5 +1,5 @@
 import { PROPOSAL_MS } from '../../../src/control/approval/proposals.ts'
-import type { RiskierOrder } from '../../../src/control/powers.ts'
+import type { RiskierCommand } from '../../../src/control/powers.ts'
 import type { LoggedFact } from '../../../src/logging/logger.ts'
 import { codeAt } from '../../support/approval/memory-pairing.ts'
 import type { Exposure, Grant } from './exposure-watch.ts'
@@ -48,7 +48,7 @@ export class KnownProposals {
       wouldChange: _change,
       ...rest
     } = fields
-    const order = { kind, ...rest } as unknown as RiskierOrder
+    const order = { kind, ...rest } as unknown as RiskierCommand
     this.proposed += 1
     for (const oldest of this.#known.keys()) {
       if (this.#known.size < PROPOSALS_KEPT_MAX) break

@@ -258,7 +258,7 @@ class WholeCampaign {
         return replace(DaemonControl.prototype, 'denials', () => events as never)
       }
       case 'secretInLog':
-        return replace(DaemonControl.prototype, 'planOrder', () => {
+        return replace(DaemonControl.prototype, 'planCommand', () => {
           throw new Error(`cannot plan with ${SIGNAL_SECRET}`)
         })
     }

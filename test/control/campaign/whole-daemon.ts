@@ -7,9 +7,9 @@ import { acceptReload, examineReload, viewReload } from '../../../src/cli/run/ac
 import { giveKeys } from '../../../src/cli/process/give-keys.ts'
 import { loadAccounts } from '../../../src/config/load-accounts.ts'
 import type { ConfigRequest } from '../../../src/config/load-config.ts'
-import type { ReloadOrder } from '../../../src/control/controlled.ts'
+import type { ReloadRequest } from '../../../src/control/controlled.ts'
 import type { Daemon } from '../../../src/daemon/daemon.ts'
-import type { AccountSetup } from '../../../src/assembly/account/open-account.ts'
+import type { AccountSetup } from '../../../src/assembly/account/account-setup.ts'
 import { openDaemon } from '../../../src/daemon/open-daemon.ts'
 import { type Clock, systemClock } from '../../../src/lib/clock.ts'
 import { systemTimers } from '../../../src/lib/timers.ts'
@@ -218,7 +218,7 @@ signals:
     this.#ending = daemon.ended()
   }
 
-  async #reload(order: ReloadOrder): Promise<void> {
+  async #reload(order: ReloadRequest): Promise<void> {
     const logger = this.#logger
     const next = await acceptReload(this.#request, { ...this.#frame, logger }, order)
     if (next === undefined) return

@@ -16,7 +16,7 @@ import {
   UNSETTLED_MOVES_MAX,
   waiterOf,
 } from '../../../src/engine/book/allocation.ts'
-import { own } from '../../../src/lib/own.ts'
+import { mutable } from '../../../src/lib/mutable.ts'
 import { SeededDraws } from '../../support/faults/seeded-draws.ts'
 
 const SYMBOL = 'BTCUSDT'
@@ -45,7 +45,7 @@ function drawMoves(seed: number): readonly DrawnMove[] {
 }
 
 function move(book: Book, owner: string, { side, tradeSide, lots }: DrawnMove): void {
-  applyMove(own(book), SYMBOL, { kind: 'fill', owner, change: { side, tradeSide, lots } })
+  applyMove(mutable(book), SYMBOL, { kind: 'fill', owner, change: { side, tradeSide, lots } })
 }
 
 function knownAtOnce(mode: PositionMode, moves: readonly DrawnMove[]): Book {
@@ -63,7 +63,7 @@ function knownLater(mode: PositionMode, moves: readonly DrawnMove[]): Book {
     for (const [index, { wait, owner }] of moves.entries()) {
       if (wait === 0 || index + wait !== now) continue
       const fill = { orderId: toOrderId(String(index)), symbol: SYMBOL } as Fill
-      settleOwner(own(book), [fill], owner as Parameters<typeof settleOwner>[2])
+      settleOwner(mutable(book), [fill], owner as Parameters<typeof settleOwner>[2])
     }
     book = fromBookRows(JSON.parse(JSON.stringify(toBookRows(book))))
   }
@@ -98,11 +98,19 @@ describe.each(['one_way_mode', 'hedge_mode'] as const)(
         lots: 1,
       } as const
       const open = { side: 'buy', tradeSide: 'open', lots: 5 } as const
-      applyMove(own(book), SYMBOL, { kind: 'fill', owner: NOBODY, change: open })
-      applyMove(own(book), SYMBOL, { kind: 'fill', owner: waiterOf(toOrderId('1')), change: close })
-      applyMove(own(book), SYMBOL, { kind: 'fill', owner: 'b', change: open })
+      applyMove(mutable(book), SYMBOL, { kind: 'fill', owner: NOBODY, change: open })
+      applyMove(mutable(book), SYMBOL, {
+        kind: 'fill',
+        owner: waiterOf(toOrderId('1')),
+        change: close,
+      })
+      applyMove(mutable(book), SYMBOL, { kind: 'fill', owner: 'b', change: open })
 
-      settleOwner(own(book), [{ orderId: toOrderId('1'), symbol: SYMBOL } as Fill], 'a' as never)
+      settleOwner(
+        mutable(book),
+        [{ orderId: toOrderId('1'), symbol: SYMBOL } as Fill],
+        'a' as never,
+      )
 
       expect(book.holdings.get(`b|${SYMBOL}`)?.longLots).toBe(5)
     })
@@ -112,7 +120,11 @@ describe.each(['one_way_mode', 'hedge_mode'] as const)(
 test('[ORD5] others take from strategies what they have closed, where lots of nobody stand against them too', () => {
   const book = createBook('one_way_mode')
   const trade = (owner: string, side: 'buy' | 'sell', lots: number): void =>
-    applyMove(own(book), SYMBOL, { kind: 'fill', owner, change: { side, tradeSide: 'open', lots } })
+    applyMove(mutable(book), SYMBOL, {
+      kind: 'fill',
+      owner,
+      change: { side, tradeSide: 'open', lots },
+    })
   trade(NOBODY, 'sell', 2)
   trade('a', 'buy', 5)
   trade(NOBODY, 'sell', 1)
@@ -132,7 +144,7 @@ describe('of a symbol with a fill that waits for its order', () => {
     id: string,
     change: Parameters<typeof applyMove>[2] & { kind: 'fill' },
   ): void {
-    applyMove(own(book), SYMBOL, { ...change, owner: waiterOf(toOrderId(id)) })
+    applyMove(mutable(book), SYMBOL, { ...change, owner: waiterOf(toOrderId(id)) })
   }
 
   test('one more move costs one entry, however many there are', () => {
@@ -140,10 +152,10 @@ describe('of a symbol with a fill that waits for its order', () => {
     waiting(book, '1', { kind: 'fill', owner: '', change: buy })
     const sizes = [10, 1000].map((moves) => {
       while (book.unsettledMoves.size < moves) {
-        applyMove(own(book), SYMBOL, { kind: 'fill', owner: 'a', change: buy })
+        applyMove(mutable(book), SYMBOL, { kind: 'fill', owner: 'a', change: buy })
       }
       takeBookChanges(book)
-      applyMove(own(book), SYMBOL, { kind: 'fill', owner: 'a', change: buy })
+      applyMove(mutable(book), SYMBOL, { kind: 'fill', owner: 'a', change: buy })
       const changes = takeBookChanges(book)
       expect(changes.filter(({ name }) => name === 'unsettledMoves')).toHaveLength(1)
       return changes.map(({ value = '' }) => value.replaceAll(/\d+/g, '0')).join('').length
@@ -156,10 +168,10 @@ describe('of a symbol with a fill that waits for its order', () => {
     const book = createBook('one_way_mode')
     waiting(book, '1', { kind: 'fill', owner: '', change: buy })
     for (let count = 0; count < 5; count++)
-      applyMove(own(book), SYMBOL, { kind: 'fill', owner: 'a', change: buy })
+      applyMove(mutable(book), SYMBOL, { kind: 'fill', owner: 'a', change: buy })
     waiting(book, '2', { kind: 'fill', owner: '', change: buy })
 
-    settleOwner(own(book), [{ orderId: toOrderId('1'), symbol: SYMBOL } as Fill], 'b' as never)
+    settleOwner(mutable(book), [{ orderId: toOrderId('1'), symbol: SYMBOL } as Fill], 'b' as never)
 
     expect([...book.unsettledMoves.keys()]).toEqual([`${SYMBOL}|6`])
     expect(book.unsettled.get(SYMBOL)).toMatchObject({
@@ -172,12 +184,12 @@ describe('of a symbol with a fill that waits for its order', () => {
   test("so many moves are kept, then what waits is nobody's, and nobody claims more than there is", () => {
     const book = createBook('one_way_mode')
     for (let count = 0; count < 10; count++)
-      applyMove(own(book), SYMBOL, { kind: 'fill', owner: 'a', change: buy })
+      applyMove(mutable(book), SYMBOL, { kind: 'fill', owner: 'a', change: buy })
     for (let count = 0; count < 3; count++)
       waiting(book, '1', { kind: 'fill', owner: '', change: close })
     while (book.unsettledMoves.size < UNSETTLED_MOVES_MAX) {
       const change = book.unsettledMoves.size % 2 === 1 ? buy : close
-      applyMove(own(book), SYMBOL, { kind: 'fill', owner: 'b', change })
+      applyMove(mutable(book), SYMBOL, { kind: 'fill', owner: 'b', change })
     }
 
     waiting(book, '2', { kind: 'fill', owner: '', change: buy })
@@ -187,7 +199,7 @@ describe('of a symbol with a fill that waits for its order', () => {
     const claimed = [...book.holdings.values()].reduce((sum, holding) => sum + holding.longLots, 0)
     expect([book.holdings.get(`a|${SYMBOL}`)?.longLots, claimed]).toEqual([7, longLots])
 
-    settleOwner(own(book), [{ orderId: toOrderId('1'), symbol: SYMBOL } as Fill], 'a' as never)
+    settleOwner(mutable(book), [{ orderId: toOrderId('1'), symbol: SYMBOL } as Fill], 'a' as never)
     expect(book.holdings.get(`a|${SYMBOL}`)?.longLots).toBe(7)
   })
 })

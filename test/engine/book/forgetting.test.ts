@@ -13,7 +13,7 @@ import {
 } from '../../../src/engine/book/book.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
 import { deriveClientOid } from '../../../src/execution/batch.ts'
-import { own } from '../../../src/lib/own.ts'
+import { mutable } from '../../../src/lib/mutable.ts'
 import { MOMENT_AT } from '../../support/market-moment.ts'
 import { EngineBench, STRATEGY, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
 
@@ -54,7 +54,7 @@ function endedOrder(number: number, endedAt: number): Order {
 /** How many orders were forgotten with each prune, of so many that ended one each ms. */
 function forget(orders: number): readonly number[] {
   const book = createBook('one_way_mode')
-  const writable = own(book)
+  const writable = mutable(book)
   for (let number = 0; number < orders; number++) {
     writable.recordedAt = MOMENT_AT + number
     storeOrder(writable, endedOrder(number, MOMENT_AT + number))
@@ -116,7 +116,7 @@ describe('[ORD2] the key of an order that is forgotten', () => {
 
 describe('[DET2] an order that ended and stands again', () => {
   test('is forgotten when it has ended once more, also of a book that was read back', () => {
-    const live = own(createBook('one_way_mode'))
+    const live = mutable(createBook('one_way_mode'))
     const done = endedOrder(1, MOMENT_AT)
     for (const [at, state] of [
       [1000, 'done'],
@@ -129,7 +129,7 @@ describe('[DET2] an order that ended and stands again', () => {
         endedAt: live.orders.get(done.terms.clientOid)?.endedAt ?? 0,
         state,
       })
-      const read = own(fromBookRows(toBookRows(live)))
+      const read = mutable(fromBookRows(toBookRows(live)))
       const prune = {
         ordersBefore: 400_000,
         tradesBefore: 0,

@@ -7,7 +7,7 @@ import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { type Book, createBook, pairKey, moneyByStrategy } from '../../../src/engine/book/book.ts'
 import { listStrategyProfits } from '../../../src/views/strategy-profits.ts'
 import { type BookedFill } from '../../../src/journal/booking.ts'
-import { own } from '../../../src/lib/own.ts'
+import { mutable } from '../../../src/lib/mutable.ts'
 
 const SYMBOL = 'BTCUSDT'
 const AT = Date.UTC(2025, 5, 2, 6)
@@ -189,8 +189,8 @@ describe('[MON1] what a strategy has made', () => {
     shared(book)
     const pair = pairKey('a', SYMBOL)
     const { profit: _, fees: __, ...trades } = book.ownTrades.get(pair) ?? { entry: undefined }
-    own(book.ownTrades).set(pair, trades as never)
-    own(book.money).set(pair, {
+    mutable(book.ownTrades).set(pair, trades as never)
+    mutable(book.money).set(pair, {
       ...book.money.get(pair),
       profit: book.money.get(pair)?.profit.plus('7'),
     } as never)

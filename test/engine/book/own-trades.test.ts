@@ -5,7 +5,7 @@ import { type PositionMode } from '../../../src/domain/instrument.ts'
 import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { createBook, pairKey } from '../../../src/engine/book/book.ts'
 import { countOwnFill } from '../../../src/engine/book/own-trades.ts'
-import { own } from '../../../src/lib/own.ts'
+import { mutable } from '../../../src/lib/mutable.ts'
 import { applyToHolding, FLAT } from '../../../src/domain/position.ts'
 import { MOMENT_AT } from '../../support/market-moment.ts'
 
@@ -17,7 +17,7 @@ type Trade = Partial<Fill> & Pick<Fill, 'side' | 'ticks' | 'lots'>
 
 /** The book after these fills, one after the other. */
 function bookOf(mode: PositionMode, trades: readonly Trade[]) {
-  const book = own(createBook(mode))
+  const book = mutable(createBook(mode))
   trades.forEach((trade, index) => {
     const fill = {
       ...({

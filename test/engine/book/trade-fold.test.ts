@@ -10,7 +10,7 @@ import { buildBookings } from '../../../src/engine/book/bookings.ts'
 import { TradeFold } from '../../../src/engine/book/trade-fold.ts'
 import type { BookedFill, BookedFunding } from '../../../src/journal/booking.ts'
 import { createGrid } from '../../../src/lib/grid.ts'
-import { own } from '../../../src/lib/own.ts'
+import { mutable } from '../../../src/lib/mutable.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 
 const SYMBOL = 'BTCUSDT'
@@ -64,7 +64,7 @@ function paid(amount: string, side = 'long'): BookedFunding {
 
 function begin(mode: PositionMode = 'one_way_mode', grids: Partial<InstrumentGrids> = {}) {
   const closed: ClosedTrade[] = []
-  const book = own(createBook(mode))
+  const book = mutable(createBook(mode))
   book.grids.set(SYMBOL, { tick: '0.5', lot: '0.01', ...grids })
   const fold = new TradeFold({
     book,

@@ -3,7 +3,7 @@ import { toTradeId } from '../../../src/domain/ids.ts'
 import { type EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 import { OTHER, TradedAccount, twoStrategies } from '../traded-account.ts'
 import { holdingOf, pairKey, unclaimedHolding } from '../../../src/engine/book/book.ts'
-import { judgeScope } from '../../../src/daemon/account/operator.ts'
+import { judgeScope } from '../../../src/daemon/account/listen-to-operator.ts'
 import { describeDropped, describeUnclaimed } from '../../../src/engine/lifecycle/flatten.ts'
 import { type ReleaseCommand } from '../../../src/engine/state/trading-mode.ts'
 import {

@@ -5,7 +5,7 @@ import { capitalOf } from '../../../src/engine/book/book.ts'
 import type { DepositCommand } from '../../../src/engine/event.ts'
 import type { EngineSettings } from '../../../src/engine/settings.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
-import { own } from '../../../src/lib/own.ts'
+import { mutable } from '../../../src/lib/mutable.ts'
 import { EngineBench } from '../engine-bench.ts'
 
 const BY_ANNA = { reason: 'savings', by: 'anna' } as const
@@ -99,7 +99,7 @@ describe('deposits and withdrawals', () => {
 
   test('of a journal of which an earlier version wrote the beginning are taken of any time', () => {
     const bench = started()
-    own(bench.book).beganAt = 0
+    mutable(bench.book).beganAt = 0
     expect(deposit(bench, '5', { movedAt: 1 }).refusal).toBeUndefined()
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { adviseUnclosable, describeStillHeld } from '../../../src/daemon/account/command-inbox.ts'
-import { judgeScope } from '../../../src/daemon/account/operator.ts'
+import { judgeScope } from '../../../src/daemon/account/listen-to-operator.ts'
 import { type ClientOid, toOrderId } from '../../../src/domain/ids.ts'
 import { type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { describeRefusedRelease } from '../../../src/daemon/account/command-inbox.ts'
-import { judgeScope } from '../../../src/daemon/account/operator.ts'
+import { judgeScope } from '../../../src/daemon/account/listen-to-operator.ts'
 import { toOrderId } from '../../../src/domain/ids.ts'
 import { type LossLimits } from '../../../src/domain/loss-limits.ts'
 import { type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { toOrderId } from '../../../src/domain/ids.ts'
 import { type Holding } from '../../../src/domain/position.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
-import { own } from '../../../src/lib/own.ts'
+import { mutable } from '../../../src/lib/mutable.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
 
 const MINUTE = 60_000
@@ -44,7 +44,7 @@ const release = (bench: EngineBench): void => {
 function bookWrongProfit({ book }: EngineBench): void {
   const pair = `${STRATEGY}|${SYMBOL}`
   const money = book.money.get(pair)
-  if (money) own(book.money).set(pair, { ...money, profit: money.profit.plus(decimal('0.01')) })
+  if (money) mutable(book.money).set(pair, { ...money, profit: money.profit.plus(decimal('0.01')) })
 }
 
 describe('[RSK2] a second count of the fills', () => {
@@ -59,7 +59,7 @@ describe('[RSK2] a second count of the fills', () => {
   test.each([
     [
       'position',
-      ({ book }: EngineBench) => own(book.account).set(SYMBOL, { ...LONG, longLots: 11 }),
+      ({ book }: EngineBench) => mutable(book.account).set(SYMBOL, { ...LONG, longLots: 11 }),
     ],
     ['profit', bookWrongProfit],
   ])('that finds a wrong %s twice in a row lets only orders leave that reduce', (_, plant) => {
@@ -80,7 +80,7 @@ describe('[RSK2] a second count of the fills', () => {
 
   test('is not put right by adopting what the exchange holds', () => {
     const bench = bought()
-    own(bench.book.account).set(SYMBOL, { ...LONG, longLots: 11 })
+    mutable(bench.book.account).set(SYMBOL, { ...LONG, longLots: 11 })
     for (let readings = 0; readings < 8; readings++) {
       bench.now += 1000
       bench.step({ kind: 'pollDue', what: 'positions' })

@@ -87,7 +87,7 @@ describe('[MKT3] right before its first byte', () => {
 
   test('a batch that adds is held back once the readings are too old that it was formed on', () => {
     const { bench, batch } = formBatch(OPEN)
-    const readAt = Math.min(bench.engine.fillsReadAt, bench.engine.positionReadAt(SYMBOL))
+    const readAt = Math.min(bench.engine.fillsAskedAt, bench.engine.positionReadAt(SYMBOL))
 
     expect(bench.engine.objectTo(batch, readAt + 60_000)).toBeUndefined()
     expect(bench.engine.objectTo(batch, readAt + 60_001)).toMatch(/fills or the position/)
@@ -139,7 +139,7 @@ describe('a reading that is too old is named', () => {
     ['no answer (unknown TIMEOUT: )', { reason: 'unknown TIMEOUT: ' }],
   ])('with what the last try brought: %s', (reason, failure) => {
     const bench = withLimit().start()
-    const readAt = bench.engine.fillsReadAt
+    const readAt = bench.engine.fillsAskedAt
     passBlind(bench, 61_000, 'positions')
     bench.step({ kind: 'readFailed', what: 'fills', ...failure })
 

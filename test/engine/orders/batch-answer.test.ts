@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Intent } from '../../../src/domain/intent.ts'
-import { toBookRows } from '../../../src/engine/book/book-rows.ts'
-import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
+import { toBookRows, rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { accepted, EngineBench, refused, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
 
 const LADDER: Intent = {

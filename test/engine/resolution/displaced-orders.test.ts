@@ -6,7 +6,7 @@ import {
   type InstrumentState,
 } from '../../../src/engine/state/core.ts'
 import { createCore } from '../../../src/engine/state/create-core.ts'
-import { noteStartStage } from '../../../src/engine/state/instrument-state.ts'
+import { enterStartStage } from '../../../src/engine/state/instrument-state.ts'
 import { enterPhase } from '../../../src/engine/state/run-state.ts'
 import { expectDisplaced, watchDisplaced } from '../../../src/engine/resolution/resolved-orders.ts'
 import { madeTerms } from '../../execution/made-terms.ts'
@@ -22,11 +22,11 @@ function wanting(): { readonly core: Core; readonly instrument: InstrumentState 
   const core = createCore(bench.settings, bench.book)
   enterPhase(core.run, 'running')
   const instrument = instrumentOf(core, SYMBOL)
-  noteStartStage(instrument, { stage: 'proved', readSince: 0 })
+  enterStartStage(instrument, { stage: 'proved', readSince: 0 })
   return { core, instrument }
 }
 
-function take(instrument: InstrumentState, ticks: number, provedAt: number): void {
+function take(instrument: InstrumentState, ticks: number, cancelledAt: number): void {
   const terms = madeTerms({
     strategyId: STRATEGY,
     symbol: SYMBOL,
@@ -34,7 +34,7 @@ function take(instrument: InstrumentState, ticks: number, provedAt: number): voi
     ticks,
     lots: 10,
   })
-  expectDisplaced(instrument, [terms], provedAt)
+  expectDisplaced(instrument, [terms], cancelledAt)
 }
 
 function lateAt(core: Core, instrument: InstrumentState, now: number): unknown[] {
@@ -67,10 +67,10 @@ test('[ORD8] an order that is taken twice counts from the first time', () => {
 
 test('[ORD8] until a start has proved the instrument nothing is given up', () => {
   const { core, instrument } = wanting()
-  noteStartStage(instrument, { stage: 'resolving', readSince: 0 })
+  enterStartStage(instrument, { stage: 'resolving', readSince: 0 })
   take(instrument, FIRST.ticks, 1000)
 
   expect(lateAt(core, instrument, 9000)).toEqual([])
-  noteStartStage(instrument, { stage: 'proved', readSince: 0 })
+  enterStartStage(instrument, { stage: 'proved', readSince: 0 })
   expect(lateAt(core, instrument, 9000)).toMatchObject([{ event: 'order.displacedLate' }])
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type Intent } from '../../../src/domain/intent.ts'
 import { createCore } from '../../../src/engine/state/create-core.ts'
 import { noteDenials } from '../../../src/engine/state/denials.ts'
-import { own } from '../../../src/lib/own.ts'
+import { mutable } from '../../../src/lib/mutable.ts'
 import { EngineBench, SYMBOL } from '../engine-bench.ts'
 
 /** More than the account may have open, under long keys, to wait for hours. */
@@ -31,7 +31,7 @@ test('[BND2] the text of a denial is made when it is logged, and not when it is 
   } as const
 
   for (let snapshot = 1; snapshot <= 3; snapshot++) {
-    own(core.market).snapshots = snapshot
+    mutable(core.market).snapshots = snapshot
     noteDenials(core, SYMBOL, [denial, denial])
   }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Order } from '../../../src/domain/order.ts'
 import { storeOrder } from '../../../src/engine/book/book.ts'
 import { type KeptLadders, laddersOf } from '../../../src/engine/state/totals.ts'
-import { own } from '../../../src/lib/own.ts'
+import { mutable } from '../../../src/lib/mutable.ts'
 import { createRandom } from '../../../src/lib/random.ts'
 import { sumUpTo } from '../../../src/risk/resting-ladder.ts'
 import { madeInstrument } from '../../support/market-moment.ts'
@@ -22,7 +22,7 @@ test.each(['one_way_mode', 'hedge_mode'] as const)(
     bench.accept(bench.grantBatch())
     const [model] = [...bench.book.orders.values()]
     if (!model) throw new Error('there is no order')
-    const [book, instrument] = [own(bench.book), madeInstrument()]
+    const [book, instrument] = [mutable(bench.book), madeInstrument()]
     const kept: KeptLadders = new Map()
     /** Reads the kept ladders of the book, or some built for this question alone. */
     const read = (ladders: KeptLadders): unknown => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
-import { own } from '../../../src/lib/own.ts'
+import { mutable } from '../../../src/lib/mutable.ts'
 import { EngineBench, SYMBOL } from '../engine-bench.ts'
 
 describe('[MKT1] an answer that was overtaken', () => {
@@ -39,7 +39,7 @@ describe('[DET2] a checkpoint', () => {
     const restored = fromBookRows(JSON.parse(before))
     bench.accept(batch)
     for (const order of bench.book.orders.values())
-      own(restored.orders).set(order.terms.clientOid, order)
+      mutable(restored.orders).set(order.terms.clientOid, order)
 
     expect(Object.keys([...fromBookRows(JSON.parse(before)).orders.values()][0] ?? {})).toEqual(
       Object.keys([...restored.orders.values()][0] ?? {}),

@@ -7,7 +7,7 @@ import { JournalReader } from '../../../src/journal/journal-reader.ts'
 import { type OpenedJournal } from '../../../src/journal/journal.ts'
 import { PostgresConnection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
 import { type CopyOptions, type CopyReport } from '../../../src/journal/copy/copy-options.ts'
-import { orderKill } from '../../../src/journal/postgres/kill-order.ts'
+import { requestKill } from '../../../src/journal/postgres/kill-request.ts'
 import { copyToFile } from '../../../src/journal/copy/copy-to-file.ts'
 import { copyToServer } from '../../../src/journal/copy/copy-to-server.ts'
 import { openSqliteJournal } from '../../../src/journal/sqlite-journal.ts'
@@ -265,7 +265,7 @@ describe.skipIf(postgresMissing !== undefined)('[DET2] a journal that is copied'
     withFile(fillJournal)
     await toServer()
     const connection = new PostgresConnection(place)
-    await orderKill(connection, place.schema, { reason: 'all of them', by: 'a test' })
+    await requestKill(connection, place.schema, { reason: 'all of them', by: 'a test' })
     await connection.close()
     await expect(toFile()).rejects.toThrow('JOURNAL_COPY_KILLED')
     await ask("UPDATE $schema.kill_order SET state = 'released'")

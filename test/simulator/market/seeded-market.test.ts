@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Market, MarketInstrument } from '../../../src/simulator/market/market.ts'
-import { STEPS_PER_ADVANCE_MAX } from '../../../src/simulator/market/market.ts'
+import {
+  type Market,
+  type MarketInstrument,
+  STEPS_PER_ADVANCE_MAX,
+} from '../../../src/simulator/market/market.ts'
 import { SeededMarket } from '../../../src/simulator/market/seeded/seeded-market.ts'
 
 const START_AT = Date.UTC(2025, 5, 1, 12, 0, 30)

@@ -1,8 +1,7 @@
-import { addressesOf } from '../../../src/simulator/spot/address-book.ts'
+import { addressesOf, contactOf } from '../../../src/simulator/spot/address-book.ts'
 import { describe, expect, test } from 'vitest'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { endpoints, type WireRequestOf } from '../../../src/protocol/endpoints.ts'
-import { contactOf } from '../../../src/simulator/spot/address-book.ts'
 import { ONE, TWO } from '../wallet/service-bench.ts'
 import { openSpotBench, type SpotBench } from './spot-bench.ts'
 

@@ -38,9 +38,11 @@ export class ProposalBench {
   readonly news: ProposalNews[] = []
   readonly proposals: Proposals
 
-  constructor(planOrder: Controlled['planOrder'] = () => ({ changes: ['ends it'], notes: [] })) {
+  constructor(
+    planCommand: Controlled['planCommand'] = () => ({ changes: ['ends it'], notes: [] }),
+  ) {
     this.proposals = new Proposals({
-      daemon: { planOrder: (order) => planOrder(order) },
+      daemon: { planCommand: (order) => planCommand(order) },
       clock: { now: () => this.now, monotonic: () => this.now },
       codes: new OneTimeCodes({ store: this.store, now: () => this.now }),
       onNews: (news) => this.news.push(news),

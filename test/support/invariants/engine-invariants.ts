@@ -1,4 +1,4 @@
-import { toBookRows } from '../../../src/engine/book/book-rows.ts'
+import { toBookRows, rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { parseCore } from '../../../src/engine/replay/core-image.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
 import { createEngine, resumeEngine } from '../../../src/engine/engine.ts'
@@ -18,7 +18,6 @@ import {
 } from '../../../src/engine/replay/event-text.ts'
 import { accountHoldingOf, holdingOf, pairKey, ownMoneyOf } from '../../../src/engine/book/book.ts'
 import { findDifference } from '../../../src/engine/book/recount.ts'
-import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { orderNamed } from './wire-invariants.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
@@ -110,13 +109,12 @@ function recount(world: World, core: Core): void {
       violate(world, 'BND2', `kept of ${symbol}: ${net} settled, now ${sumSettled(book, symbol)}`)
   }
   for (const [symbol, known] of totals) {
-    const { orders, shown, ownWorst: _ownWorst, current: _current, needs: _needs, ...kept } = known
+    const { orders, shown, ownWorst: _ownWorst, needs: _needs, ...kept } = known
     const {
       orders: countedOrders,
       shown: _,
       ownWorst: __,
-      current: ___,
-      needs: ____,
+      needs: ___,
       ...anew
     } = countTotals(book, symbol)
     const isShown = [...shown].every(

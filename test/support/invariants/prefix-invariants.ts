@@ -1,8 +1,7 @@
 import { applyRecord } from '../../../src/engine/book/apply-record.ts'
 import { type Book, createBook } from '../../../src/engine/book/book.ts'
-import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
+import { fromBookRows, toBookRows, rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { createEngine } from '../../../src/engine/engine.ts'
-import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import { type BookRow, type JournalContents } from '../../../src/journal/journal.ts'
 import { violate, type World, type WorldWatcher } from '../world/world.ts'
 

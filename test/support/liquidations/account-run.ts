@@ -54,7 +54,7 @@ export class AccountRun {
       exchange: new DirectExchange(core, () => time.now, { productType }),
       network: new CutNetwork(time, isCutOff),
       book: rebuildBook(journal.load(), options.settings.positionMode),
-      surroundings: {
+      environment: {
         gate: {
           isStill: false,
           enter: (happens) => happens(),

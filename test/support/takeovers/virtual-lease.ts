@@ -1,7 +1,6 @@
 import { type VirtualTime } from '../../../src/backtest/virtual-time.ts'
 import { RequestWriter, Signer } from '../../../src/exchange/client/request-writer.ts'
-import type { LeaseTerms } from '../../../src/journal/postgres/lease.ts'
-import { instantOf, LeaseTerm } from '../../../src/journal/postgres/lease.ts'
+import { type LeaseTerms, instantOf, LeaseTerm } from '../../../src/journal/postgres/lease.ts'
 import { type Clock } from '../../../src/lib/clock.ts'
 import { type CallableName } from '../../../src/protocol/endpoints.ts'
 import { Secret } from '../../../src/lib/secret.ts'

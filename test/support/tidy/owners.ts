@@ -51,18 +51,18 @@ const PROOF_MAKERS: Readonly<Record<string, string>> = {
 }
 
 /**
- * State is read everywhere and changed by its owner: `own(…)` removes `readonly`. The folder of the
+ * State is read everywhere and changed by its owner: `mutable(…)` removes `readonly`. The folder of the
  * book owns it as a whole, since a record changes several parts; one file owns each piece of
  * `state/`.
  */
-const OWN = 'src/lib/own.ts'
+const MUTABLE = 'src/lib/mutable.ts'
 const STATE_FOLDER = 'src/engine/state/'
 /** Files outside of the folder that own exactly one piece. */
 const PIECE_OWNERS: ReadonlyMap<string, string> = new Map([
   ['src/engine/resolution/resolution.ts', 'resolution'],
   ['src/engine/resolution/reconcile.ts', 'position'],
   ['src/engine/resolution/older-state.ts', 'names'],
-  ['src/engine/resolution/account-setup.ts', 'setup'],
+  ['src/engine/resolution/check-setup.ts', 'setup'],
   ['src/engine/lifecycle/stop.ts', 'stop'],
   ['src/engine/lifecycle/kill.ts', 'kill'],
 ])
@@ -111,14 +111,14 @@ interface Owning {
 const UNSEEN =
   'changes a piece that cannot be seen: write core.PIECE, or take it as a parameter with its type'
 
-const OWN_CALL = /(?<![\w.$])own\s*(?:<[^()]*>)?\(\s*(\w+)?(?:\.(\w+))?(?:\s*\)\.(\w+))?/g
+const MUTABLE_CALL = /(?<![\w.$])mutable\s*(?:<[^()]*>)?\(\s*(\w+)?(?:\.(\w+))?(?:\s*\)\.(\w+))?/g
 
 /**
- * Calls of `own` in a file: of `core.clock`, `core` and its property, a parameter, or its parts.
+ * Calls of `mutable` in a file: of `core.clock`, `core` and its property, a parameter, or its parts.
  */
 function listOwnings({ path, code }: SourceFile): Owning[] {
-  if (path === OWN) return []
-  return [...code.matchAll(OWN_CALL)].map((match) => {
+  if (path === MUTABLE) return []
+  return [...code.matchAll(MUTABLE_CALL)].map((match) => {
     const [, name, held, property] = match
     const line = lineAt(code, match.index)
     if (name === undefined) return { piece: undefined, line }
@@ -142,7 +142,7 @@ function checkOwningFolder(file: SourceFile): Violation[] {
   }))
 }
 
-const OWNED_PIECE = /(?<![\w.$])own\s*\(((?:[^()]|\([^()]*\))*)\)/g
+const OWNED_PIECE = /(?<![\w.$])mutable\s*\(((?:[^()]|\([^()]*\))*)\)/g
 
 /** The owner of one piece changes no other: it names the piece in the call. */
 function checkOwnedPiece({ path, code }: SourceFile): Violation[] {

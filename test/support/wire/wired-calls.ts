@@ -1,5 +1,5 @@
 import type { VirtualCallsOptions } from '../../../src/backtest/virtual-calls.ts'
-import { ClientExchange } from '../../../src/daemon/account/account-ports.ts'
+import { HttpExchangePort } from '../../../src/daemon/account/http-exchange-port.ts'
 import type { EngineSettings } from '../../../src/engine/settings.ts'
 import { ExchangeClient } from '../../../src/exchange/exchange-client.ts'
 import type { ExchangePort } from '../../../src/interpreter/ports.ts'
@@ -43,7 +43,7 @@ export function createWiredCalls(options: WiredCallsOptions): ExchangePort {
     locale: 'en-US',
     openCarrier: () => new WireCarrier(options),
   })
-  const exchange = new ClientExchange({
+  const exchange = new HttpExchangePort({
     client: {
       send: (prepared, call) => client.send(prepared, call),
       readPosition: (query) => client.readPosition(query),

@@ -182,7 +182,7 @@ export class VirtualProcess {
       faults,
       batches: new Map(),
       account: new VirtualAccount({
-        ...this.#surround(faults, () => run, lease),
+        ...this.#buildEnvironment(faults, () => run, lease),
         settings: this.#settingsAfter(hasNote),
         book,
       }),
@@ -261,7 +261,7 @@ export class VirtualProcess {
   }
 
   /** The environment of one process, with its faults. */
-  #surround(
+  #buildEnvironment(
     faults: ProcessFaults,
     run: () => Run,
     lease: VirtualLease | undefined,
@@ -299,7 +299,7 @@ export class VirtualProcess {
           },
         ]),
       ),
-      surroundings: {
+      environment: {
         gate,
         interruptions: faults,
         isKilled,

@@ -6,8 +6,8 @@ import type { Secret } from '../../../lib/secret.ts'
 type RedisSettings = Omit<RedisOptions, 'replyMapping'>
 
 /**
- * For an empty password the library takes a user in the address
- * (`redis://limits@cache.example:6379`), and ignores the given one.
+ * With an empty password the library uses the user in the address
+ * (`redis://limits@cache.example:6379`) instead of the given one.
  */
 export function createRedis(
   url: string,
@@ -75,7 +75,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   DENIED: 'it takes no other machines (protected mode): set requirepass there, and bind',
 }
 
-/** Servers say NOPERM within a script in two ways: 7.0, and 7.2 or Valkey. */
+/** Redis 7.0 words NOPERM within a script in one way; Redis 7.2 and Valkey in another. */
 const NOT_IN_SCRIPT = /script can't run this command|ACL failure in script/
 
 export function explainRefusal(error: unknown): unknown {

@@ -1,6 +1,8 @@
 export interface LimitReport {
   readonly calls: number
-  /** So long after its holder's lease a call may still count: the window and a late request. */
+  /**
+   * A call may still count for so long after its holder's lease: for the window and a late request.
+   */
   readonly lockMs: number
   readonly held: number
   readonly need: number
@@ -42,22 +44,16 @@ export interface ShareAnswer {
 /** A member keeps this part of its even share, available without asking. */
 export const KEPT_SHARE = 0.5
 /**
- * Lent in small parts to members without any, because a daemon killed again and again locks what it
- * held. The limiter keeps these calls for what reduces risk.
+ * A daemon that is killed again and again locks what it held each time. These calls, lent in small
+ * parts to a member without any, then still let it cancel.
  */
 const SPARE_SHARE = 0.01
 const SPARE_PART = 10
 
 /**
- * Divides each limit among its members. One key holds everything, so data is lost only as a whole.
- * After a loss, or on another server, debts are unknown: nothing is granted until every earlier
- * lease is over.
- *
- * A gone member's calls stay locked until none can count: all that it held if killed or cut off,
- * only those made if it left in good order. Of the `members` daemons that may run, those not known
- * to have run together may be calling, cut off from here: the even share of each is never lent. A
- * gone member is one of these once its lock is over, and before that counts with at most what it
- * held.
+ * Divides each limit among its members (docs/limits.md, "Shared with other daemons"). One key holds
+ * everything, so data is lost only as a whole. A gone member counts as a daemon that is not known
+ * here once its lock is over.
  *
  * KEYS[1] the key; ARGV[1] a report; ARGV[2], ARGV[3] in tests, the time in ms and the name of the
  * server.

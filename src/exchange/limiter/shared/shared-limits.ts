@@ -16,7 +16,6 @@ export interface SharedLimitsOptions {
   readonly members: number
   /** Maximum delay from a grant until the exchange has the call. */
   readonly lateMs: number
-  /** A corrected clock would hide a sleep. */
   readonly clock: Clock
   readonly timers: Timers
   readonly onLost: (reason: string, without: readonly string[]) => void
@@ -58,12 +57,14 @@ interface Shared {
 /** A share lasts so long, and is renewed so often. */
 const LASTING_MS = 3000
 const RENEW_MS = 400
-/** The limiter keeps a part of its calls for what reduces risk. */
+/** Allows for the calls that the limiter keeps for what reduces risk. */
 const USED_MARGIN = 0.05
 /** Clocks drift, so a share ends earlier by this part. */
 const MARGIN = 0.1
 export const ANSWER_MS_MAX = 1000
-/** A report is executed at most this late: its own time, and the answer's before it. */
+/**
+ * A report is executed at most this late: it may take the maximum, and so may the answer before it.
+ */
 const SLACK_MS = 2 * ANSWER_MS_MAX
 const NEED_MS = 1000
 /** Nothing leaves before this at a start anyway. */
@@ -72,17 +73,14 @@ const JOINING_MS = 1200
 const REFUSED_QUIETLY_MS = LASTING_MS + 2 * RENEW_MS
 
 /**
- * A member's shares of its address's limits:
+ * A member's shares of its address's limits (docs/limits.md, "Shared with other daemons"):
  *
  *     joining ──no answer──► alone
  *     joining, alone, refused ──granted──► shared ──not renewed in time──► alone
  *     joining, alone ──one too many, or other terms than the others'──► refused
  *
- * A share is a number of calls a window; all shares together never exceed the limit. Calls in use
- * are given back over a window, so that calls go on. Joining waits for the first answer, because
- * calls of the previous run may still count. At `alone`, a member above an even share drops to it
- * at once; one that had lent takes it back when the borrowers must have dropped. A refused member
- * makes no call, with Redis or without.
+ * Joining waits for the first answer, because calls of the previous run may still count. A refused
+ * member makes no call, whether Redis answers or not.
  */
 export class SharedLimits {
   readonly #options: SharedLimitsOptions
@@ -223,8 +221,8 @@ export class SharedLimits {
   }
 
   /**
-   * @returns when borrowers must have dropped, monotonic ms: the server took our last report as the
-   * beginning of a lease at the latest, and another's was renewed at the end of that one
+   * @returns when borrowers must have dropped, monotonic ms. Our lease began at our last report at
+   * the latest, and a borrower may have renewed its own at the end of ours.
    */
   #returnsAt(limit: Shared): number {
     return this.#sentAt + (SLACK_MS + 2 * LASTING_MS + this.#lockMsOf(limit)) * (1 + DRIFT)
@@ -234,7 +232,7 @@ export class SharedLimits {
     return Math.ceil((perMs + this.#options.lateMs) * (1 + 2 * DRIFT))
   }
 
-  /** A report executed at any later time would never end, so only the time is asked for. */
+  /** Only asks for the time, because a report without it could be executed at any later time. */
   async #join(): Promise<void> {
     const { clock, store } = this.#options
     const asked = clock.monotonic()

@@ -53,7 +53,7 @@ function maintenanceTiers(
   return rows.map(([notionalMax, rate]) => ({ notionalMax, rate, rateFloat: Number(rate) }))
 }
 
-/** BTC's sizes are those of the vendor's contract sample, and ETH's are in proportion. */
+/** The sizes of BTC are those of the vendor's contract sample; those of ETH are in proportion. */
 const BTC = {
   tickSize: '0.1',
   lotSize: '0.001',
@@ -62,7 +62,6 @@ const BTC = {
   marketLotsMax: 220_000,
   startPrice: '65000',
   dailyTurnover: 2e9,
-  // Real answers show only the first tier's rate.
   maintenanceTiers: maintenanceTiers([
     [1_000_000, '0.004'],
     [5_000_000, '0.005'],
@@ -113,8 +112,8 @@ export function buildInstruments(...deliveries: readonly number[]): readonly Lis
 }
 
 /**
- * Includes the last one, which may still be unsettled if the simulator was stopped, and those of
- * the coming year.
+ * Includes the last one, which is still unsettled if the simulator was stopped, and those of the
+ * coming year.
  */
 export function quarterlyDeliveries(now: number): readonly number[] {
   const first = nextQuarterlyDelivery(now - QUARTER_MS)

@@ -38,7 +38,7 @@ export function rounded(value: number, decimals: number): number {
   const scale = SCALES[decimals] ?? 10 ** decimals
   const scaled = value * scale
   const whole = Math.round(scaled)
-  // The text decides a product that a float may have rounded over a half.
+  // Where a float may have rounded a product over a half, the text decides.
   const isClear =
     Math.abs(scaled) < CLEAR_MAX && Math.abs(Math.abs(scaled - whole) - 0.5) > HALF_MARGIN
   return (isClear ? whole / scale : Number(value.toFixed(decimals))) + 0
@@ -135,7 +135,7 @@ export function tickers(
   return accept(rows)
 }
 
-/** The terms only grow, so an equal sum means that none has changed. */
+/** The terms of the sum only grow, so an equal sum means that none has changed. */
 function movesOf(state: CoreState, productType: string): number {
   const { now } = state.clock
   let moves = Math.floor(now / MINUTE_MS)

@@ -33,7 +33,7 @@ export function createOrder(state: CoreState, terms: FuturesOrderTerms): Futures
   return order
 }
 
-/** Orders of one moment share a latency, so that a batch arrives together. */
+/** Orders of one moment have the same latency, so that a batch arrives together. */
 function entryLatency({ settings, seed, clock }: CoreState, { uid }: FuturesOrderTerms): number {
   if (settings.entryLatency.medianMs === 0) return 0
   return drawLatency(settings.entryLatency, createRandom(`${seed}/entry/${uid}/${clock.now}`))

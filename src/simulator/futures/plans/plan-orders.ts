@@ -284,7 +284,7 @@ function readChangedTerms(
     return refusals.parameterPresent('newPrice')
   const refusal = callbackRefusal('newCallbackRatio', newCallbackRatio, isTrailing)
   if (refusal !== undefined) return refusal
-  // The document's table has newSurplusTriggerPrice, other places newStopSurplusTriggerPrice.
+  // The document's table says newSurplusTriggerPrice, its other places newStopSurplusTriggerPrice.
   const newStopSurplusTriggerPrice =
     request.newStopSurplusTriggerPrice || request.newSurplusTriggerPrice
   const exit = {

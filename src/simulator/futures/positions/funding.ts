@@ -38,7 +38,7 @@ function nextInDay(minutes: readonly number[], now: number): number {
   return minutes[0] === undefined ? Number.POSITIVE_INFINITY : day + DAY_MS + minutes[0] * MINUTE_MS
 }
 
-/** A pool pays and receives funding, because other traders are not simulated. */
+/** Other traders are not simulated, so a pool pays and receives funding. */
 export function settleFunding(state: CoreState, dueAt: number): void {
   if (state.matching.speed !== 1) return
   for (const symbol of state.symbols.values()) {

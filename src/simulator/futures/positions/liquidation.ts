@@ -26,17 +26,14 @@ import { closePosition } from './system-close.ts'
 
 /**
  * Liquidation begins when equity no longer exceeds the maintenance margin and the closing fee at
- * the mark price: for an isolated position alone, for all crossed positions of a margin coin
- * together. The system closes as much as necessary, by orders that walk the market:
- *
- * - offset: equal lots of a crossed long and short of one instrument
- * - reduce: down to a lower tier, which needs a smaller share
- * - burst: a position of the lowest tier, completely
- *
- * The fills have source SYS and pay the taker fee. The insurance fund pays a negative rest.
+ * the mark price (docs/simulator.md, "Liquidation"). The fills have source SYS and pay the taker
+ * fee.
  */
 
-/** Outside of the safe band floats decide, and decimals where it is close. */
+/**
+ * Within the safe band nothing is computed. Outside of it floats decide, and decimals where it is
+ * close.
+ */
 export function liquidateAtMark(state: CoreState, symbol: SymbolState): void {
   const { markTicks, safe } = symbol
   if (markTicks >= safe.fromTicks && markTicks <= safe.toTicks) return
@@ -168,8 +165,8 @@ function closeForced(
 }
 
 /**
- * The loss of an inverse position grows as the price falls; its assumed bound holds within this
- * share of the price.
+ * The loss of an inverse position grows faster as the price falls, so its bound holds only within
+ * this share of the price.
  */
 const INVERSE_REACH = 0.2
 

@@ -31,8 +31,8 @@ export const DISPLAY_DECIMALS = 10
 
 export interface MarginLevel {
   /**
-   * The margin and the unrealised profit at the mark price. The margin of crossed positions is the
-   * balance without isolated margins.
+   * Margin and unrealised profit at the mark price. Crossed positions have as margin the balance
+   * without isolated margins.
    */
   readonly equity: Decimal
   readonly maintenance: Decimal
@@ -168,7 +168,9 @@ function openOrderMargin(state: CoreState, account: ExchangeAccount, coin: strin
   )
 }
 
-/** Oldest first, because lots that reduce an opposite one-way position open nothing. */
+/**
+ * Takes the oldest order first, because lots that reduce an opposite one-way position open nothing.
+ */
 function openingCostOf(
   state: CoreState,
   account: ExchangeAccount,
@@ -186,7 +188,7 @@ function openingCostOf(
     reducible -= reducing
     const lots = remainingLots(order) - reducing
     opened.lots += lots
-    // A market order has no price before its matching, so its cost at this time counts.
+    // A market order has no price before its matching, so it counts at the present ask.
     opened.tickLots += lots * (order.priceTicks || symbol.market.askTicks)
   }
   return openingCost(state, account, symbol, opened)
@@ -279,8 +281,8 @@ interface LiquidatedLegs {
 }
 
 /**
- * Linear: behind + gain(p) = need(p). Inverse: the same in base coin, times p, since gain is size -
- * cost / p.
+ * Linear: behind + gain(p) = need(p). Inverse: the same in base coin, times p, since the gain is
+ * size - cost / p.
  */
 function liquidationLine(
   state: CoreState,

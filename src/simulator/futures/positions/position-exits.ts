@@ -5,7 +5,7 @@ import type { Position } from './position.ts'
 import { POSITIONS } from '../stored-entities.ts'
 import { closePosition } from './system-close.ts'
 
-/** Exits have source SYS, and resting closes give way to them. */
+/** Fills of exits have source SYS, and resting closes give way to exits. */
 
 export function fireExits(state: CoreState, symbol: SymbolState): void {
   let positions: readonly Position[] = symbol.positions

@@ -65,7 +65,7 @@ export function positionsOf({ positions }: ExchangeAccount, symbol: string): Pos
   return held.sort((one, other) => (one.holdSide < other.holdSide ? -1 : 1))
 }
 
-/** Kept, because writing it costs ten times the rest of a row. */
+/** These texts are kept, because writing them costs ten times as much as the rest of a row. */
 type HeldPosition = ReturnType<typeof toHeldPosition>
 
 function toHeldPosition(state: CoreState, account: ExchangeAccount, position: Position) {
@@ -173,7 +173,7 @@ function openingDelegateLots({ openOrders }: ExchangeAccount, position: Position
   return remainingLotsOf(enlarging)
 }
 
-/** A taker close at this price pays back all fees; funding does not count. */
+/** At this price a taker close pays back all fees; funding does not count. */
 function breakEvenPrice(state: CoreState, position: Position): Decimal {
   const { instrument } = symbolOf(state, position.symbol)
   const size = baseSize(instrument, position.lots)
@@ -204,8 +204,8 @@ const units = new WeakMap<ListedContract, TickLotUnit>()
 const costs = new WeakMap<Decimal, number>()
 
 /**
- * Computed with integers where that is exact, because account views request it at every price
- * change.
+ * Account views request this at every price change, so it is computed with integers where that is
+ * exact.
  */
 export function unrealisedText(
   instrument: ListedContract,

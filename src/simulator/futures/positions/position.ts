@@ -16,7 +16,7 @@ export interface Position {
   cost: Decimal
   /** Margin coin; zero for a crossed position, which the balance backs. */
   margin: Decimal
-  /** Only prechecks use the floats; {@link updateFloats} keeps them true. */
+  /** Only for prechecks; {@link updateFloats} keeps both true. */
   costFloat: number
   marginFloat: number
   realised: Decimal
@@ -29,7 +29,7 @@ export interface Position {
   updatedAt: number
 }
 
-/** Rounding is half to even; the rest of the position keeps what it leaves. */
+/** A part is rounded half to even, and the rest of the position keeps the remainder. */
 const MONEY_DECIMALS = 12
 const HALF_EVEN = 2
 

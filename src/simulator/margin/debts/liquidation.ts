@@ -25,7 +25,7 @@ import { payBack } from './loans.ts'
 /**
  * At `liquidationRatio` the orders of a balance are cancelled. Money in the owed coin pays first,
  * then forced orders turn other coins into it at any depth. The insurance fund pays the rest, and
- * its fee comes last.
+ * gets its fee last.
  */
 
 const STEPS_MAX = 64

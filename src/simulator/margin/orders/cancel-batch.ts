@@ -31,7 +31,6 @@ export function cancelBatch(
   const successList: OrderReference[] = []
   const failureList: { clientOid: string; errorMsg: string }[] = []
   for (const { orderId, clientOid, clientId } of orderIdList) {
-    // The document has two names for the client's id.
     const names = { symbol, orderId, clientOid: clientOid ?? clientId }
     const reply = cancelOne(state, owner, names)
     if (reply.ok) successList.push(reply.data)

@@ -9,14 +9,14 @@ import { refusals } from '../../shared/refusals.ts'
 import type { MarginState } from '../margin-state.ts'
 
 /**
- * Document: "limit: optional, default 100, max 500". Crossed orders have no documented maximum, so
- * a larger limit is cut.
+ * Document: "limit: optional, default 100, max 500". For crossed orders it states no maximum, so a
+ * larger limit is cut.
  */
 const OPEN_ORDERS: HistoryRules = { limitUsual: 100, limitMax: 500, refusesDisorder: true }
 
 /**
- * Newest first. By id an order of any state is shown, since the document has no endpoint for ended
- * ones.
+ * Newest first. A query by id shows an order of any state, since the document has no endpoint for
+ * ended ones.
  */
 export function openOrdersPage(
   state: MarginState,

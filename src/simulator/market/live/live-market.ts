@@ -1,4 +1,4 @@
-/** Without new prices the quotes visibly grow old. */
+/** Without new prices, quotes keep their time and visibly grow old. */
 import {
   ownState,
   type Market,

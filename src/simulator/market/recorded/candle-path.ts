@@ -1,16 +1,11 @@
 /**
- * A candle states only four prices, so nothing that a strategy learns between them may pay.
- * - random: a path that moves at random and has such a candle (path-shapes.ts)
- * - highFirst, lowFirst: straight lines; results on both bound the effect of the unknown path
- *
- * Three measures keep a random path without profit for any rule:
+ * The points between the prices of a candle. A random path must hold no profit for any rule
+ * (docs/simulator.md, "Between the prices of a candle"), and three measures see to that:
  * - A visible extreme would pay for a bet on the way back, so an extreme only matches orders and
  *   triggers.
- * - Prices with few large moves have other candles than those with many small ones, so each candle
- *   gets the kind of shape that has such candles more often. The mix follows the candles, so that
- *   the distance from the open predicts nothing.
- * - The path that best balances the past is taken: the next move must not correlate with the last
- *   one, and neither following nor fading may pay (candle-looks.ts).
+ * - A path of few large moves gives other candles than one of many small moves. So each candle gets
+ *   a shape of the kind (path-shapes.ts) that has such candles more often.
+ * - Of several paths, the one is taken that best balances the past (candle-looks.ts).
  */
 import { clamp, type Random } from '../../../lib/random.ts'
 import { CandleLooks, RULES_COUNT } from './candle-looks.ts'
@@ -27,13 +22,12 @@ export interface TickCandle {
 
 export interface CandlePath {
   readonly prices: Float64Array
-  /** Shares of the candle, 0 for the first. Two points may be at one instant. */
+  /** Shares of the candle's length, 0 for the first. Two points may be at one instant. */
   readonly times: Float64Array
   readonly lows: Float64Array
   readonly highs: Float64Array
 }
 
-/** Sixteen points cover the levels of a candle in small steps. */
 export const CANDLE_POINTS_MAX = 16
 export const CANDLE_POINTS_MIN = 4
 
@@ -151,10 +145,9 @@ export class CandlePaths {
     return best
   }
 
-  /** A candle that is rare for one kind gets the other more often. */
   #kindOf({ open, high, low, close }: TickCandle, random: Random): Shapes {
     const points = this.#drawn[0]?.prices.length ?? 0
-    // Extremes are extra points at the same times for both kinds, so that times do not reveal the
+    // Both kinds have extremes as extra points at the same times, so that times do not reveal the
     // kind.
     const [smooth, coarse] = [shapesOf('smooth', points - 2), shapesOf('coarse', points - 2)]
     const begin = (open - low) / (high - low)
@@ -166,7 +159,7 @@ export class CandlePaths {
 
   #judge(path: DrawnPath, { open, high, low }: TickCandle): void {
     const { lastTicks, lastSign, signs, within, gains, usualRange } = this.#memory
-    // The data fixes the move between candles, which only gives the sign that is followed next.
+    // The data fix the move between candles, so it only gives the sign that is followed next.
     let sign = lastTicks === 0 || lastTicks === open ? lastSign : Math.sign(open - lastTicks)
     let [sameSigns, sameWithin, followed] = [0, 0, 0]
     let signWithin = 0

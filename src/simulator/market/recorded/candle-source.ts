@@ -154,20 +154,18 @@ export class CandleSource implements RowSource {
   }
 }
 
-// Sizes and spread follow from earlier candles, so nothing of a candle is shown before it
-// happens.\n- last: a rising point traded at the ask, a falling one at the bid\n- traded: the
-// candle's volume, distributed at random\n- sizes: 3 % of the median volume of the last candles,
-// distributed like those of real quotes\n- spread: a tick, and more the wilder and thinner the last
-// candles were
-
-/** Share of an earlier candle's volume, and the standard deviation of its logarithm. */
+/**
+ * Displayed sizes are this share of an earlier candle's volume, with this standard deviation of the
+ * logarithm.
+ */
 const DISPLAYED_SHARE = 0.03
 const DISPLAYED_DEVIATION = 1.2
 
 /**
- * An assumption, since candles have no quotes: beyond the first tick, the mean spread is this share
- * of a minute's range over its turnover (quote coin) to the power 0.75. It gives a fourth of a tick
- * for the BTC perpetual, and 1.5 bp for a coin with a range of 20 bp and 3,000 USDT a minute.
+ * Candles have no quotes, so this is an assumption: beyond the first tick, the mean spread is this
+ * share of a minute's range over its turnover (quote coin) to the power 0.75. It gives a fourth of
+ * a tick for the BTC perpetual, and 1.5 bp for a coin with a range of 20 bp and 3,000 USDT a
+ * minute.
  */
 const SPREAD_SHARE = 30
 const SPREAD_RANGE_MAX = 0.25
@@ -192,8 +190,7 @@ interface CandleParts {
 }
 
 /**
- * Tables of equally likely values, because computing each draw took longer than the rest of a
- * market.
+ * Tables of equally likely values: computing each draw would take longer than the rest of a market.
  */
 const DRAWS = 1024
 const SIZES = likelyValues(DRAWS, (share) =>
@@ -249,7 +246,7 @@ function meanSpread({ path, memory, scale }: CandleParts): number {
 }
 
 /**
- * Points of one instant share a size: a double one would reveal an extreme, and fill the orders
+ * Points of one instant share one size, because two would reveal an extreme, and fill the orders
  * there.
  */
 function shareOut(quotes: readonly MutableQuote[], lots: number, random: Random): void {

@@ -1,11 +1,8 @@
 /**
- * The quotes of a recording's candles, drawn once into packed columns. They depend only on candles,
- * grid, seed and kind of path, so all runs on these prices read them: trials in their threads, and
- * fill models.
+ * Quotes drawn once for all runs on the same prices (ARCHITECTURE.md, "Tape"). A number that does
+ * not fit its column ends the tape, so that no run gets another price.
  *
  *     blank ──the first run draws candle after candle──► finished: later runs read it
- *
- * A number that does not fit its column ends the tape, so that no run gets another price.
  */
 import { createHash } from 'node:crypto'
 import type { CandleRows } from '../../../prices/recording.ts'
@@ -29,7 +26,7 @@ export interface TapedCandles {
 
 const POINT_BYTES = 4 * Uint32Array.BYTES_PER_ELEMENT + 4 * Uint16Array.BYTES_PER_ELEMENT + 1
 const CANDLE_BYTES = 2 * Float64Array.BYTES_PER_ELEMENT
-/** Two years of one-minute candles; one run writes as much at most. */
+/** Two years of one-minute candles. A run writes no more than this. */
 const TAPES_BYTES_MAX = 450_000_000
 
 export class CandleTapes {
@@ -118,9 +115,9 @@ export class CandleTape {
   readonly #ask: Uint16Array
   readonly #low: Uint16Array
   readonly #high: Uint16Array
-  /** The part at which each point is, with {@link IS_STRAIGHT}. */
+  /** The part of the candle at which each point is, with {@link IS_STRAIGHT}. */
   readonly #parts: Uint8Array
-  /** NaN once something did not fit. */
+  /** NaN once a number did not fit. */
   #written = 0
 
   constructor({ shared, count, points, onFinished }: TapeMemory) {

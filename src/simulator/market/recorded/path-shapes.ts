@@ -10,11 +10,14 @@ export interface PathShape {
   readonly prices: readonly number[]
   readonly bottoms: readonly number[]
   readonly tops: readonly number[]
-  /** Counted from 1; if the extreme is one of the prices, the index of that price. */
+  /** Counted from 1; the index of the price if the extreme is one of the prices. */
   readonly highMove: number
   readonly lowMove: number
   readonly isHighFirst: boolean
-  /** Relative to the mean shape: a wide shape moved more often in one direction. */
+  /**
+   * How wide the shape is, relative to the mean one: a wide shape moved more often in one
+   * direction.
+   */
   readonly reach: number
 }
 

@@ -177,7 +177,7 @@ export class RecordedMarket implements Market {
     return [[symbol, { at, markTicks, fundingRate }]]
   }
 
-  /** All paths take turns, so the search starts at the end. */
+  /** The search starts at the end, because all paths take turns. */
   #requeue(path: number): void {
     const order = this.#order
     let slot = this.#first

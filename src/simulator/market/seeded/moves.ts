@@ -17,7 +17,6 @@ export interface VolatilityComponent {
   readonly memoryMs: number
 }
 
-/** Fitted to the decay of absolute 1-minute returns. */
 export const SHARED_VOLATILITY: readonly VolatilityComponent[] = [
   { deviation: 0.25, memoryMs: 2 * MINUTE_MS },
   { deviation: 0.3, memoryMs: 60 * MINUTE_MS },
@@ -27,8 +26,8 @@ export const SHARED_VOLATILITY: readonly VolatilityComponent[] = [
 const VOLATILITY_UPDATE_MS = 1000
 
 /**
- * ln(volatility) is a sum of Ornstein-Uhlenbeck components with memories from minutes to a day,
- * which together decay as slowly as real absolute returns.
+ * ln(volatility) is a sum of Ornstein-Uhlenbeck components, which together decay as slowly as real
+ * absolute returns.
  */
 export class Volatility {
   readonly updateSteps: number

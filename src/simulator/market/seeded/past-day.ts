@@ -1,6 +1,6 @@
 /**
- * The last day is drawn backwards from the start price. Its random streams are its own, so that the
- * later path does not depend on them.
+ * The last day is drawn backwards from the start price, from random streams of its own, so that the
+ * later path does not depend on it.
  */
 import { createGrid, type Grid, nearestStep } from '../../../lib/grid.ts'
 import { clamp, createRandom, exponential, logarithm, type Random } from '../../../lib/random.ts'
@@ -115,8 +115,8 @@ interface PastEnds {
 }
 
 /**
- * Draws a day when it is requested, from prices that are drawn first, so that a day is always the
- * same.
+ * Draws a day when it is requested, between prices that are drawn first, so that a day is always
+ * the same.
  */
 export class SeededPast implements PastMinutes {
   readonly untilAt: number

@@ -1,7 +1,6 @@
 /**
  * Each instrument has a random stream besides the shared one, so that an added instrument changes
- * no other path. test/simulator/market/realism.test.ts compares with real prices. Left out are the
- * hours of the day, and that a quote which moves often moves again within 100 ms.
+ * no other path. test/simulator/market/realism.test.ts compares with real prices.
  */
 import {
   invalidOption,

@@ -19,14 +19,17 @@ import { createShocks, Volatility, type SharedFactor, type Shocks } from './move
 const YEAR_MS = 365 * 86_400_000
 const MINUTE_MS = 60_000
 
-/** BTC and ETH then correlate by 0.77 a minute. */
+/** With this share, minutes of BTC and ETH correlate by 0.77. */
 export const SHARED_VARIANCE = 0.83
 export const OWN_VOLATILITY = [
   { deviation: 0.2, memoryMs: 5 * MINUTE_MS },
   { deviation: 0.2, memoryMs: 240 * MINUTE_MS },
 ]
 
-/** At usual volatility, and the share that is left 100 ms later. */
+/**
+ * The spread widens with this probability, at usual volatility, and this share of it is left 100 ms
+ * later.
+ */
 const WIDENING_PROBABILITY = 0.07
 const GAP_KEPT = 0.1
 const GAP_SHARE_MAX = 0.002
@@ -42,7 +45,7 @@ const QUIET_TRADES_PER_SECOND = 2.9
 const MOVE_TRADE_FACTOR = 4
 const TRADE_DEVIATION = 2.2
 
-/** A path turns around at this price, below which a tick is too large a share of it. */
+/** A path turns around at this price, because a tick is too large a share of lower ones. */
 export const PRICE_TICKS_MIN = 10
 
 const MEAN_RANGE = 1.6

@@ -17,7 +17,7 @@ export interface CheckedParameters {
 type ParameterIssue = z.core.$ZodIssue
 type ParameterPath = readonly PropertyKey[]
 
-/** Wider than the row's schema, which restricts only our client. */
+/** Wider than the schema of the row, which restricts our client further. */
 const CLIENT_OID = /^[0-9A-Za-z_:#+.\-\s]{1,49}$/
 
 export function checkParameters(
@@ -55,7 +55,8 @@ function refuseItems(endpoint: NamedEndpoint, parameters: Parameters): Reply<Che
     refusal: refusalOf(found, parameters, [list, Number(index)]),
   }))
   const kept = { ...parameters, [list]: items.filter((_, index) => !byIndex.has(index)) }
-  // A schema checks its rules for the whole only if all items are valid, so it runs again.
+  // A schema checks rules for the whole only if all items are valid, so it runs again on those that
+  // are kept.
   const left = issuesOf(endpoint, kept).filter(({ path }) => path.length > 1 || path[0] !== list)
   return left.length > 0 ? refusalOf(left, kept) : accept({ parameters: kept, refusedItems })
 }
@@ -104,7 +105,7 @@ function maximumIn(issue: ParameterIssue | undefined): string | undefined {
 }
 
 /**
- * The exchange names only one parameter, so the first issue decides.
+ * Names the parameter of the first issue, because the exchange names only one.
  * @param of the path of the refused item of a batch
  */
 function refusalOf(

@@ -6,13 +6,13 @@ export type RateLimitSettings = Readonly<typeof defaultRateLimitSettings>
 export const defaultRateLimitSettings = {
   counting: oneOf<CountingMethod>('sliding'),
   /**
-   * The stricter way, because neither is proved: above a `sliding` or `bucket` limit, a caller is
-   * not served until it pauses.
+   * True is the stricter way; neither is proved. A caller above a `sliding` or `bucket` limit is
+   * then not served until it pauses.
    */
   refusedCallsCount: true,
   /**
-   * All endpoints of an address together; 0 disables it, as the document has none. A vendor's FAQ:
-   * 6000 a minute; "once triggered recovery takes 5 minutes".
+   * The limit over all endpoints of an address; 0 disables it, because the document has none.
+   * Source: the vendor's FAQ, "once triggered recovery takes 5 minutes".
    */
   overall: { calls: 0, perMs: 60_000, recoveryMs: 300_000 },
 }
@@ -127,7 +127,7 @@ function fixedCounter({ calls, perMs }: CountedLimit): CallCounter {
 const TOKEN_NOISE = 1e-6
 
 /**
- * A counted refusal takes the refilled part of a token, so that continuous calls above the rate
+ * A refusal that counts takes the refilled part of a token, so that continuous calls above the rate
  * starve, as with `sliding`.
  */
 function bucketCounter({ calls, perMs, refusedCallsCount }: CountedLimit): CallCounter {

@@ -7,7 +7,7 @@ export interface WireRefusal extends RefusedReply {
 
 /** Always HTTP 400, whatever the status of business errors. */
 export const wireRefusals = {
-  /** Observed: a missing key is called invalid, not empty. */
+  /** Observed: the exchange calls a missing key invalid, not empty. */
   keyMissing: refuse(400, '40006', 'Invalid ACCESS_KEY'),
   keyUnknown: refuse(400, '40037', 'Apikey does not exist'),
   addressUnknown: refuse(400, '40018', 'Invalid IP'),

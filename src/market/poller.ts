@@ -3,7 +3,7 @@ import { messageOf } from '../lib/failure.ts'
 import { type DurationSummary, Percentiles } from '../lib/percentiles.ts'
 import type { Timers } from '../lib/timers.ts'
 
-export interface PollGridOptions {
+export interface PollerOptions {
   readonly intervalMs: number
   /** @param slotAt Unix ms, our clock, when the poll was due */
   poll(slotAt: number): Promise<void>
@@ -13,7 +13,7 @@ export interface PollGridOptions {
   readonly timers: Timers
 }
 
-export interface PollGridStats {
+export interface PollerStats {
   readonly polls: number
   readonly lateness: DurationSummary
 }
@@ -25,8 +25,8 @@ export interface PollGridStats {
  *     stopped -- start() --> waiting -- slot due --> polling -- done --> waiting
  *     waiting -- stop() --> stopped      polling -- stop() --> stopping -- done --> stopped
  */
-export class PollGrid {
-  readonly #options: PollGridOptions
+export class Poller {
+  readonly #options: PollerOptions
   readonly #lateness = new Percentiles()
   #isRunning = false
   #cancelWait: (() => void) | undefined
@@ -34,7 +34,7 @@ export class PollGrid {
   #polls = 0
 
   /** @throws RangeError unless the interval is a whole number of ms, at least 1. */
-  constructor(options: PollGridOptions) {
+  constructor(options: PollerOptions) {
     if (!Number.isSafeInteger(options.intervalMs) || options.intervalMs < 1) {
       throw new RangeError(`an interval is a whole number of ms above 0, got ${options.intervalMs}`)
     }
@@ -61,7 +61,7 @@ export class PollGrid {
     return this.#isRunning ? this.#polls : undefined
   }
 
-  get stats(): PollGridStats {
+  get stats(): PollerStats {
     return {
       polls: this.#polls,
       lateness: this.#lateness.summary(),
@@ -113,7 +113,7 @@ export class PollGrid {
   }
 }
 
-export interface PollGridsOptions {
+export interface PollersOptions {
   readonly clock: Clock
   readonly timers: Timers
   readonly onError: (what: string, reason: string) => void
@@ -130,17 +130,17 @@ export interface WatchedLoop extends PollLoop {
   readonly isCalling: boolean
 }
 
-export class PollGrids {
-  readonly #options: PollGridsOptions
-  readonly #grids = new Map<string, { readonly intervalMs: number; readonly grid: PollGrid }>()
+export class Pollers {
+  readonly #options: PollersOptions
+  readonly #pollers = new Map<string, { readonly intervalMs: number; readonly poller: Poller }>()
 
-  constructor(options: PollGridsOptions) {
+  constructor(options: PollersOptions) {
     this.#options = options
   }
 
-  add(what: string, intervalMs: number, poll: () => unknown): PollGrid {
+  add(what: string, intervalMs: number, poll: () => unknown): Poller {
     const { clock, timers, onError } = this.#options
-    const grid = new PollGrid({
+    const poller = new Poller({
       intervalMs,
       poll: async () => {
         await poll()
@@ -149,23 +149,23 @@ export class PollGrids {
       clock,
       timers,
     })
-    this.#grids.set(what, { intervalMs, grid })
-    return grid
+    this.#pollers.set(what, { intervalMs, poller })
+    return poller
   }
 
   get loops(): readonly PollLoop[] {
-    return [...this.#grids].map(([name, { intervalMs, grid }]) => ({
+    return [...this.#pollers].map(([name, { intervalMs, poller }]) => ({
       name,
       intervalMs,
-      turn: () => grid.turn,
+      turn: () => poller.turn,
     }))
   }
 
   start(): void {
-    for (const { grid } of this.#grids.values()) grid.start()
+    for (const { poller } of this.#pollers.values()) poller.start()
   }
 
   async stop(): Promise<void> {
-    await Promise.all([...this.#grids.values()].map(({ grid }) => grid.stop()))
+    await Promise.all([...this.#pollers.values()].map(({ poller }) => poller.stop()))
   }
 }

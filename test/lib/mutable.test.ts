@@ -1,5 +1,5 @@
 import { expect, expectTypeOf, test } from 'vitest'
-import { own } from '../../src/lib/own.ts'
+import { mutable } from '../../src/lib/mutable.ts'
 
 interface State {
   readonly isOpen: boolean
@@ -19,11 +19,11 @@ test('the owner of a state changes the state itself, not a copy', () => {
     pair: undefined,
   }
 
-  own(state).isOpen = true
-  own(state).orders.set('a', { lots: 1 })
-  own(state).symbols.add('BTCUSDT')
-  own(state).codes.push('one')
-  own(state.orders).set('b', { lots: 2 })
+  mutable(state).isOpen = true
+  mutable(state).orders.set('a', { lots: 1 })
+  mutable(state).symbols.add('BTCUSDT')
+  mutable(state).codes.push('one')
+  mutable(state.orders).set('b', { lots: 2 })
 
   expect(state).toMatchObject({ isOpen: true, codes: ['one'] })
   expect([...state.orders.keys()]).toEqual(['a', 'b'])
@@ -33,7 +33,7 @@ test('the owner of a state changes the state itself, not a copy', () => {
 test('readonly goes from properties and from what they hold, and no deeper', () => {
   const state = {} as State
 
-  expectTypeOf(own(state)).toEqualTypeOf<{
+  expectTypeOf(mutable(state)).toEqualTypeOf<{
     isOpen: boolean
     at?: number
     orders: Map<string, { readonly lots: number }>
@@ -41,5 +41,5 @@ test('readonly goes from properties and from what they hold, and no deeper', () 
     codes: string[]
     pair: [string, number] | undefined
   }>()
-  expectTypeOf(own(state.symbols)).toEqualTypeOf<Set<string>>()
+  expectTypeOf(mutable(state.symbols)).toEqualTypeOf<Set<string>>()
 })

@@ -3,7 +3,7 @@ import { createHash, hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { BacktestRun, type BacktestRunOptions } from '../backtest-run.ts'
+import { ReportedBacktest, type ReportedBacktestOptions } from '../reported-backtest.ts'
 import { loadConfig, type LoadedConfig, toConfigRequest } from '../../config/load-config.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { sha256Hex } from '../../lib/digest.ts'
@@ -33,7 +33,7 @@ import {
   prepareBacktest,
   type PreparedBacktest,
 } from '../opening/prepare-backtest.ts'
-import type { PlayMarks, PlayWatcher } from './watched-thread.ts'
+import type { PlayMarks, PlayWatcher } from './thread-protocol.ts'
 import type { PriceSource } from '../opening/priced-instruments.ts'
 import { ProgressBar } from './progress-bar.ts'
 import { keepReportWritable, REPORTS, ReportDirectory } from './report-directory.ts'
@@ -41,7 +41,7 @@ import { keepReportWritable, REPORTS, ReportDirectory } from './report-directory
 const DAYS_DEFAULT = 30
 /** In virtual time. */
 const PROGRESS_STEP_MS = 300_000
-/** After so long the event loop gets a turn, so that Ctrl-C is heard. */
+/** The event loop gets a turn at least so often, so that Ctrl-C takes effect. */
 const TURN_MS = 100
 
 interface OpeningOptions {
@@ -94,10 +94,7 @@ export async function prepareWatched(
   return prepared
 }
 
-/**
- * Plays, writes the report and posts the result. @throws Failure for a strategy that broke it,
- * behind its report
- */
+/** @throws Failure for a strategy that broke the run, after its report was written */
 export async function runBacktest(
   config: string | undefined,
   options: BacktestCommandOptions,
@@ -198,7 +195,7 @@ interface PlayedModels {
 }
 
 /**
- * A signal or a stray failure of a strategy ends the runs early; what was done until then is
+ * A signal or a stray failure of a strategy ends the runs early, and what was done until then is
  * reported.
  */
 async function playModels({ prepared, models, directory, watcher }: PlayedModels) {
@@ -212,8 +209,8 @@ async function playModels({ prepared, models, directory, watcher }: PlayedModels
   try {
     for (const [index, model] of models.entries()) {
       if (watch.ended !== undefined) break
-      const opened = prepared.open(model, directoryOf(directory, model, models.length))
-      const run = new BacktestRun(markDecisions(opened, marks))
+      const opened = prepared.optionsFor(model, directoryOf(directory, model, models.length))
+      const run = new ReportedBacktest(markDecisions(opened, marks))
       await playRun(run, watch, (at) => {
         marks.beat(at)
         const share = (at - prepared.fromAt) / (prepared.toAt - prepared.fromAt)
@@ -231,18 +228,18 @@ async function playModels({ prepared, models, directory, watcher }: PlayedModels
 
 /** @param onPlayed Unix ms */
 export async function playRun(
-  run: BacktestRun,
+  run: ReportedBacktest,
   watch: { readonly ended: EarlyEnd | undefined },
   onPlayed: (at: number) => void,
 ): Promise<void> {
   let turnAt = systemClock.monotonic()
-  while (watch.ended === undefined && run.playTo(run.now + PROGRESS_STEP_MS)) {
+  while (watch.ended === undefined && run.runUntil(run.now + PROGRESS_STEP_MS)) {
     onPlayed(run.now)
     if (systemClock.monotonic() - turnAt < TURN_MS) continue
     await turn()
     turnAt = systemClock.monotonic()
   }
-  // A promise rejected in the last moments is heard too.
+  // A promise that was rejected at the end of the run still counts as a failure.
   await turn()
 }
 
@@ -251,7 +248,10 @@ function turn(): Promise<void> {
 }
 
 /** Tells the watcher which strategy is deciding, so that one that hangs can be named. */
-export function markDecisions(opened: BacktestRunOptions, marks: PlayMarks): BacktestRunOptions {
+export function markDecisions(
+  opened: ReportedBacktestOptions,
+  marks: PlayMarks,
+): ReportedBacktestOptions {
   const { backtest } = opened
   const marked = [...backtest.strategies].map(([id, { strategy, params }], index) => {
     const decide: typeof strategy.decide = (snapshot, context) => {
@@ -348,7 +348,7 @@ type PlayedParts = Pick<
   readonly coverage: readonly PriceSource[]
 }
 
-/** The result depends on all this: the same recipe gives the same files to the byte. */
+/** Describes all that the result depends on: the same recipe gives the same files to the byte. */
 export function describeRecipe(
   { config, coverage, code, feeds, fromAt, toAt, seed, simulator, universe }: PlayedParts,
   { models, version, set, param }: RecipeOptions,

@@ -1,29 +1,28 @@
-import type { FeedId, FeedReading } from '../../domain/feed.ts'
+import type { FeedReading } from '../../domain/feed.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import type { AccountMoment, InstrumentMoment, Snapshot } from '../../domain/snapshot.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
-import { capitalOf, isShown, pairKey } from '../book/book.ts'
+import { capitalOf, isShown } from '../book/book.ts'
 import { equityOf, shownCapitalOf } from '../state/equity.ts'
 import { isCandleDue, noteAsked, noteCandles } from '../state/candles.ts'
-import { noteChanged } from '../state/changes.ts'
 import { momentOf } from '../state/totals.ts'
 import {
-  crossedOrders,
   exchangeNow,
   freshUntil,
-  isBeyondOrder,
   nextSnapshot,
+  crossedOrders,
+  isBeyondOrder,
   noteTickers,
 } from '../state/market-state.ts'
 import { isUndecided } from '../state/decision-state.ts'
-import { type Core, emit, instrumentOf, specOf, announce, record } from '../state/core.ts'
+import { type Core, emit, instrumentOf, specOf } from '../state/core.ts'
 import { isProved } from '../state/instrument-state.ts'
-import { judgeUniverses } from './judge-universes.ts'
-import { askForFills } from '../state/readings.ts'
 import type { StrategySettings } from '../settings.ts'
 import type { DecideOn } from '../../strategy/needs.ts'
 import { hasFailed, isTrading } from '../state/trading-mode.ts'
-import { type Signal, nameOfSignal } from '../../domain/signal.ts'
+import { noteChanged } from '../state/changes.ts'
+import { judgeUniverses } from './judge-universes.ts'
+import { askForFills } from '../state/readings.ts'
 
 /** Every strategy with fresh data decides on one moment (MKT1, MKT2). */
 export function takeSnapshot(core: Core, tickers: TickerTable): void {
@@ -38,20 +37,13 @@ export function takeSnapshot(core: Core, tickers: TickerTable): void {
 type DecisionCause = Exclude<DecideOn, 'candle'>
 
 /** Strategies decide after their own fills: the prices are the same, the position is not. */
-export function showFills(core: Core, strategyIds: ReadonlySet<StrategyId>): void {
+export function askAfterFills(core: Core, strategyIds: ReadonlySet<StrategyId>): void {
   if (strategyIds.size === 0) return
   const strategies = [...core.settings.strategies.values()].filter(({ id }) => strategyIds.has(id))
   if (strategies.length > 0) askToDecide(core, 'fill', strategies)
 }
 
-function showSignal(core: Core, feed: FeedId): void {
-  const reading = [...core.settings.strategies.values()].filter(({ feeds }) =>
-    [...feeds.values()].includes(feed),
-  )
-  if (reading.length > 0) askToDecide(core, 'signal', reading)
-}
-
-function askToDecide(
+export function askToDecide(
   core: Core,
   cause: DecisionCause,
   strategies: Iterable<StrategySettings>,
@@ -106,7 +98,7 @@ function buildSnapshot(core: Core, tickers: TickerTable, strategy: StrategySetti
     takenAt: core.now,
     exchangeTime: exchangeNow(core),
     tickers,
-    fillsReadAt: core.readings.fillsReadAt,
+    fillsReadAt: core.readings.fillsKnownUntil,
     feeds: feedsOf(core, strategy),
     candles: core.book.candles,
     account: new LazyAccountMoment(core, strategy.id),
@@ -177,32 +169,3 @@ function feedsOf(core: Core, { feeds }: StrategySettings): Snapshot['feeds'] {
 }
 
 const NO_FEEDS: Snapshot['feeds'] = new Map()
-
-/**
- * The sender is answered when one of the three lines is announced, after the record is durable. So
- * an answered signal survives a restart, and is not taken twice.
- */
-export function takeSignal(core: Core, { feed, id, value, sentAt }: Signal): void {
-  const terms = core.settings.signals?.get(feed)
-  if (terms === undefined) return
-  const named = { signal: nameOfSignal(feed), signalId: id }
-  const takenAt = core.book.signalIds.get(pairKey(feed, id))
-  const idsBefore = core.now - terms.idsKeptMs
-  if (takenAt !== undefined && takenAt >= idsBefore) {
-    announce(core, 'info', 'signal.repeated', named)
-    return
-  }
-  // A retry may arrive after the next signal.
-  const shownSentAt = core.book.signals.get(feed)?.sentAt
-  if (sentAt !== undefined && shownSentAt !== undefined && sentAt < shownSentAt) {
-    announce(core, 'info', 'signal.outdated', named)
-    return
-  }
-  const { maxAgeMs } = terms
-  const untilAt = core.now + maxAgeMs
-  const sent = sentAt === undefined ? {} : { sentAt }
-  const taken = { feed, id, value, untilAt, ...sent, idsBefore } as const
-  record(core, { kind: 'signal', at: core.now, ...taken }, true)
-  announce(core, 'info', 'signal.taken', { ...named, maxAgeMs })
-  showSignal(core, feed)
-}

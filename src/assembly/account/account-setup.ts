@@ -11,7 +11,7 @@ import type { Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { LoadedStrategy, Runners } from '../strategies/strategies.ts'
 
-/** The operator gave this for one account. A backtest needs no secrets. */
+/** The operator gives this for one account. A backtest needs no secrets. */
 export interface AccountSetup {
   readonly loaded: LoadedConfig
   readonly credentials?: ApiCredentials | undefined
@@ -22,7 +22,6 @@ export interface AccountSetup {
   readonly signalSecrets?: ReadonlyMap<string, Secret> | undefined
 }
 
-/** An account owns all this until it is closed. */
 export interface OpenAccount {
   readonly setup: AccountSetup
   readonly config: DaemonConfig

@@ -45,7 +45,7 @@ export function listenToOperator(
     directory,
     stateDirectory,
     clock: trusted.clock,
-    // The switch may be seen during a write, so the core gets it afterwards.
+    // The switch may be noticed during a write, so the core gets the kill afterwards.
     onThrown: ({ reason, by }) => timers.after(0, () => onCommand({ kind: 'kill', reason, by })),
     onNoted: onKillNoted,
     onTrouble: (reason) => logger.log('error', 'kill.notWrittenDown', { reason }),
@@ -61,7 +61,7 @@ export function listenToOperator(
       }
       if (command.kind !== 'releaseKill') return onCommand(command)
       const thrownAt = killSwitch.thrownAt() ?? killedAt() ?? givenAt
-      // After a kill in the future the clock was set back, so times prove nothing.
+      // A kill in the future means that the clock was set back, so times prove nothing.
       if (thrownAt <= givenAt || thrownAt > systemClock.now()) return onCommand(command)
       const { reason, by } = command
       logger.log('warn', 'kill.releaseTooOld', {
@@ -81,7 +81,7 @@ export function listenToOperator(
 }
 
 /**
- * Unix ms, machine's clock. A release from before the start may not mean what is restricted now.
+ * Machine's clock. A release that was given before the start may not mean what is restricted now.
  */
 function processStartedAt(): number {
   return systemClock.now() - process.uptime() * 1000

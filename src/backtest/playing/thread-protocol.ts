@@ -13,7 +13,7 @@ const BYTES = 24
 const SIGNALS = ['', 'SIGINT', 'SIGTERM'] as const
 
 /**
- * The thread that plays and its watcher share this memory, because a busy thread reads no messages.
+ * Memory that the playing thread shares with its watcher, because a busy thread reads no messages.
  */
 export class PlayMarks {
   readonly shared: SharedArrayBuffer
@@ -26,7 +26,6 @@ export class PlayMarks {
     this.#numbers = new Int32Array(shared, 8, 3)
   }
 
-  /** Grows while something happens. */
   get beats(): number {
     return Atomics.load(this.#numbers, BEATS)
   }
@@ -81,7 +80,6 @@ export type PlayMessage =
   | { readonly kind: 'progress'; readonly text: string }
   | { readonly kind: 'report'; readonly text: string; readonly exit: number }
 
-/** Problems of a configuration keep their places. */
 export const PLAY_ERRORS: ErrorCrossing<PackedError | PackedProblems> = {
   pack(error) {
     if (!(error instanceof ConfigError)) return FAILURES_CROSSING.pack(error)

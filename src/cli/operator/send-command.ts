@@ -6,17 +6,17 @@ import { EXIT_SILENT, explainReply, findSocket, withClient } from './find-daemon
 
 const EXIT_NOT_DONE = 1
 
-export interface SentOrder {
+export interface SentCommand {
   readonly key: string
   readonly reason: string
   readonly order: ControlRequest['order']
   readonly words: { readonly withoutDaemon: string; readonly unanswered: string }
 }
 
-/** Leaves nothing for a later daemon. @returns the exit code */
-export async function sendOrder(
+/** Unlike a command file, it is lost if no daemon runs. @returns the exit code */
+export async function sendCommand(
   config: DaemonConfig,
-  { key, reason, order, words }: SentOrder,
+  { key, reason, order, words }: SentCommand,
 ): Promise<number> {
   const socket = findSocket(config)
   if (socket === undefined) {

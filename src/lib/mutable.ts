@@ -8,7 +8,7 @@ type WritableValue<Value> =
         : Value
 
 /** The owner of a state may change its maps, sets and lists, and nothing deeper. */
-export type Own<State> = State extends
+export type Mutable<State> = State extends
   | ReadonlyMap<unknown, unknown>
   | ReadonlySet<unknown>
   | readonly unknown[]
@@ -16,6 +16,6 @@ export type Own<State> = State extends
   : { -readonly [Name in keyof State]: WritableValue<State[Name]> }
 
 /** `test/tidy.test.ts` knows the owner, a file, of each state. */
-export function own<State extends object>(state: State): Own<State> {
-  return state as Own<State>
+export function mutable<State extends object>(state: State): Mutable<State> {
+  return state as Mutable<State>
 }

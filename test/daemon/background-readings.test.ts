@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { Readings } from '../../src/daemon/explain/readings.ts'
+import { BackgroundReadings } from '../../src/daemon/explain/background-readings.ts'
 
 test('what cannot be read is said, and more than eight readings at a time are turned away', async () => {
-  const readings = new Readings({
+  const readings = new BackgroundReadings({
     config: {
       account: {},
       instruments: {},
@@ -13,7 +13,9 @@ test('what cannot be read is said, and more than eight readings at a time are tu
   try {
     expect(await readings.ask({ kind: 'backtests' })).toEqual([])
     const answers = await Promise.allSettled(
-      Array.from({ length: 9 }, () => readings.ask({ kind: 'explain', subject: 'a-key' })),
+      Array.from({ length: 9 }, () =>
+        readings.ask({ kind: 'explain', query: { subject: 'a-key' } }),
+      ),
     )
     const reasons = answers.map((answer) =>
       answer.status === 'rejected' ? String(answer.reason) : 'answered',

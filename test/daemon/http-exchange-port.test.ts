@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import {
-  ClientExchange,
-  type ClientExchangeOptions,
-} from '../../src/daemon/account/account-ports.ts'
+  HttpExchangePort,
+  type HttpExchangePortOptions,
+} from '../../src/daemon/account/http-exchange-port.ts'
 import type { CallOptions } from '../../src/exchange/client/request-writer.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
 /** An exchange that accepts, whatever it is asked. */
 function openExchange(
   readings: readonly object[] = [],
-  change: Partial<ClientExchangeOptions> = {},
+  change: Partial<HttpExchangePortOptions> = {},
 ) {
   const time = new ManualTime(0)
   let reads = 0
@@ -24,8 +24,8 @@ function openExchange(
     readFills: () => Promise.resolve(readings[reads++] ?? accepted),
     readPosition: () => Promise.reject(new Error('a defect')),
   }
-  const exchange = new ClientExchange({
-    client: client as unknown as ClientExchangeOptions['client'],
+  const exchange = new HttpExchangePort({
+    client: client as unknown as HttpExchangePortOptions['client'],
     settings: {
       productType: 'USDT-FUTURES',
       positionMode: 'one_way_mode',

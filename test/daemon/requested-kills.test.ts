@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { killFileOf, throwKillSwitch } from '../../src/assembly/state/kill-switch.ts'
-import { OrderedKills, throwStandingKill } from '../../src/daemon/fleet/ordered-kill.ts'
+import { RequestedKills, throwStandingKill } from '../../src/daemon/fleet/requested-kills.ts'
 import { pairKey } from '../../src/engine/book/book.ts'
-import { type KillAnswer, type KillOrder } from '../../src/journal/journal.ts'
+import { type KillAnswer, type KillRequest } from '../../src/journal/journal.ts'
 
-const kill = (number: number, state: KillOrder['state'] = 'asked'): KillOrder => ({
+const kill = (number: number, state: KillRequest['state'] = 'asked'): KillRequest => ({
   number,
   state,
   reason: 'drill',
@@ -23,8 +23,8 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true }))
 
 /** An account that obeys a kill, and one whose switch is looked at by the test. */
-function createScene(standing?: KillOrder) {
-  let ask: (kill: KillOrder) => KillAnswer | undefined = () => undefined
+function createScene(standing?: KillRequest) {
+  let ask: (kill: KillRequest) => KillAnswer | undefined = () => undefined
   const commands: string[] = []
   const engine = { kill: undefined as { phase: string } | undefined }
   const restrictions = new Map<string, object>()
@@ -35,7 +35,7 @@ function createScene(standing?: KillOrder) {
     },
     answerKill: () => undefined,
   }
-  const kills = new OrderedKills({ lease, directory })
+  const kills = new RequestedKills({ lease, directory })
   const account = {
     shown: { engine, book: { restrictions } },
     command(command: { kind: string; reason: string }) {
@@ -52,7 +52,7 @@ function createScene(standing?: KillOrder) {
     commands,
     engine,
     restrictions,
-    ask: (order: KillOrder) => ask(order),
+    ask: (order: KillRequest) => ask(order),
     isThrown: () => existsSync(killFileOf(directory)),
   }
 }

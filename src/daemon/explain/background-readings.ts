@@ -1,7 +1,7 @@
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { SupervisedThread, type ThreadEnd } from '../../lib/supervised-thread.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
-import type { ClosedTradesQuery, JournalQuery } from '../../control/detail-views.ts'
+import type { ClosedTradesQuery, ExplainQuery, JournalQuery } from '../../control/detail-views.ts'
 
 const WAITING_MAX = 8
 const ANSWER_MS_MAX = 20_000
@@ -14,9 +14,9 @@ interface PendingReply {
 }
 
 /**
- * The readings run in a thread that lives while there are requests, so that trading does not wait.
+ * Readings run in a thread, which lives while there are requests, so that trading does not wait.
  */
-export class Readings {
+export class BackgroundReadings {
   readonly #data: ReadingData
   readonly #waiting = new Map<number, PendingReply>()
   #thread: SupervisedThread<ReadingReply> | undefined
@@ -93,7 +93,7 @@ export interface ReadingData {
 }
 
 export type Reading =
-  | { readonly kind: 'explain'; readonly subject: string }
+  | { readonly kind: 'explain'; readonly query: ExplainQuery }
   | { readonly kind: 'journal'; readonly query: JournalQuery }
   | { readonly kind: 'trades'; readonly query: ClosedTradesQuery }
   | { readonly kind: 'curve'; readonly since: number | undefined }

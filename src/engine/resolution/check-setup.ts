@@ -5,7 +5,7 @@ import type { PositionReading, PositionRow } from '../../domain/position.ts'
 import type { ItemOutcome } from '../../domain/record.ts'
 import type { ModeReason } from '../../domain/trading-mode.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
-import { own } from '../../lib/own.ts'
+import { mutable } from '../../lib/mutable.ts'
 import { errorCode } from '../../protocol/error-codes.ts'
 import { tierRateOf } from '../../risk/liquidation.ts'
 import { restrictionOf } from '../book/book.ts'
@@ -16,7 +16,7 @@ import { endHalt, halt, marginModeOf } from '../state/trading-mode.ts'
 type Setting = Extract<ModeReason, 'positionMode' | 'marginMode' | 'leverage' | 'maintenance'>
 
 const AGREES = 'agrees'
-/** The two sides of a position may say different things, in any order. */
+/** The two sides of a position may state different settings, in any order. */
 const DIFFERS = 'differs'
 
 /**
@@ -34,7 +34,7 @@ export function checkSetup(
   const modes = saidBy(rows, (row) => row.marginMode)
   const held = modes.length === 1 ? modes[0] : undefined
   if (!isSilent && (rows.length === 0 || held !== undefined))
-    own(instrument.setup).marginMode = held
+    mutable(instrument.setup).marginMode = held
   if (!isSilent && rows.length === 0) noteRefusedMode(instrument, undefined)
   compare(core, instrument, reading, {
     setting: 'positionMode',
@@ -74,7 +74,7 @@ export function noteModeAnswered(
 }
 
 function noteRefusedMode({ setup }: InstrumentState, mode: MarginMode | undefined): void {
-  if (setup.refusedMode !== mode) own(setup).refusedMode = mode
+  if (setup.refusedMode !== mode) mutable(setup).refusedMode = mode
 }
 
 /**
@@ -91,7 +91,7 @@ export function noteModeSent(
   const isOnlyClosing = terms.every(({ action }) => isClosing(action))
   const isRefused = isOnlyClosing && setup.refusedMode === stated
   const named = isRefused ? (stated === 'crossed' ? 'isolated' : 'crossed') : stated
-  if (setup.sentMode !== named) own(setup).sentMode = named
+  if (setup.sentMode !== named) mutable(setup).sentMode = named
   return named
 }
 
@@ -212,7 +212,7 @@ function noteLeverage(
   if (!isSeenTwice(core, instrument, reading, { setting: 'leverage', verdict: found, isNews }))
     return
   if (known === found) return
-  own(instrument.setup).leverage = found
+  mutable(instrument.setup).leverage = found
   if (known === undefined) return
   announce(core, 'warn', 'position.leverageChanged', {
     symbol: instrument.symbol,
@@ -234,7 +234,7 @@ function isSeenTwice(
 ): boolean {
   const seen = setup.found.get(setting)
   if (seen?.verdict === verdict) return requestedAt >= seen.at
-  own(setup).found.set(setting, { verdict, at: core.now })
+  mutable(setup).found.set(setting, { verdict, at: core.now })
   if (isNews) askForPositionSoon(core, symbol)
   return false
 }

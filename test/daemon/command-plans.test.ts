@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { OrderPlan } from '../../src/control/controlled.ts'
-import { planAccountOrder, planHandOrder } from '../../src/daemon/control/order-plans.ts'
+import type { CommandPlan } from '../../src/control/controlled.ts'
+import { planAccountCommand, planHandOrder } from '../../src/daemon/control/command-plans.ts'
 import { MANUAL } from '../../src/domain/hand-order.ts'
 import { decimal } from '../../src/lib/decimal.ts'
 import { describeReloaded } from '../../src/views/worst-loss-text.ts'
@@ -39,7 +39,7 @@ function open(): { readonly account: TradedAccount; readonly shown: ShownAccount
   return { account, shown: { engine, book, settings } as unknown as ShownAccount }
 }
 
-function worstIn({ notes }: Pick<OrderPlan, 'notes'>) {
+function worstIn({ notes }: Pick<CommandPlan, 'notes'>) {
   const note = notes.find((line) => line.startsWith('worst loss with all that rests, '))
   const [, moment, need, left] =
     /rests, (.*): .* needs ([\d.]+) and leaves (-?[\d.]+);/.exec(note ?? '') ?? []
@@ -64,7 +64,7 @@ test('the plan of each order that can add risk shows the worst loss after it whe
   })
   const reloaded = { notes: describeReloaded(shown, movesOf(0.24)) }
   account.bench.step({ kind: 'commanded', command: { kind: 'kill', ...BY_ANNA } })
-  const released = planAccountOrder(shown, { kind: 'releaseKill' }, '')
+  const released = planAccountCommand(shown, { kind: 'releaseKill' }, '')
   const now = worstIn(released)
 
   expect(now.moment).toBe('as it is now, before anything is ordered again')

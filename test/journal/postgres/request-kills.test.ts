@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
-import { type KillOrderResult, orderKills } from '../../../src/journal/postgres/kill-order.ts'
+import { type KillRequestResult, requestKills } from '../../../src/journal/postgres/kill-request.ts'
 
 const SCHEMAS = Array.from({ length: 30 }, (_, index) => `account${index}`)
 
@@ -48,14 +48,14 @@ class Server {
 
 async function run(
   server: Server,
-): Promise<{ trouble: unknown; noted: Map<string, KillOrderResult> }> {
-  const noted = new Map<string, KillOrderResult>()
-  const trouble = await orderKills({
+): Promise<{ trouble: unknown; noted: Map<string, KillRequestResult> }> {
+  const noted = new Map<string, KillRequestResult>()
+  const trouble = await requestKills({
     schemas: SCHEMAS,
     order: { reason: 'drill', by: 'me' },
     connection: server.connect(),
     createConnection: () => server.connect(),
-    onOrdered: (schema, ordered) => noted.set(schema, ordered),
+    onRequested: (schema, ordered) => noted.set(schema, ordered),
   })
   return { trouble, noted }
 }

@@ -1,7 +1,7 @@
 import { killOf } from '../../engine/book/book.ts'
-import type { KillAnswer, KillOrder, WriterLease } from '../../journal/journal.ts'
+import type { KillAnswer, KillRequest, WriterLease } from '../../journal/journal.ts'
 import type { Account } from '../account/account.ts'
-import { dropReleasedOrder, throwKillSwitch } from '../../assembly/state/kill-switch.ts'
+import { dropReleasedRequest, throwKillSwitch } from '../../assembly/state/kill-switch.ts'
 
 /**
  * A standing kill throws the local switch, and one released elsewhere removes it.
@@ -9,22 +9,22 @@ import { dropReleasedOrder, throwKillSwitch } from '../../assembly/state/kill-sw
  */
 export function throwStandingKill({ kill }: Pick<WriterLease, 'kill'>, directory: string): void {
   if (kill === undefined) return
-  if (kill.state === 'released') return dropReleasedOrder(directory, kill.number)
+  if (kill.state === 'released') return dropReleasedRequest(directory, kill.number)
   // A proved kill is in the journal.
   if (kill.state !== 'clean') throwFor(kill, directory)
 }
 
-interface OrderedKillsOptions {
+interface RequestedKillsOptions {
   readonly lease: Pick<WriterLease, 'kill' | 'onKill' | 'answerKill'>
   readonly directory: string
 }
 
-export class OrderedKills {
-  readonly #options: OrderedKillsOptions
+export class RequestedKills {
+  readonly #options: RequestedKillsOptions
   #thrown: number | undefined
   #noted: KillAnswer | undefined
 
-  constructor(options: OrderedKillsOptions) {
+  constructor(options: RequestedKillsOptions) {
     this.#options = options
     this.#thrown = options.lease.kill?.number
   }
@@ -35,7 +35,7 @@ export class OrderedKills {
     queueMicrotask(() => void this.#options.lease.answerKill())
   }
 
-  /** Obeys each order once, like the kill file, and reports progress. */
+  /** Carries out each order once, like the kill file, and reports progress. */
   bind(account: Pick<Account, 'shown' | 'command'>): void {
     this.#options.lease.onKill((kill) => {
       if (kill.state === 'released') return undefined
@@ -45,27 +45,27 @@ export class OrderedKills {
       if (kill.state === 'clean' && !isKilled) return 'released'
       if (kill.number !== this.#thrown) this.#throw(kill, account)
       if (this.#noted !== 'clean') return this.#noted
-      // Something may have appeared since.
+      // An order may have appeared since the kill was proved.
       return isKilled && engine.kill?.phase === 'clean' ? 'clean' : 'seen'
     })
   }
 
-  #throw(kill: KillOrder, account: Pick<Account, 'command'>): void {
+  #throw(kill: KillRequest, account: Pick<Account, 'command'>): void {
     if (this.#noted === 'released') this.#noted = undefined
     const isThrown = tryToThrow(kill, this.#options.directory)
-    // The command kills even without the file; with it, it is the same kill.
+    // The command kills even if the file could not be written; with the file, it is the same kill.
     const isObeyed =
       account.command({ kind: 'kill', reason: kill.reason, by: kill.by }) !== undefined
     if (isThrown || isObeyed) this.#thrown = kill.number
   }
 }
 
-function throwFor({ number, reason, by }: KillOrder, directory: string): void {
+function throwFor({ number, reason, by }: KillRequest, directory: string): void {
   throwKillSwitch(directory, { reason, by, order: number })
 }
 
 /** A full disk or a foreign directory is reported elsewhere. */
-function tryToThrow(kill: KillOrder, directory: string): boolean {
+function tryToThrow(kill: KillRequest, directory: string): boolean {
   try {
     throwFor(kill, directory)
     return true

@@ -1,13 +1,14 @@
 import { messageOf } from '../../lib/failure.ts'
 import { cleanLine } from '../../lib/text/clean-text.ts'
-import type { KillAnswer, KillOrder } from '../journal.ts'
+import type { KillAnswer, KillRequest } from '../journal.ts'
 import { type PostgresConnection, sqlStateOf } from './connection.ts'
 import { cleanText, quoteName } from './server-schema.ts'
 
 type KillConnection = Pick<PostgresConnection, 'query'>
 
 /**
- * A kill that was ordered on another machine: a row of the account's schema. Numbers only grow.
+ * A kill that was ordered on another machine is a row of the account's schema. Its numbers only
+ * grow.
  *
  *     asked ──its writer hears of it──► seen ──proved──► clean ──released there──► released
  *       ▲                                                  │                           │
@@ -15,7 +16,7 @@ type KillConnection = Pick<PostgresConnection, 'query'>
  *
  * Repeating the command while a kill is `asked` or `seen` changes nothing.
  */
-const KILL_ORDER_SQL = `
+const KILL_TABLE_SQL = `
   CREATE TABLE IF NOT EXISTS kill_order (
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
     number bigint NOT NULL, state text NOT NULL, reason text NOT NULL, ordered_by text NOT NULL,
@@ -27,9 +28,9 @@ const TABLE_MISSING = '42P01'
 /** Another session created the table, or its type, at the same time. */
 const MADE_BY_ANOTHER: ReadonlySet<unknown> = new Set(['42P07', '23505'])
 
-export async function ensureKillOrder(connection: KillConnection, schema: string): Promise<void> {
-  if (await hasKillOrder(connection, schema)) return
-  const table = KILL_ORDER_SQL.replace('kill_order', `${quoteName(schema)}.kill_order`)
+export async function ensureKillTable(connection: KillConnection, schema: string): Promise<void> {
+  if (await hasKillTable(connection, schema)) return
+  const table = KILL_TABLE_SQL.replace('kill_order', `${quoteName(schema)}.kill_order`)
   try {
     await connection.query(table)
   } catch (error) {
@@ -37,31 +38,31 @@ export async function ensureKillOrder(connection: KillConnection, schema: string
   }
 }
 
-async function hasKillOrder(connection: KillConnection, schema: string): Promise<boolean> {
+async function hasKillTable(connection: KillConnection, schema: string): Promise<boolean> {
   const [row] = await connection.query('SELECT to_regclass($1) IS NOT NULL AS found', [
     `${quoteName(schema)}.kill_order`,
   ])
   return row?.['found'] === true
 }
 
-export function killOrderColumn(schema: string): string {
+export function killRequestColumn(schema: string): string {
   return `(SELECT to_jsonb(k) || jsonb_build_object('ordered_ms', extract(epoch FROM k.ordered_at) * 1000,
     'answered_ms', extract(epoch FROM k.answered_at) * 1000) FROM ${quoteName(schema)}.kill_order k) AS kill`
 }
 
-export interface KillOrderRow extends KillOrder {
-  /** Unix ms, server's clock. */
+export interface KillRequestRow extends KillRequest {
+  /** Server's clock. */
   readonly orderedAt: number
   readonly answeredBy: string
   readonly answeredAt: number | undefined
 }
 
-export function parseKillOrder(value: unknown): KillOrderRow | undefined {
+export function parseKillRequest(value: unknown): KillRequestRow | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const row = value as Readonly<Record<string, unknown>>
   return {
     number: Number(row['number']),
-    state: String(row['state']) as KillOrder['state'],
+    state: String(row['state']) as KillRequest['state'],
     reason: cleanLine(String(row['reason'])),
     by: cleanLine(String(row['ordered_by'])),
     orderedAt: Math.round(Number(row['ordered_ms'])),
@@ -70,24 +71,24 @@ export function parseKillOrder(value: unknown): KillOrderRow | undefined {
   }
 }
 
-export async function readKillOrder(
+export async function readKillRequest(
   connection: KillConnection,
   schema: string,
-): Promise<KillOrderRow | undefined> {
-  if (!(await hasKillOrder(connection, schema))) return undefined
-  const [row] = await connection.query(`SELECT ${killOrderColumn(schema)}`)
-  return parseKillOrder(row?.['kill'])
+): Promise<KillRequestRow | undefined> {
+  if (!(await hasKillTable(connection, schema))) return undefined
+  const [row] = await connection.query(`SELECT ${killRequestColumn(schema)}`)
+  return parseKillRequest(row?.['kill'])
 }
 
 /**
- * Orders a kill durably, with one query. A kill under way stays as it is, and so does a proved one
+ * Orders a kill durably, with one query. A kill under way stays as it is, as does a proved one
  * until the lease is taken anew. A journal that has moved accepts no order.
  * @returns the order's number
  */
-export async function orderKill(
+export async function requestKill(
   connection: KillConnection,
   schema: string,
-  { reason, by }: Pick<KillOrder, 'reason' | 'by'>,
+  { reason, by }: Pick<KillRequest, 'reason' | 'by'>,
 ): Promise<number | 'moved'> {
   const of = quoteName(schema)
   const sql = `WITH ordered AS (
@@ -110,7 +111,7 @@ export async function orderKill(
     number = await ask()
   } catch (error) {
     if (sqlStateOf(error) !== TABLE_MISSING) throw error
-    await ensureKillOrder(connection, schema)
+    await ensureKillTable(connection, schema)
   }
   // If another session was the first to order, only a second query sees its row.
   number ??= await ask()
@@ -118,41 +119,40 @@ export async function orderKill(
   return number
 }
 
-/** Few enough for a server that is near its own maximum. */
+/** A server that is near its own maximum still grants so few. */
 const CONNECTIONS_MAX = 8
 
 /** SQLSTATEs of a missing object or right. A repeated order would be refused again. */
 const REFUSED = '42'
 
-export type KillOrderResult =
+export type KillRequestResult =
   | { readonly kind: 'ordered'; readonly number: number }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'moved' }
 
-export interface OrderKillsOptions {
+export interface RequestKillsOptions {
   readonly schemas: readonly string[]
-  readonly order: Pick<KillOrderRow, 'reason' | 'by'>
+  readonly order: Pick<KillRequestRow, 'reason' | 'by'>
   readonly connection: Pick<PostgresConnection, 'connect' | 'query'>
   readonly createConnection: () => Pick<PostgresConnection, 'connect' | 'query' | 'close'>
-  /** Called as soon as the server has accepted an order, which then counts. */
-  readonly onOrdered: (schema: string, ordered: KillOrderResult) => void
+  /** Called as soon as the server has accepted an order: from then on the order counts. */
+  readonly onRequested: (schema: string, ordered: KillRequestResult) => void
 }
 
 /**
- * Orders over several connections, so that no order waits for trouble with another account or for a
- * connection that is not granted.
+ * Uses several connections, so that trouble with one account delays no other.
  * @returns the trouble that kept some orders back; they must be repeated
  */
-export async function orderKills(options: OrderKillsOptions): Promise<unknown> {
+export async function requestKills(options: RequestKillsOptions): Promise<unknown> {
   const { schemas, connection, createConnection } = options
   const waiting = [...schemas]
   const troubles: unknown[] = []
   const noteTrouble = (error: unknown): void => void troubles.push(error)
-  const first = orderWaiting(connection, waiting, { ...options, noteTrouble })
+  const first = requestWaiting(connection, waiting, { ...options, noteTrouble })
   const others = Array.from({ length: Math.min(CONNECTIONS_MAX, schemas.length) - 1 }, async () => {
     const other = createConnection()
     try {
-      await orderWaiting(other, waiting, { ...options, noteTrouble })
+      await requestWaiting(other, waiting, { ...options, noteTrouble })
     } finally {
       await other.close()
     }
@@ -162,26 +162,26 @@ export async function orderKills(options: OrderKillsOptions): Promise<unknown> {
   return troubles[0] ?? (waiting.length > 0 ? lost?.reason : undefined)
 }
 
-interface KillOrdering extends Pick<OrderKillsOptions, 'order' | 'onOrdered'> {
+interface WaitingKills extends Pick<RequestKillsOptions, 'order' | 'onRequested'> {
   readonly noteTrouble: (error: unknown) => void
 }
 
 /** @throws without a connection; no account has then been taken from `waiting` */
-async function orderWaiting(
+async function requestWaiting(
   connection: Pick<PostgresConnection, 'connect' | 'query'>,
   waiting: string[],
-  { order, onOrdered, noteTrouble }: KillOrdering,
+  { order, onRequested, noteTrouble }: WaitingKills,
 ): Promise<void> {
   while (waiting.length > 0) {
     await connection.connect()
     const schema = waiting.shift()
     if (schema === undefined) return
     try {
-      const number = await orderKill(connection, schema, order)
-      onOrdered(schema, number === 'moved' ? { kind: 'moved' } : { kind: 'ordered', number })
+      const number = await requestKill(connection, schema, order)
+      onRequested(schema, number === 'moved' ? { kind: 'moved' } : { kind: 'ordered', number })
     } catch (error) {
       if (sqlStateOf(error)?.startsWith(REFUSED))
-        onOrdered(schema, { kind: 'refused', reason: messageOf(error) })
+        onRequested(schema, { kind: 'refused', reason: messageOf(error) })
       else noteTrouble(error)
     }
   }

@@ -2,7 +2,7 @@ import { cleanLine } from '../../lib/text/clean-text.ts'
 import { showUtc } from '../../lib/text/show-utc.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { ControlAnswer, ControlRequest, ProposalView } from '../../control/commands.ts'
-import type { RiskierOrder } from '../../control/powers.ts'
+import type { RiskierCommand } from '../../control/powers.ts'
 import { newRequestId } from './request-id.ts'
 import { callerName, print, printResult } from '../process/operator.ts'
 import { EXIT_SILENT, explainReply, findSocket, withClient } from './find-daemon.ts'
@@ -11,9 +11,9 @@ const EXIT_NOT_DONE = 1
 const EXIT_WAITING = 75
 
 /** Chats and assistants may only propose what adds risk. @returns the exit code */
-export async function proposeOrder(
+export async function proposeCommand(
   config: DaemonConfig,
-  { order, reason }: { readonly order: RiskierOrder; readonly reason: string },
+  { order, reason }: { readonly order: RiskierCommand; readonly reason: string },
 ): Promise<number> {
   const socket = findSocket(config)
   if (socket === undefined) {

@@ -1,7 +1,7 @@
 import { showUtc } from '../../lib/text/show-utc.ts'
-import type { OrderPlan } from '../../control/controlled.ts'
+import type { CommandPlan } from '../../control/controlled.ts'
 import type { ReloadView } from '../../control/detail-views.ts'
-import type { RiskierOrder } from '../../control/powers.ts'
+import type { RiskierCommand } from '../../control/powers.ts'
 import { ACCOUNT, type Restriction } from '../../domain/trading-mode.ts'
 import { killOf } from '../../engine/book/book.ts'
 import type { HandCommand } from '../../engine/event.ts'
@@ -17,25 +17,27 @@ import {
   describeStillHeld,
   refuseCommand,
 } from '../account/command-inbox.ts'
-import { judgeScope } from '../account/operator.ts'
+import { judgeScope } from '../account/listen-to-operator.ts'
 
-type PlannedOrder = Exclude<
-  RiskierOrder,
+type PlannedCommand = Exclude<
+  RiskierCommand,
   { readonly kind: 'reload' | 'order' | 'deposit' | 'correctDeposit' }
 >
 
-/** Strategies decide only afterwards what they order. */
 const UNTOUCHED = 'as it is now, before anything is ordered again'
 const MOVED = 'before as after, since the account holds the same'
 
-type OrderOf<Kind extends PlannedOrder['kind']> = Extract<PlannedOrder, { readonly kind: Kind }>
+type CommandOf<Kind extends PlannedCommand['kind']> = Extract<
+  PlannedCommand,
+  { readonly kind: Kind }
+>
 
 /** Says what an order that may add risk would do to an account. Changes nothing. */
-export function planAccountOrder(
+export function planAccountCommand(
   shown: ShownAccount,
-  order: PlannedOrder,
+  order: PlannedCommand,
   configOption: string,
-): OrderPlan {
+): CommandPlan {
   switch (order.kind) {
     case 'release':
       return planRelease(shown, order, configOption)
@@ -48,8 +50,8 @@ export function planAccountOrder(
   }
 }
 
-/** Judged again when confirmed, at the prices of then. */
-export function planHandOrder(shown: ShownAccount, command: HandCommand): OrderPlan {
+/** The order is judged again when it is confirmed, at the prices of that moment. */
+export function planHandOrder(shown: ShownAccount, command: HandCommand): CommandPlan {
   const { refusal, detail, change, worst } = shown.engine.planByHand(command)
   if (refusal !== undefined) return refuse(refusal)
   const isOrder = command.kind === 'order'
@@ -64,7 +66,7 @@ export function planHandOrder(shown: ShownAccount, command: HandCommand): OrderP
   }
 }
 
-export async function planReload(trying: Promise<ReloadView> | undefined): Promise<OrderPlan> {
+export async function planReload(trying: Promise<ReloadView> | undefined): Promise<CommandPlan> {
   const tried = await trying
   if (tried === undefined) return refuse('no reload is possible now')
   if (tried.problems.length > 0) return refuse(tried.problems.join('; '))
@@ -74,9 +76,9 @@ export async function planReload(trying: Promise<ReloadView> | undefined): Promi
 
 function planRelease(
   shown: ShownAccount,
-  order: OrderOf<'release'>,
+  order: CommandOf<'release'>,
   configOption: string,
-): OrderPlan {
+): CommandPlan {
   const { book, settings, engine, trusted } = shown
   const { scope, newPeak = false, unclaimed = false } = order
   const command = { ...order, reason: '', by: '' }
@@ -114,12 +116,12 @@ function planRelease(
   }
 }
 
-/** A measured restriction comes and goes by itself, so no plan may depend on it. */
+/** A measured restriction comes and goes by itself, so a plan must not depend on it. */
 function isEnded({ code, scope, isVolatile }: Restriction, released: string): boolean {
   return scope === released && code !== 'kill' && isVolatile !== true
 }
 
-function planKillRelease(shown: ShownAccount): OrderPlan {
+function planKillRelease(shown: ShownAccount): CommandPlan {
   const kill = killOf(shown.book)
   if (kill === undefined) return refuse('no kill stands; name the scope that is to be released')
   return {
@@ -131,7 +133,7 @@ function planKillRelease(shown: ShownAccount): OrderPlan {
   }
 }
 
-function planAdoption(shown: ShownAccount, order: OrderOf<'adopt'>): OrderPlan {
+function planAdoption(shown: ShownAccount, order: CommandOf<'adopt'>): CommandPlan {
   const { symbol, strategyId } = order
   const objection = shown.engine.objectToAdoption({ ...order, reason: '', by: '' })
   if (objection !== undefined) return refuse(objection)
@@ -156,6 +158,6 @@ function describeRestriction({ scope, mode, code, reason, by, at }: Restriction)
   return `${named} ${mode} since ${showUtc(at)} (${code}): ${reason}, by ${by}`
 }
 
-function refuse(refusal: string): OrderPlan {
+function refuse(refusal: string): CommandPlan {
   return { changes: [], notes: [], refusal }
 }

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
   type KillAnswer,
   type OpenedJournal,
-  type KillOrder,
+  type KillRequest,
 } from '../../../src/journal/journal.ts'
 import { PostgresConnection, type PostgresPlace } from '../../../src/journal/postgres/connection.ts'
-import { orderKill, readKillOrder } from '../../../src/journal/postgres/kill-order.ts'
+import { requestKill, readKillRequest } from '../../../src/journal/postgres/kill-request.ts'
 import { FleetReader } from '../../../src/journal/fleet/fleet-reader.ts'
 import { postgresMissing, postgresServer } from '../../support/postgres-server.ts'
 import { ManualTime } from '../../support/manual-time.ts'
@@ -23,7 +23,7 @@ describe.skipIf(postgresMissing !== undefined)(
     let time: ManualTime
     let machine: Machine
     let journal: OpenedJournal
-    let heard: KillOrder[]
+    let heard: KillRequest[]
     let answer: KillAnswer | undefined
 
     const open = async (): Promise<void> => {
@@ -34,7 +34,7 @@ describe.skipIf(postgresMissing !== undefined)(
       })
     }
     const state = async (): Promise<readonly unknown[]> => {
-      const row = await readKillOrder(sql, place.schema)
+      const row = await readKillRequest(sql, place.schema)
       return [row?.number, row?.state, row?.answeredBy]
     }
     /** Until a renewal has been answered. */
@@ -66,8 +66,8 @@ describe.skipIf(postgresMissing !== undefined)(
     test('is heard at a renewal of the lease until it is answered, and is one order however often it is given meanwhile', async () => {
       const other = new PostgresConnection(place)
       const numbers = await Promise.all([
-        orderKill(sql, place.schema, order),
-        orderKill(other, place.schema, { reason: 'half \ud83d of\0 it', by: 'me' }),
+        requestKill(sql, place.schema, order),
+        requestKill(other, place.schema, { reason: 'half \ud83d of\0 it', by: 'me' }),
       ])
       await other.close()
       await renew()
@@ -77,7 +77,7 @@ describe.skipIf(postgresMissing !== undefined)(
       ])
       answer = 'seen'
       await renew()
-      expect([await orderKill(sql, place.schema, order), await state()]).toEqual([
+      expect([await requestKill(sql, place.schema, order), await state()]).toEqual([
         1,
         [1, 'seen', 'machine a'],
       ])
@@ -89,25 +89,25 @@ describe.skipIf(postgresMissing !== undefined)(
 
     test('given again after its proof it is proved anew, unless nobody has taken the lease since', async () => {
       answer = 'clean'
-      await orderKill(sql, place.schema, order)
+      await requestKill(sql, place.schema, order)
       await renew()
       answer = undefined
-      expect(await orderKill(sql, place.schema, order)).toBe(2)
+      expect(await requestKill(sql, place.schema, order)).toBe(2)
       expect(await state()).toEqual([2, 'asked', ''])
       answer = 'clean'
       await renew()
       await journal.close()
-      expect([await orderKill(sql, place.schema, order), await state()]).toEqual([
+      expect([await requestKill(sql, place.schema, order), await state()]).toEqual([
         2,
         [2, 'clean', 'machine a'],
       ])
       await open()
-      expect(await orderKill(sql, place.schema, order)).toBe(3)
+      expect(await requestKill(sql, place.schema, order)).toBe(3)
     })
 
     test('stands for whoever writes next, and once released is answered no more', async () => {
       await journal.close()
-      await orderKill(sql, place.schema, order)
+      await requestKill(sql, place.schema, order)
       await open()
       expect(journal.lease?.kill).toMatchObject({ number: 1, state: 'asked' })
       answer = 'released'
@@ -118,7 +118,7 @@ describe.skipIf(postgresMissing !== undefined)(
     })
 
     test('what was proved at the end of a run is said before the lease is given back, and nothing by one that has lost it', async () => {
-      await orderKill(sql, place.schema, order)
+      await requestKill(sql, place.schema, order)
       await renew()
       answer = 'clean'
       await journal.close()
@@ -126,7 +126,7 @@ describe.skipIf(postgresMissing !== undefined)(
 
       answer = undefined
       await open()
-      await orderKill(sql, place.schema, order)
+      await requestKill(sql, place.schema, order)
       await renew()
       answer = 'clean'
       await sql.query(`UPDATE "${place.schema}".lease SET token = token + 1`)
@@ -141,12 +141,12 @@ describe.skipIf(postgresMissing !== undefined)(
         asked.push(text)
         return sql.query(text, values)
       }
-      await orderKill({ query }, place.schema, order)
+      await requestKill({ query }, place.schema, order)
       expect(asked).toHaveLength(1)
 
       await sql.query(`UPDATE "${place.schema}".kill_order SET state = 'released'`)
       await sql.query(`UPDATE "${place.schema}".lease SET moved_to = 'a file'`)
-      expect([await orderKill({ query }, place.schema, order), await state()]).toEqual([
+      expect([await requestKill({ query }, place.schema, order), await state()]).toEqual([
         'moved',
         [1, 'released', ''],
       ])
@@ -159,7 +159,7 @@ describe.skipIf(postgresMissing !== undefined)(
         state: 'writes',
         kill: undefined,
       })
-      expect(await orderKill(sql, place.schema, order)).toBe(1)
+      expect(await requestKill(sql, place.schema, order)).toBe(1)
       await sql.query(`DROP TABLE "${place.schema}".kill_order`)
       await journal.close()
       await open()

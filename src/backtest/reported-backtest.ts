@@ -39,7 +39,7 @@ import { drawCurve } from '../views/move-curve.ts'
 import { type AccountPicture, pictureAccount } from '../views/scenario-account.ts'
 import { type ClosePurpose, closePurposeOf } from '../engine/book/bookings.ts'
 
-export interface BacktestRunOptions {
+export interface ReportedBacktestOptions {
   readonly config: Pick<DaemonConfig, 'account' | 'risk' | 'simulator'>
   readonly backtest: Omit<BacktestOptions, 'listener' | 'createJournal' | 'exchange'>
   readonly model: string
@@ -47,14 +47,12 @@ export interface BacktestRunOptions {
   /** Strategies may come to trade these. Absent: only the instruments of the settings. */
   readonly instruments?: ReadonlyMap<string, Instrument>
   readonly keptRows?: Pick<KeptRows, 'fill' | 'contracts' | 'market'> | undefined
-  /** Unix ms. */
   readonly toAt: number
   readonly directory: string | undefined
   readonly bucketMs?: number
   readonly onStep?: (step: Step) => void
 }
 
-/** Counts failed decisions by strategy, and keeps the first reason of each. */
 class FailedDecisions {
   readonly #byStrategy = new Map<string, { count: number; readonly reason: string }>()
 
@@ -94,11 +92,8 @@ const STEP_OF_CODE: Readonly<Partial<Record<string, LiquidationStep>>> = {
   liquidationFlatten: 'flatten',
 }
 
-/**
- * Plays a backtest with one fill model from the first price to the last, and collects its report.
- */
-export class BacktestRun {
-  readonly #options: BacktestRunOptions
+export class ReportedBacktest {
+  readonly #options: ReportedBacktestOptions
   readonly #core: ExchangeCore
   readonly #backtest: Backtest
   readonly #watch: ExchangeWatch
@@ -109,7 +104,7 @@ export class BacktestRun {
   readonly #steps = new TakenSteps()
   readonly #moments: WorstMomentWatch
 
-  constructor(options: BacktestRunOptions) {
+  constructor(options: ReportedBacktestOptions) {
     const { backtest, config, toAt, directory, coverage, onStep, keptRows } = options
     const { marginCoin: coin, productType } = config.account
     const { core, settings, startAt } = backtest
@@ -166,19 +161,19 @@ export class BacktestRun {
     this.#moments = new WorstMomentWatch(this.#backtest.engine, settings, config)
   }
 
-  /** Unix ms, exchange clock: so far it was played. */
+  /** Exchange clock. */
   get now(): number {
     return this.#backtest.now
   }
 
   /** @returns whether there is more to play @throws the error that broke the run */
-  playTo(at: number): boolean {
+  runUntil(at: number): boolean {
     const { toAt } = this.#options
-    this.#backtest.run(Math.min(at, toAt) - this.now)
+    this.#backtest.runUntil(Math.min(at, toAt))
     return this.now < toAt
   }
 
-  /** The strategies saw this last; the report uses the exchange's ledger instead. */
+  /** The equity that strategies saw last. The report uses the exchange's ledger instead. */
   get equity(): number | undefined {
     return this.#backtest.equity?.equity
   }
@@ -186,6 +181,7 @@ export class BacktestRun {
   finish(): RunReport {
     const { model, toAt, config } = this.#options
     const coin = config.account.marginCoin
+    // Each call plays a part of what is due, and the last one returns true.
     while (!this.#core.advance(this.now));
     this.#watch.look()
     this.#collector.figures(this.now, this.#watch.figures())
@@ -250,7 +246,9 @@ export class BacktestRun {
   }
 }
 
-/** A backtest releases nothing, so each restriction says when its trading ended and why. */
+/**
+ * A backtest releases nothing, so each restriction says when and why trading of its scope ended.
+ */
 export function describeRestrictions(
   restrictions: readonly Restriction[],
   { fromAt, toAt }: { readonly fromAt: number; readonly toAt: number },
@@ -292,7 +290,7 @@ function toLimiterUse(endpoint: EndpointStatistics): LimiterUse {
   }
 }
 
-/** These suit a price of 0.00000248 and one of 101,010.5. */
+/** Enough for a price of 0.00000248 and one of 101,010.5. */
 const DIGITS = 8
 
 function shorten(text: string): string {
@@ -303,7 +301,7 @@ class TradeLog {
   readonly #book: () => Book
   readonly #table: TradeTable
   readonly #purposes = new Map<string, ClosePurpose>()
-  /** The book knows no instrument before the first record that may move something. */
+  /** Undefined before the first record, because the book knows no instrument until then. */
   #fold: TradeFold | undefined
 
   constructor(options: { readonly book: () => Book; readonly directory: string | undefined }) {
