@@ -291,7 +291,7 @@ export async function closeRunners(runners: Runners): Promise<void> {
 }
 
 /** Some code ends only with the process, so threads that are ending are watched. */
-export function endingsOf(runners: Runners): readonly WatchedLoop[] {
+export function closingThreadsOf(runners: Runners): readonly WatchedLoop[] {
   return isolatedOf(runners).map((runner) => ({
     name: `the thread of strategy ${runner.strategyId}`,
     intervalMs: 0,
