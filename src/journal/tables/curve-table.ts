@@ -104,7 +104,7 @@ export class CurveTable {
       if (!this.#series.has(point.series) && !this.#hasRoomFor(point.series)) continue
       this.#series.add(point.series)
       this.#live.add(point.series)
-      // What is kept whole is never thinned out, as nothing of an hour is.
+      // Only minutes are thinned out, so a curve that is kept whole has hours from the start.
       this.#put({ ...point, step: isKeptWhole(point.series) ? HOUR_MS : MINUTE_MS })
     }
     const now = Math.max(...points.map(({ at }) => at))
