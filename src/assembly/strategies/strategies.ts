@@ -18,7 +18,7 @@ import { messageOf } from '../../lib/failure.ts'
 import { inParallel } from '../../lib/in-parallel.ts'
 import { systemTimers, type Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
-import type { WatchedLoop } from '../../market/poller.ts'
+import type { WatchedLoop } from '../../lib/poller.ts'
 import {
   type EndpointName,
   endpointNamed,
