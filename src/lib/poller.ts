@@ -1,7 +1,7 @@
-import type { Clock } from '../market/clock.ts'
-import { messageOf } from '../market/failure.ts'
-import { type DurationSummary, Percentiles } from '../market/percentiles.ts'
-import type { Timers } from '../market/timers.ts'
+import type { Clock } from './clock.ts'
+import { messageOf } from './failure.ts'
+import { type DurationSummary, Percentiles } from './percentiles.ts'
+import type { Timers } from './timers.ts'
 
 export interface PollerOptions {
   readonly intervalMs: number
