@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The front sender. intentd runs on the Node release that package.json pins, not on whichever one the
+// The launcher. intentd runs on the Node release that package.json pins, not on whichever one the
 // shell finds first. On a Node that is new enough the program runs in this very process; on an older
 // one (18 and up can read this file) it is handed to the bundled Node, and this process stays only to
 // pass signals down, pass pm2's messages through, and end as its child ends.

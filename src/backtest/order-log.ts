@@ -21,7 +21,7 @@ export interface OrderLogOptions {
   readonly onDenied: (strategyId: string, symbol: string, count: number) => void
 }
 
-/** Other programs read these files, so they use these names. */
+/** The words of other programs, which read these files. */
 const STATUS: Readonly<Record<OrderState, string>> = {
   queued: 'INITIALIZED',
   sent: 'SUBMITTED',

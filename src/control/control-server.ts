@@ -9,7 +9,7 @@ import { answerError } from './access/plain-answer.ts'
 import { TurnQueue } from './access/turn-queue.ts'
 import { createControlServer, hostsOf } from './front/http-server.ts'
 import { openPortThread, type OpenPort, ServedPort } from './front/served-port.ts'
-import { COMMANDS_PATH } from './powers.ts'
+import { COMMANDS_PATH, type ServedAgents } from './powers.ts'
 import { Refusals } from './refusals.ts'
 import { SessionCodes } from './access/session-codes.ts'
 import type { ControlTokens } from './access/token-file.ts'
@@ -23,8 +23,8 @@ export interface ControlServerOptions extends Omit<
 > {
   readonly onRefused: (why: string, count: number) => void
   readonly socket: string
-  /** The socket of `intentd mcp --http`, to which the port relays assistants. */
-  readonly agentSocket?: string | undefined
+  /** To whom the port leads assistants. */
+  readonly agents?: ServedAgents | undefined
   /** Loopback; 0 takes any free port. */
   readonly port:
     | { readonly host: string; readonly number: number; readonly tokens: ControlTokens }
@@ -121,7 +121,7 @@ export class ControlServer {
     isNews = true,
   ): Promise<void> {
     if (this.#isStopped) return
-    const { agentSocket, onBroken, onUnreachable, openPort = openPortThread } = this.#options
+    const { agents, onBroken, onUnreachable, openPort = openPortThread } = this.#options
     const hosts: string[] = []
     const served = new ServedPort({
       open: openPort,
@@ -133,7 +133,7 @@ export class ControlServer {
           read: tokens.read.reveal(),
           agent: tokens.agent?.reveal(),
         },
-        agentSocket,
+        agents,
       },
       turns: this.#turns,
       serve: this.#createApp({ via: 'port', hosts, tokens, codes: this.#codes }).fetch,

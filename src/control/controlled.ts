@@ -6,6 +6,7 @@ import type {
   ClosedTradesView,
   CurvesView,
   DenialsView,
+  ExplainQuery,
   FleetView,
   InstrumentDetail,
   JournalQuery,
@@ -69,7 +70,7 @@ export interface Controlled {
   instrument(symbol: string): InstrumentDetail | undefined
   denials(): DenialsView
   /** @param subject a clientOid or an intent key */
-  explain(subject: string): Promise<readonly StoryView[]>
+  explain(query: ExplainQuery): Promise<readonly StoryView[]>
   /** Newest first. */
   journal(query: JournalQuery): Promise<readonly JournalRowView[]>
   backtests(): Promise<readonly BacktestView[]>

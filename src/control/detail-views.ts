@@ -165,6 +165,14 @@ export interface ClosedTradesQuery {
   readonly limit: number
 }
 
+export interface ExplainQuery {
+  readonly subject: string
+  /** Unix ms, for an instrument; absent: as far back as something happened, a week at most. */
+  readonly since?: number | undefined
+  /** The newest moments; absent: all. */
+  readonly limit?: number | undefined
+}
+
 export interface JournalQuery {
   readonly containing: string
   readonly strategy?: string | undefined

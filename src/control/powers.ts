@@ -73,6 +73,23 @@ export function agentPowers(
   ])
 }
 
+/** The daemon names the powers with each request that it passes on: a reload may change them. */
+export const AGENT_POWERS_HEADER = 'intentd-agent-powers'
+
+export interface ServedAgents {
+  /** The socket of `intentd mcp --http`. */
+  readonly socket: string
+  readonly powers: readonly Power[]
+}
+
+/** @param text of {@link AGENT_POWERS_HEADER} */
+export function parsePowers(text: string): ReadonlySet<Power> {
+  const named = new Set<string>(text.split(','))
+  return new Set(POWERS.filter((power) => named.has(power)))
+}
+
+const POWERS: readonly Power[] = ['look', 'research', 'safer', 'riskier']
+
 /** Decides which of several waiting commands is carried out first. */
 export function urgencyOf({ kind, mode }: UncheckedOrder): 'kill' | 'halt' | 'command' {
   if (kind === 'kill') return 'kill'

@@ -203,10 +203,26 @@ export const READ_ROUTES: readonly ReadRoute[] = [
   }),
   route({
     path: '/v1/explain',
-    summary: 'The whole history of an order, or of an intent key, from the journal.',
-    query: z.object({ subject: text.min(1) }),
+    summary:
+      'The whole history of an order or an intent key, or what happened on an instrument, from the journal.',
+    query: z.object({
+      subject: text.min(1).meta({
+        description: 'a symbol, a clientOid, an intent key, or the tradeId or orderId of a fill',
+      }),
+      since: z.coerce.number().optional().meta({
+        description:
+          'Unix ms, of an instrument: from then on; absent: the last 10 minutes, or further back where nothing happened in them',
+      }),
+      limit: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .max(ROWS_SHOWN_MAX)
+        .optional()
+        .meta({ description: 'the newest moments alone, at most so many' }),
+    }),
     response: z.array(storySchema),
-    read: (daemon, query) => daemon.explain(query.subject),
+    read: (daemon, query) => daemon.explain(query),
   }),
   route({
     path: '/v1/journal',

@@ -5,8 +5,10 @@ import { amount, instant } from './views.ts'
 
 export const ROW_MOVES = [0.2, 0.1, 0.05, -0.05, -0.1, -0.2] as const
 
-const MOVE_MIN = -0.99
-const MOVE_MAX = 10
+export const MOVE_USUAL = -0.1
+
+export const MOVE_MIN = -0.99
+export const MOVE_MAX = 10
 const MOVES_MAX = 200
 const known = amount.nullable()
 

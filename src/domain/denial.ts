@@ -22,6 +22,8 @@ export const DENIAL_CODES = {
   ORDER_NOTIONAL_LIMIT:
     'the order is worth more than risk.orderNotionalMax, of the account or of the strategy (of orders by hand: manual.orderNotionalMax)',
   PRICE_COLLAR: 'a price of the order is further from the market than risk.priceCollarRatio',
+  EXIT_WITHOUT_EFFECT:
+    "its take-profit or stop-loss would not stand: the order would only make the account's position smaller, and the exchange keeps exits only of an order that opens",
   POSITION_LIMIT: 'the position could grow beyond risk.positionMax of the strategy',
   POSITION_NOTIONAL_LIMIT:
     'the position could be worth more than risk.positionNotionalMax of the strategy allows',
@@ -78,10 +80,17 @@ export interface DenialState {
     string,
     { readonly since: number; readonly keys: ReadonlySet<string> }
   >
+  /** Keyed by symbol: denied at its last plan; by scope of a strategy: at its last decision. */
+  readonly standing: ReadonlyMap<string, readonly StandingDenial[]>
+}
+
+export interface StandingDenial extends Denial {
+  readonly orders: number
 }
 
 export interface LoggedDenial {
   readonly loggedAt: number
   readonly snapshot: number
   readonly unlogged: number
+  readonly detail: string
 }

@@ -150,6 +150,10 @@ export const LOG_EVENTS = {
     'An exit of a strategy (`exits`) closes what it holds of an instrument, down to `kept`. While something restricts that, it waits: `intentd status` says so.',
   'exit.moved':
     'The stop-loss that the exchange keeps for a position was moved with the exits of its strategy (`exchange.beyondDocumentPrivate`).',
+  'exit.notKept':
+    'A take-profit or stop-loss that an order asked for does not stand at the exchange, so what was bought or sold with it is not protected: `reason` says why. (Exits belong to the position of the account, and only an order that opens sets them.) The API document has no call that sets one later: end it with an order of the other side, or order again with the level once the account holds nothing against it.',
+  'exit.notKeptEnded':
+    'A take-profit or stop-loss that did not stand is kept now, or what it was to protect is closed (`stands: false`).',
   'exit.notListed':
     'An order has set a stop-loss at the exchange, and for ten seconds the exchange has not listed it: below the exits of the strategy nothing may stand. Look at the position on the page of the exchange, and set a stop there if there is none. Logged once until it is listed.',
   'exit.notMoved':
@@ -287,7 +291,7 @@ export const LOG_EVENTS = {
   'order.clockRefused':
     'The exchange refused the time that the order was signed with; the order is sent again with another time. If this goes on, the clocks of exchange and answers disagree: read `clock.publicApart` and the status.',
   'order.displacedLate':
-    'A wanted order that a cancel-all took away does not rest again in time; read the denials beside it.',
+    'A wanted order that a cancel-all took away does not rest again in time; `denials` names what is denied on the instrument now.',
   'order.dropped': 'A waiting order was no longer wanted and was not sent.',
   'order.nameUnknown':
     'A cancel-all listed orders with names like those of intentd that this state has not given: another intentd with a state of its own trades the account, or this state is a very old copy. Compare the account with the exchange; two daemons on one account are not safe.',

@@ -92,17 +92,25 @@ export interface PositionReading {
   readonly exchangeTime: number
 }
 
+export interface ExitLevels {
+  readonly takeProfitTicks?: number
+  readonly stopLossTicks?: number
+}
+
 /**
  * Exits are kept until the next position begins, so that the fill that closed this one can be
  * matched.
  */
-export interface KeptExits {
+export interface KeptExits extends ExitLevels {
   readonly clientOid: ClientOid
   readonly strategyId: StrategyId
-  readonly takeProfitTicks?: number
-  readonly stopLossTicks?: number
   /** Absent: the list was not read since the exits were set. */
   readonly listed?: readonly ListedExit[]
+}
+
+/** A strategy counts on these: they are of its last order that was filled with exits. */
+export interface OrderedExits extends ExitLevels {
+  readonly clientOid: ClientOid
 }
 
 export interface ListedExit {

@@ -1,5 +1,5 @@
 import { listMissingCandles, takeFetchedCandles } from './state/candles.ts'
-import type { Denial } from '../domain/denial.ts'
+import type { Denial, StandingDenial } from '../domain/denial.ts'
 import type { LiquidationDistance, NearestDistance } from '../domain/liquidation.ts'
 import type { StrategyId, InstrumentSymbol } from '../domain/ids.ts'
 import type { SurvivalSettings, WorstCase } from '../domain/worst-case.ts'
@@ -66,6 +66,7 @@ import {
 } from './state/changes.ts'
 import { createCore } from './state/create-core.ts'
 import { noteGranted } from './state/open-calls.ts'
+import { standingDenials } from './state/denials.ts'
 import { accountEquityOf, type CapitalUse, capitalUseOf } from './state/equity.ts'
 import { unrealisedOfWholeStrategy } from './state/own-figure.ts'
 import {
@@ -92,6 +93,7 @@ import type { HandPlan } from './lifecycle/trade-by-hand.ts'
 import { judgeWorstCase } from './lifecycle/judge-worst-case.ts'
 import { worstCaseUnder } from './state/worst-case.ts'
 import { judgeExits } from './lifecycle/judge-exits.ts'
+import { judgeKeptExits } from './lifecycle/judge-kept-exits.ts'
 import { hearOfExits, isMoveHeldBack, moveStops, takeMoveAnswer } from './lifecycle/move-stops.ts'
 import { judgeLiquidation } from './lifecycle/judge-liquidation.ts'
 import { judgeLosses } from './lifecycle/judge-losses.ts'
@@ -176,6 +178,7 @@ export interface Engine {
   unrealisedOf(strategyId: string): number | undefined
   readonly disputes: ReadonlyMap<string, Dispute>
   readonly denied: ReadonlyMap<Denial['code'], number>
+  readonly standingDenials: readonly StandingDenial[]
   /** Refusals that go on. */
   readonly refusals: readonly LoggedRefusal[]
   /** The core as text, taken between two steps. */
@@ -250,6 +253,9 @@ export function resumeEngine(core: Core): Engine {
     unrealisedOf: (strategyId) => unrealisedOfWholeStrategy(core, strategyId),
     disputes: core.disputes.open,
     denied: core.denials.counts,
+    get standingDenials() {
+      return standingDenials(core)
+    },
     get refusals() {
       return listRefusals(core)
     },
@@ -303,6 +309,9 @@ function judgeChanges(core: Core, event: EngineEvent): void {
   const { rateLimitedPerMinute, unknownOrdersMax } = settings.limits
   if (core.exits) judgeExits(core, event)
   if (core.keptExits && event.kind === 'snapshotTaken') moveStops(core)
+  const mayBeUnkept = core.book.orderedExits.size > 0 || core.unkeptExits.size > 0
+  if (mayBeUnkept && (event.kind === 'fillsRead' || event.kind === 'exitsListed'))
+    judgeKeptExits(core)
   if (rateLimitedPerMinute !== undefined || unknownOrdersMax !== undefined) judgePace(core, event)
   if (event.kind === 'timePassed') forgetRefusals(core)
   if (names.search !== undefined) searchNames(core)

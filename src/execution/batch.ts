@@ -151,9 +151,8 @@ const DIGEST_CHARACTERS = 26
 /**
  * A clientOid is `t` + base32(sha256(salt, strategy, key))[0..25] + `-` + base36(generation).
  *
- * The same decision gives the same id even after the journal is lost, so the exchange recognises
- * the duplicate. The salt is drawn once for each state directory, so two daemons never use the same
- * id.
+ * The same decision gives the same id as long as the salt survives, so the exchange recognises a
+ * duplicate. Each journal draws its own salt, so two daemons never use the same id.
  */
 export function deriveClientOid(options: {
   readonly salt: string

@@ -229,7 +229,15 @@ export const REFUSAL_CAUSES: Readonly<Record<CauseName, RefusalCause>> = {
     pace: 'lasting',
     isLogged: 'atOnce',
     advice: ({ symbol }) =>
-      `compare account.marginMode and the leverage with the settings of ${symbol} at the exchange`,
+      `compare account.marginMode with the margin mode of ${symbol} at the exchange`,
+  },
+  leverage: {
+    concerns: ALL,
+    disprovedBy: ALL,
+    pace: 'lasting',
+    isLogged: 'atOnce',
+    advice: ({ symbol }) =>
+      `compare instruments.${symbol}.leverage (or account.leverage) with the leverage of ${symbol} at the exchange, and with the most that it allows`,
   },
   positionMode: {
     concerns: ALL,

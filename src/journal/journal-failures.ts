@@ -106,8 +106,7 @@ export function layoutUnknown(file: string, layout: number, known: number): Fail
 export function layoutOlder(file: string, layout: number, advice: string): Failure {
   return new Failure({
     code: 'JOURNAL_LAYOUT_OLD',
-    sentence:
-      'the journal has the layout of an earlier version, and is migrated before it is written',
+    sentence: 'the journal has the layout of an earlier version, and must be migrated first',
     facts: { file, layout },
     hint: advice,
   })
@@ -157,7 +156,7 @@ function attempt<Result>(read: () => Result): Result | undefined {
   }
 }
 
-/** The key's order may have been placed, so nothing more may be sent. */
+/** An order whose key cannot be read may have been placed, so nothing more may be sent. */
 export function keysDamaged(error: unknown, hint = REPAIR): Failure {
   return new Failure({
     code: 'JOURNAL_POISONED',

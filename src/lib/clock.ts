@@ -1,4 +1,4 @@
-/** Only the daemon reads the machine's clock. */
+/** The core reads none: each event brings its time. `now` is Unix ms. */
 export interface Clock {
   now(): number
   /** Fractional ms since an arbitrary origin, without steps. */
@@ -6,8 +6,8 @@ export interface Clock {
 }
 
 /**
- * The machine's clock may be set at any time, so what lasts uses a `SteadyClock`. `Date.now` is
- * looked up at each call, so that a test's preload can set it.
+ * The machine's clock may be set at any time, so a long run uses a `SteadyClock`. Each call looks up
+ * `Date.now`, which the preloaded module of a test may have replaced.
  */
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -28,8 +28,8 @@ const STEP_MS = 250
 
 /**
  * Time of day without jumps: the machine's clock at the start, then the monotonic one. Most
- * monotonic clocks stop in a sleep, which only another clock can tell from a step, so both are
- * reported, and {@link advance} makes up for a sleep.
+ * monotonic clocks stop while the machine sleeps, and from here a sleep looks as if the clock had
+ * been set. So `onStep` reports either, and {@link advance} makes up for a sleep.
  */
 export class SteadyClock implements Clock {
   /** @param movedMs gained by the machine's clock since the last look */
@@ -55,7 +55,7 @@ export class SteadyClock implements Clock {
     return now
   }
 
-  /** After a hold-up between the readings, the next look decides. */
+  /** The two clocks were read together. If the process paused between them, the next call of `now` judges. */
   #isSameInstant(before: number): boolean {
     return this.#source.monotonic() - before < STEP_MS / 2
   }

@@ -26,6 +26,7 @@ export type ErrorTopic =
   | 'price'
   | 'positionMode'
   | 'marginMode'
+  | 'leverage'
   | 'noPosition'
   | 'orderGone'
   | 'instrument'
@@ -75,8 +76,9 @@ const CODES: ReadonlyArray<readonly [ErrorClass, ErrorTopic, string]> = [
   ['definite', 'wouldTake', '40815 40816'],
   ['definite', 'exitPrice', '40917 45122 40830 40832'],
   ['definite', 'price', '43028 22006 22007 22008 22009 40820 40821 40721 40824 50029'],
-  ['definite', 'positionMode', '40774 45021 43075'],
-  ['definite', 'marginMode', '45117 40920 45097 25223 22020'],
+  ['definite', 'positionMode', '40774 45021 43075 40920'],
+  ['definite', 'marginMode', '45117'],
+  ['definite', 'leverage', '45097 25223 22020'],
   ['definite', 'noPosition', '22002 43043 40757 40804 45003 45005 45006'],
   ['definite', 'orderGone', '40109 40768 43001 45057 31007 22001 43004 40819 43025 43026'],
   [

@@ -6,6 +6,7 @@ import {
   lotsMax,
   ticksMax,
 } from '../domain/instrument.ts'
+import { MANUAL } from '../domain/hand-order.ts'
 import type { OrderIntent, Intent } from '../domain/intent.ts'
 import { isClosing, tradesAs } from '../domain/order-action.ts'
 import { heldBackBy, type RestrictedMode, type Restriction } from '../domain/trading-mode.ts'
@@ -41,6 +42,7 @@ export const RISK_CHECKS: readonly RiskCheck[] = [
   checkDeadline,
   checkOrderLimits,
   checkCollar,
+  checkExits,
   checkClose,
   checkPosition,
   checkPositionNotional,
@@ -269,6 +271,21 @@ function objectToDistance(
     return `${what}${showOnGrid(tick, ticks)}, allowed ${least} to ${most}`
   }
   return { code: 'PRICE_COLLAR', detail }
+}
+
+/**
+ * A person counts on the levels of an order by hand, and the position may have changed since the
+ * command. The exits of strategies are judged after the fill alone.
+ */
+function checkExits(
+  { strategyId, action, lots, takeProfitTicks, stopLossTicks }: OrderIntent,
+  { accountExposure }: RiskContext,
+): RiskObjection | undefined {
+  if (strategyId !== MANUAL || (takeProfitTicks ?? stopLossTicks) === undefined) return undefined
+  if (opensInAccount({ action, lots }, { accountExposure }) > 0) return undefined
+  const { longLots, shortLots } = accountExposure
+  const [side, held] = longLots > 0 ? ['long', longLots] : ['short', shortLots]
+  return { code: 'EXIT_WITHOUT_EFFECT', detail: () => `the account is ${side} ${held} lots` }
 }
 
 /**

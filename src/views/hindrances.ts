@@ -4,6 +4,7 @@ import { showUtc } from '../lib/text/show-utc.ts'
 import type { Readiness } from '../control/controlled.ts'
 import type { AccountStatusView } from '../control/views.ts'
 import { candleKey, formatInterval } from '../domain/candles.ts'
+import { DENIAL_CODES, type DenialCode } from '../domain/denial.ts'
 import {
   dueExitOf,
   EXIT_KINDS,
@@ -11,6 +12,7 @@ import {
   type ExitState,
   PAUSE_CAUSES,
 } from '../domain/exits.ts'
+import type { StrategyId } from '../domain/ids.ts'
 import { type DistanceTrust, LIQUIDATION_DISPUTE_MS } from '../domain/liquidation.ts'
 import type { Dispute } from '../domain/loss-limits.ts'
 import { type Restriction, strategyScope } from '../domain/trading-mode.ts'
@@ -22,6 +24,7 @@ import type { RunEnding } from '../engine/lifecycle/kill.ts'
 import { describeOff, type ShownAccount } from './shown-account.ts'
 import { describeStale, groupStale } from './stale-readings.ts'
 import { ATR_CANDLES } from '../engine/state/candles.ts'
+import { describeUnkept, findUnkeptExits } from '../engine/lifecycle/judge-kept-exits.ts'
 import { exitStateOf } from '../engine/state/exits.ts'
 import { NO_ANSWER } from '../engine/state/readings.ts'
 import { listEmptyUniverses } from './universe-view.ts'
@@ -97,15 +100,54 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   yield* listWorstCase(account, (used) => used > 1)
   for (const [id, reason] of paused)
     yield `strategy:${id} is not asked until its thread begins anew: ${reason}`
+  yield* listDenied(account)
   yield* listExits(account)
   yield* listWarmUps(account)
   yield* listEmptyUniverses(account)
 }
 
+/** Wishes that were denied when they were last looked at. */
+export function* listDenied({
+  engine,
+  settings,
+}: Pick<ShownAccount, 'engine' | 'settings'>): Generator<string> {
+  const shown = engine.standingDenials.filter(
+    ({ code, strategyId }) =>
+      !SAID_ELSEWHERE.has(code) && settings.strategies.has(strategyId as StrategyId),
+  )
+  const causes = Map.groupBy(shown, ({ symbol, strategyId, code }) =>
+    [symbol, strategyId, code].join('|'),
+  )
+  for (const [first, ...others] of causes.values()) {
+    if (first === undefined) continue
+    const { symbol, strategyId, code, detail } = first
+    const orders = others.reduce((sum, one) => sum + one.orders, first.orders)
+    const what = orders === 1 ? 'an order that is' : `${orders} orders that are`
+    const isKnown = settings.instruments.has(symbol)
+    const wish = `${strategyId} wants ${what} denied, ${code}: ${DENIAL_CODES[code]} (${detail})`
+    yield isKnown ? `${symbol}: ${wish}; since when: intentd explain ${symbol}` : wish
+  }
+}
+
+/**
+ * Restrictions, pauses and old data have lines of their own, and an order whose key was used exists.
+ */
+const SAID_ELSEWHERE: ReadonlySet<DenialCode> = new Set([
+  'TRADING_REDUCING',
+  'TRADING_HALTED',
+  'TRADING_KILLED',
+  'ENTRY_PAUSED',
+  'CLOCK_UNSYNCHRONISED',
+  'DATA_STALE',
+  'ACCOUNT_STALE',
+  'KEY_REUSED',
+])
+
 /** A warning holds nothing back, but a person should know of it. */
 export function* findWarnings(account: ShownAccount): Generator<string> {
   for (const dispute of account.engine.disputes.values())
     if (dispute.figure === 'liquidation') yield describeDispute(dispute)
+  for (const exits of findUnkeptExits(account)) yield describeUnkept(account, exits)
   yield* listNear(account)
   yield* listWorstCase(account, (used) => used >= WORST_CASE_WARN && used <= 1)
 }

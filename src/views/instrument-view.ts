@@ -12,7 +12,7 @@ import {
 import type { InstrumentState, Resolution } from '../engine/state/core.ts'
 import { showOnGrid } from '../lib/grid.ts'
 import type { ShownAccount } from './shown-account.ts'
-import { findHindrances } from './hindrances.ts'
+import { findHindrances, listPauses } from './hindrances.ts'
 
 const CAUSES: Readonly<Record<Resolution['cause'], string>> = {
   unwanted: 'orders rest that nobody wants',
@@ -87,7 +87,6 @@ function inWords({ cause, stage, refusals, silentSince }: Resolution): string {
 export function viewInstrument(
   account: ShownAccount,
   symbol: string,
-  lastDenial: string | undefined,
 ): InstrumentDetail | undefined {
   const { settings, engine, tickers } = account
   const instrument = settings.instruments.get(symbol)
@@ -106,10 +105,7 @@ export function viewInstrument(
     ask: read('askPr'),
     last: read('lastPr'),
     phase: state?.phase ?? 'idle',
-    waits: [
-      ...listWaits(account, symbol, state),
-      ...(lastDenial === undefined ? [] : [lastDenial]),
-    ],
+    waits: [...listWaits(account, symbol, state)],
     displaced: (state?.displaced ?? []).map(({ terms }) => terms.clientOid),
   }
 }
@@ -132,6 +128,7 @@ function* listWaits(
     )
     if (!isOther) yield hindrance
   }
+  for (const pause of listPauses(account)) if (pause.startsWith(`${symbol}:`)) yield pause
   const instrument = settings.instruments.get(symbol)
   if (instrument !== undefined) yield* explainLack(account, instrument)
   if (state === undefined) return

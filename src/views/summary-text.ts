@@ -1,4 +1,6 @@
 import { coinDigits, groupThousands, showCoin } from '../domain/coin-amount.ts'
+import { DENIAL_CODES } from '../domain/denial.ts'
+import type { OrderState } from '../domain/order.ts'
 import type { Equity } from '../domain/loss-limits.ts'
 import { describeUncounted } from '../domain/fill-money.ts'
 import type { DurationSummary } from '../lib/percentiles.ts'
@@ -35,7 +37,7 @@ export function formatSummary(summary: RunSummary): string {
 
 function countRows(summary: RunSummary): SummaryRow[] {
   const { cycles, decisions, batches, batchesLargest, cancelAlls, ordersSent, dryRun } = summary
-  const denials = listCounts(summary.denials)
+  const denials = describeDenials(summary.denials)
   return [
     [
       'ran',
@@ -50,11 +52,44 @@ function countRows(summary: RunSummary): SummaryRow[] {
       'orders',
       dryRun
         ? `none sent, since this run was dry; ${ordersSent} would have been`
-        : `${ordersSent} sent: ${listCounts(summary.orders)}`,
+        : `${ordersSent} sent: ${describeStates(summary.orders)}`,
     ],
-    ...(denials === 'none' ? [] : [['denials', denials] as const]),
+    ...(denials === '' ? [] : [['denials', denials] as const]),
     ['fills', String(summary.thisRun.fills)],
   ]
+}
+
+function describeStates(orders: RunSummary['orders']): string {
+  const shown = Object.entries(STATE_WORDS).flatMap(([state, words]) => {
+    const count = orders[state] ?? 0
+    return count === 0 ? [] : [`${count} ${words}`]
+  })
+  return shown.join(', ') || 'none'
+}
+
+const STATE_WORDS: Readonly<Record<OrderState, string>> = {
+  filled: 'filled whole',
+  done: 'cancelled (all of it, or what was not filled)',
+  live: 'open',
+  queued: 'to be sent again',
+  sent: 'on the wire',
+  unknown: 'unknown, which the next start clears up',
+  quarantined: 'contradictory: see intentd explain',
+  rejected: 'rejected by the exchange',
+  expired: 'dropped before they were sent',
+  absent: 'never at the exchange',
+}
+
+function describeDenials(denials: RunSummary['denials']): string {
+  const shown = Object.entries(DENIAL_CODES)
+    .flatMap(([code, meaning]) => {
+      const count = denials[code] ?? 0
+      return count === 0 ? [] : [{ count, text: `${count} ${code}: ${meaning}` }]
+    })
+    .toSorted((one, other) => other.count - one.count)
+  return shown.length === 0
+    ? ''
+    : `${shown.map(({ text }) => text).join('; ')} (an order that is wanted counts again at each snapshot while it is denied)`
 }
 
 function moneyRows(summary: RunSummary): SummaryRow[] {

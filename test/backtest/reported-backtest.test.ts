@@ -137,6 +137,12 @@ describe('a scripted strategy on scripted prices', () => {
     })
     const page = readAll(join(project.directory, 'out'))['report.html']
     expect(page).toContain('In order of time, all 1')
+    for (const text of [
+      'realised profit, at the average price of the position of the account',
+      'realised, at own average',
+      'A strategy realises at the average price of its own fills.',
+    ])
+      expect(page).toContain(text)
   })
 
   test('its report draws what was plotted, and sums up trades by their tags', async () => {

@@ -13,7 +13,9 @@ test('what cannot be read is said, and more than eight readings at a time are tu
   try {
     expect(await readings.ask({ kind: 'backtests' })).toEqual([])
     const answers = await Promise.allSettled(
-      Array.from({ length: 9 }, () => readings.ask({ kind: 'explain', subject: 'a-key' })),
+      Array.from({ length: 9 }, () =>
+        readings.ask({ kind: 'explain', query: { subject: 'a-key' } }),
+      ),
     )
     const reasons = answers.map((answer) =>
       answer.status === 'rejected' ? String(answer.reason) : 'answered',

@@ -28,6 +28,7 @@ function shown(of: Partial<ShownAccount>): ShownAccount {
       endings: [],
       restrictions: [],
       refusals: [],
+      standingDenials: [],
       disputes: new Map(),
       distances: new Map(),
       fillsAskedAt: time.now(),

@@ -108,8 +108,8 @@ export class BusyDaemon {
       denials: () => ({}),
       fleet: () => undefined,
       tryReload: () => undefined,
-      explain: async (subject) =>
-        ((await this.readings?.ask({ kind: 'explain', subject })) ?? []) as readonly StoryView[],
+      explain: async (query) =>
+        ((await this.readings?.ask({ kind: 'explain', query })) ?? []) as readonly StoryView[],
       journal: async (query) =>
         ((await this.readings?.ask({ kind: 'journal', query })) ?? []) as readonly JournalRowView[],
       backtests: () => Promise.resolve([]),

@@ -100,6 +100,7 @@ const ROWS: Readonly<Record<CauseName, Row>> = {
   },
   instrument: { concerns: order({ lots: 1 }), ends: order({ lots: 1 }) },
   marginMode: { concerns: order({ lots: 1 }), ends: order({ lots: 1 }) },
+  leverage: { concerns: order({ lots: 1 }), ends: order({ lots: 1 }) },
   positionMode: { concerns: order({ lots: 1 }), ends: order({ lots: 1 }) },
   accountRisk: { concerns: order({ lots: 1 }), ends: order({ lots: 1 }) },
   auth: { concerns: order({ lots: 1 }), ends: order({ lots: 1 }) },

@@ -104,6 +104,22 @@ describe('the closing summary', () => {
     )
   })
 
+  test('says what became of the orders, and why wishes were denied, in words', () => {
+    const summary = {
+      ...summarise(new EngineBench().start()),
+      ordersSent: 8,
+      orders: { done: 4, filled: 2, live: 1, rejected: 1 },
+      denials: { PRICE_COLLAR: 2, POSITION_LIMIT: 27_171 },
+    }
+
+    expect(linesOf(summary)).toContain(
+      'orders 8 sent: 2 filled whole, 4 cancelled (all of it, or what was not filled), 1 open, 1 rejected by the exchange ' +
+        'denials 27171 POSITION_LIMIT: the position could grow beyond risk.positionMax of the strategy; ' +
+        '2 PRICE_COLLAR: a price of the order is further from the market than risk.priceCollarRatio ' +
+        '(an order that is wanted counts again at each snapshot while it is denied)',
+    )
+  })
+
   test('says what broke the account', () => {
     const fatal = new Error('CREDENTIALS_REFUSED: the exchange refuses the key\n  hint  mend it')
 

@@ -267,6 +267,19 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'exit.done': SILENT,
   'exit.due': SILENT,
   'exit.moved': SILENT,
+  'exit.notKept': {
+    urgency: urgent,
+    by: ['symbol', 'strategy', 'side'],
+    endedBy: 'exit.notKeptEnded',
+    atOnce: true,
+    title: ({ symbol, strategy, side, stopLoss, takeProfit }) =>
+      `${showFact(symbol)}: ${[
+        ...(stopLoss === undefined ? [] : [`the stop-loss ${showFact(stopLoss)}`]),
+        ...(takeProfit === undefined ? [] : [`the take-profit ${showFact(takeProfit)}`]),
+      ].join(' and ')} of ${showFact(strategy)} (${showFact(side)}) does not stand at the exchange`,
+    command: () => 'positions',
+  },
+  'exit.notKeptEnded': SILENT,
   'exit.notListed': {
     urgency: warning,
     by: ['symbol'],

@@ -7,8 +7,8 @@ import type { DaemonConfig } from '../../config/load-config.ts'
 import { buildInstrument, type Instrument } from '../../domain/instrument.ts'
 
 /**
- * An instrument on which to try the code of a strategy whose universe chooses all instruments: a
- * contract that the rule includes, or else any known one.
+ * The instrument on which a strategy's code is tried if a rule chooses all of its instruments: a
+ * contract that the rule includes, else any that is known.
  */
 export function sampleInstrument(
   config: DaemonConfig,

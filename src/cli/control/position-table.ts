@@ -34,6 +34,7 @@ export function formatPositions(positions: readonly PositionView[]): string {
   ).replaceAll('\u00A0', ' ')
   const trusts = new Set(positions.map(({ liquidation }) => liquidation?.trust))
   const below = [
+    ...(positions.some(isDistanceShown) ? [DISTANCE_LEGEND] : []),
     ...LEGENDS.flatMap(([trust, legend]) => (trusts.has(trust) ? legend : [])),
     ...positions.flatMap(describeMargin),
     ...positions.flatMap(describeKept),
@@ -43,6 +44,12 @@ export function formatPositions(positions: readonly PositionView[]): string {
 }
 
 const NONE = '-'
+
+const DISTANCE_LEGEND = '%  from the mark price to that of the liquidation, in % of the mark price'
+
+function isDistanceShown(view: PositionView): boolean {
+  return liquidationPriceOf(view) !== null && typeof view.liquidation?.distance === 'number'
+}
 
 const LEGENDS = [
   ['disputed', '?  our figure of the liquidation and the exchange’s differ: the nearer one warns'],

@@ -1,6 +1,12 @@
 import type { Command } from 'commander'
 import type { VerbFrame } from '../process/verb-frame.ts'
-import type { WhatIfQuery, WhatIfView } from '../../control/what-if-view.ts'
+import {
+  MOVE_MAX,
+  MOVE_MIN,
+  MOVE_USUAL,
+  type WhatIfQuery,
+  type WhatIfView,
+} from '../../control/what-if-view.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { showTime } from '../../report/text/figures.ts'
 import { wrapWords } from '../../lib/text/wrap-words.ts'
@@ -10,8 +16,6 @@ import { writeOut } from '../../lib/write-out.ts'
 import { showEachAccount } from './each-account.ts'
 import { readDaemon, type ShowOptions } from '../operator/find-daemon.ts'
 import { COLUMNS, formatTable, percent, price } from '../process/table.ts'
-
-const MOVE_USUAL = -0.1
 
 interface WhatIfOptions extends ShowOptions {
   readonly move: readonly string[]
@@ -47,7 +51,7 @@ function readQuery({ move: texts, fillAll, ...options }: WhatIfOptions): WhatIfQ
   for (const text of texts) {
     const [, symbol, digits = ''] = SHARE.exec(text) ?? []
     const share = Number(digits) / 100
-    if (digits === '' || share < -0.99 || share > 10)
+    if (digits === '' || share < MOVE_MIN || share > MOVE_MAX)
       return `'${text}': write a move such as -10% or BTCUSDT=-20%, from -99% to 1000%`
     if (symbol === undefined) all = share
     else moves.set(symbol, share)

@@ -4,13 +4,9 @@ import type { VerbFrame } from '../process/verb-frame.ts'
 import { toInstruments } from '../../assembly/settings/engine-settings.ts'
 import { readGrids } from '../../assembly/state/known-grids.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
-import { TRADING_MODES } from '../../domain/trading-mode.ts'
 import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
-import { systemClock } from '../../lib/clock.ts'
-import { explainKey } from '../../views/explain/explain-key.ts'
-import { explainOrder, type ExplainContext } from '../../views/explain/explain-order.ts'
-import { explainSymbol } from '../../views/explain/explain-symbol.ts'
+import { findStories } from '../../views/explain/find-stories.ts'
 import { newestJournal } from '../process/newest-journal.ts'
 import { clockTime, type Explanation } from '../../views/explain/explain-words.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
@@ -18,8 +14,6 @@ import { parseCount, parseInstant } from '../process/options.ts'
 import type { ConfigOptions, DaemonConfig } from '../../config/load-config.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 
-const HOUR_MS = 3_600_000
-const SINCE_MS = [600_000, 2 * HOUR_MS, 24 * HOUR_MS, 168 * HOUR_MS]
 const EXIT_NOTHING = 1
 
 interface ExplainOptions extends ConfigOptions {
@@ -58,17 +52,8 @@ function explain(subject: string, options: ExplainOptions): number {
     const { positionMode } = config.account
     const instruments = new Map([...readGrids(dirname(file)), ...toInstruments(config)])
     const frame = { reader, instruments, positionMode }
-    const { limit } = options
-    const found = storiesOf(frame, subject, options.since)
-    const stories =
-      limit === undefined
-        ? found
-        : found.slice(0, STORIES_MAX).map((story) =>
-            shortenStory(story, {
-              limit,
-              charsMax: found.length > 1 ? STORY_CHARS_MAX : LONE_STORY_CHARS_MAX,
-            }),
-          )
+    const { since, limit } = options
+    const stories = findStories(frame, { subject, since, limit })
     if (options.json) writeOut(`${JSON.stringify(stories, undefined, 2)}\n`)
     else writeOut(stories.map(formatStory).join(''))
     writeAside(
@@ -83,69 +68,6 @@ function explain(subject: string, options: ExplainOptions): number {
   } finally {
     reader.close()
   }
-}
-
-function storiesOf(
-  frame: ExplainContext,
-  subject: string,
-  since: number | undefined,
-): readonly Explanation[] {
-  if (frame.instruments.has(subject)) return [explainLately(frame, subject, since)]
-  const order = explainOrder(frame, subject)
-  const found = order === undefined ? explainKey(frame, subject) : [order]
-  if (found.length > 0 || !SYMBOL.test(subject)) return found
-  // A universe also judges instruments that it never took in.
-  const judged = explainLately(frame, subject, since)
-  return judged.moments.some(({ what }) => !OF_ACCOUNT.has(what)) ? [judged] : []
-}
-
-const OF_ACCOUNT: ReadonlySet<string> = new Set([
-  'started',
-  'reload',
-  'released',
-  'repaired',
-  ...TRADING_MODES,
-])
-
-const STORIES_MAX = 10
-const STORY_CHARS_MAX = 10_000
-const LONE_STORY_CHARS_MAX = 100_000
-const MOMENT_CHARS = 100
-
-export function shortenStory(
-  story: Explanation,
-  { limit, charsMax }: { readonly limit: number; readonly charsMax: number },
-): Explanation {
-  const newest: Explanation['moments'][number][] = []
-  let chars = 0
-  for (const moment of story.moments.toReversed()) {
-    chars += JSON.stringify(moment.text).length + moment.what.length + MOMENT_CHARS
-    if (newest.length >= limit || chars > charsMax) break
-    newest.push(moment)
-  }
-  const left = story.moments.length - newest.length
-  if (left === 0) return story
-  const verdict = `${story.verdict}; ${left} earlier moments are left out`
-  return { ...story, moments: newest.toReversed(), verdict }
-}
-
-const SYMBOL = /^[A-Z0-9]{2,30}(_[A-Z0-9]{1,12})?$/
-
-function explainLately(
-  frame: ExplainContext,
-  symbol: string,
-  since: number | undefined,
-): Explanation {
-  if (since !== undefined) return explainSymbol(frame, symbol, since)
-  const now = systemClock.now()
-  let story: Explanation | undefined
-  for (const spanMs of SINCE_MS) {
-    story = explainSymbol(frame, symbol, now - spanMs)
-    if (story.moments.length === 0) continue
-    const verdict = `${story.verdict}; --since 24h looks further back`
-    return spanMs < 24 * HOUR_MS ? { ...story, verdict } : story
-  }
-  return story ?? explainSymbol(frame, symbol, now)
 }
 
 function isStrategyOf({ strategies, manual }: DaemonConfig, subject: string): boolean {

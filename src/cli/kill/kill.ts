@@ -160,7 +160,8 @@ async function cancelServed({ config, own }: FleetConfig): Promise<void> {
 }
 
 /**
- * If no `-c` is given and that daemon does not run, the only other daemon of the folder is meant.
+ * Without `-c`, if the daemon of the usual configuration does not run, the only other one of the
+ * folder is meant.
  */
 export async function killHere(options: KillOptions): Promise<number> {
   const places = listRunningPlaces(options)

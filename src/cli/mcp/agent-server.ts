@@ -4,9 +4,14 @@ import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { getRequestListener } from '@hono/node-server'
-import { createMcpHandler, McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
+import {
+  createMcpHandler,
+  type McpRequestContext,
+  McpServer,
+  ResourceTemplate,
+} from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { type Power, powerOf } from '../../control/powers.ts'
+import { AGENT_POWERS_HEADER, parsePowers, type Power, powerOf } from '../../control/powers.ts'
 import { describeJournalPlace, type JournalPlace } from '../../domain/journal-place.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
@@ -30,6 +35,7 @@ const RESEARCH_MAX = 1
 const LOOKS_MAX = 4
 const PROPOSALS_MAX = 2
 const PROGRESS_MS = 5000
+const LIVE_MS = 2000
 
 const INSTRUCTIONS = `intentd is a trading daemon. These tools are its commands, so each figure is the one that its operator sees.
 An answer has "source" (the command, when it was run, with which exit code) and "data". Cite the source of each figure, with the journal's record and the daemon's run up to which it was read: "journal" beside each row, or in "notes". A newer answer has a higher record. Of orders and fills cite the clientOid or tradeId too, of moments of explain their sequence.
@@ -39,12 +45,13 @@ No tool adds risk, releases a restriction or changes the configuration. The tool
 export interface AgentServerOptions {
   readonly version: string
   readonly config: NamedConfig
+  /** At the port, those that the daemon names with a request count instead. */
   readonly powers: ReadonlySet<Power>
   readonly by: string
   /** Default: runs the command in a process of its own. */
   readonly run?: typeof runVerb
   /** @returns undefined if the command has to be run */
-  readonly askDaemon?: (path: string) => Promise<unknown>
+  readonly askDaemon?: (path: string, withinMs: number) => Promise<unknown>
 }
 
 const answerSchema = z.object({
@@ -75,12 +82,16 @@ function answerSchemaOf({ isText, data }: AgentTool): z.ZodType {
  * Makes a server for standard input and output, or one for each request by HTTP. All of them share
  * one limit of commands.
  */
-export function createAgentServers(options: AgentServerOptions): () => McpServer {
-  const { version, powers } = options
+export function createAgentServers(
+  options: AgentServerOptions,
+): (context?: Pick<McpRequestContext, 'requestInfo'>) => McpServer {
+  const { version } = options
   const frame = { ...options, turns: new Turns() }
   const pages = readdirSync(DOCS).filter((name) => name.endsWith('.md'))
   const titles = new Map(pages.map((file) => [file, titleOf(file)]))
-  return () => {
+  return ({ requestInfo } = {}) => {
+    const named = requestInfo?.headers.get(AGENT_POWERS_HEADER)
+    const powers = typeof named === 'string' ? parsePowers(named) : options.powers
     const server = new McpServer(
       { name: 'intentd', version },
       { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
@@ -146,13 +157,15 @@ function addTool(
 
 /** Spares the process of a command whose JSON the daemon answers. */
 async function readLive(
-  { path: toPath, data }: AgentTool,
+  tool: AgentTool,
   given: unknown,
   askDaemon: AgentServerOptions['askDaemon'],
 ): Promise<VerbRun | undefined> {
-  const path = toPath?.(given)
-  const live = path === undefined ? undefined : await askDaemon?.(path)
-  if (live === undefined || data?.safeParse(live).success !== true) return undefined
+  const path = tool.path?.(given)
+  const answer = path === undefined ? undefined : await askDaemon?.(path, tool.liveMs ?? LIVE_MS)
+  if (answer === undefined || tool.data?.safeParse(answer).success !== true) return undefined
+  const live = tool.choose === undefined ? answer : tool.choose(answer, given)
+  if (live === undefined) return undefined
   const output = `${JSON.stringify(live, undefined, 2)}\n`
   if (output.length > OUTPUT_CHARS_MAX) return undefined
   const [first] = Array.isArray(live)
@@ -291,11 +304,11 @@ export class AgentListener {
   readonly #handler: ReturnType<typeof createMcpHandler>
   readonly #server: Server
 
-  constructor(socket: string, create: () => McpServer) {
+  constructor(socket: string, create: ReturnType<typeof createAgentServers>) {
     this.#socket = socket
     this.#handler = createMcpHandler(create, {
       maxRequestBodySize: BODY_BYTES_MAX,
-      // No tool changes while this process runs, so nothing is subscribed.
+      // Tools change only with a reload of the daemon, so nothing is subscribed.
       maxSubscriptions: 1,
     })
     const listen = getRequestListener((request) => this.#handler.fetch(request))

@@ -11,8 +11,12 @@ import {
   statusSchema,
 } from '../../control/views.ts'
 import { whatIfSchema } from '../../control/what-if-view.ts'
+import { explainPath, whatIfPath } from './live-paths.ts'
 
-export interface AgentTool<Input extends z.ZodType = z.ZodType> {
+export interface AgentTool<
+  Input extends z.ZodType = z.ZodType,
+  Data extends z.ZodType = z.ZodType,
+> {
   readonly name: string
   /** Its power is that of the tool. */
   readonly verb: OfferedVerb
@@ -20,11 +24,15 @@ export interface AgentTool<Input extends z.ZodType = z.ZodType> {
   readonly input: Input
   readonly isText?: boolean
   /** Schema of the JSON, where the control interface answers the same. */
-  readonly data?: z.ZodType
+  readonly data?: Data
   /** Default: by its power. */
   readonly withinMs?: number
   /** Where the daemon answers what the command prints; undefined if only the command can. */
   readonly path?: (input: z.output<Input>) => string | undefined
+  /** How long the daemon is waited for before the command is run; default: two seconds. */
+  readonly liveMs?: number
+  /** What of the daemon's answer the command would print; undefined if only the command can say. */
+  choose?(answer: z.output<Data>, input: z.output<Input>): unknown
   words(input: z.output<Input>, config: ConfigWords): readonly string[]
 }
 
@@ -111,10 +119,14 @@ const play = {
 }
 
 const CHECK_MS = 120_000
+/** The daemon reads its journal in a thread that may have to start. */
+const READING_MS = 20_000
 /** A kill ends with its proof. */
 const KILL_MS = 150_000
 
-function tool<Input extends z.ZodType>(row: AgentTool<Input>): AgentTool {
+function tool<Input extends z.ZodType, Data extends z.ZodType>(
+  row: AgentTool<Input, Data>,
+): AgentTool {
   return row
 }
 
@@ -186,8 +198,12 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     description: 'Orders that are not over, those of unknown outcome too.',
     input: z.strictObject({ symbol: symbol.optional(), strategy: strategy.optional() }),
     data: z.array(orderSchema),
-    path: (input) =>
-      input.symbol === undefined && input.strategy === undefined ? '/v1/orders' : undefined,
+    path: () => '/v1/orders',
+    choose: (orders, { strategy: id, symbol: one }) =>
+      orders.filter(
+        (order) =>
+          order.strategy === (id ?? order.strategy) && order.symbol === (one ?? order.symbol),
+      ),
     words: (input, { asOption }) => [
       '--json',
       ...asOption,
@@ -238,6 +254,10 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       limit: limit.meta({ description: 'the newest moments, at most so many' }),
     }),
     data: z.array(storySchema),
+    path: explainPath,
+    liveMs: READING_MS,
+    // The command names what there is.
+    choose: (stories) => (stories.length === 0 ? undefined : stories),
     words: (input, { asOption }) => [
       input.subject,
       '--json',
@@ -259,6 +279,7 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       fillAll: z.boolean().default(false).meta({ description: 'as if all that rests was filled' }),
     }),
     data: z.array(whatIfSchema),
+    path: whatIfPath,
     words: (input, { asOption }) => [
       '--json',
       ...asOption,
@@ -281,6 +302,14 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       'What the rules of strategies choose to trade, and for each instrument the reason it is in or out.',
     input: z.strictObject({ symbol: symbol.optional(), strategy: strategy.optional() }),
     data: z.array(universeSchema),
+    path: () => '/v1/universe',
+    choose: (universes, { strategy: id, symbol: one }) =>
+      universes
+        .filter((universe) => universe.strategy === (id ?? universe.strategy))
+        .map((universe) => ({
+          ...universe,
+          instruments: universe.instruments.filter((row) => row.symbol === (one ?? row.symbol)),
+        })),
     words: (input, { asOption }) => [
       '--json',
       ...asOption,

@@ -35,7 +35,7 @@ async function serve(options: McpOptions, version: string): Promise<number> {
     version,
     config: named,
     powers: agentPowers(config.control, options.http ? 'port' : 'machine'),
-    askDaemon: (path: string) => askDaemon(config, path),
+    askDaemon: (path: string, withinMs: number) => askDaemon(config, path, withinMs),
   }
   if (options.http) return serveHttp(config, { ...served, by: 'agent mcp at the port' })
   // Loaded here, so that no other command pays for it.
@@ -48,17 +48,15 @@ async function serve(options: McpOptions, version: string): Promise<number> {
   return 0
 }
 
-const LIVE_MS = 2000
-
 /**
  * @returns undefined for several accounts or daemons, or if none answers: the command then says
  * more
  */
-async function askDaemon(config: DaemonConfig, path: string): Promise<unknown> {
+async function askDaemon(config: DaemonConfig, path: string, withinMs: number): Promise<unknown> {
   const held = listHeldDirectories(config.state.directory)
   const socket = findSocket(config)
   if (config.accounts !== undefined || held.length !== 1 || socket === undefined) return undefined
-  const reply = await withClient(socket, (client) => client.read(path, LIVE_MS))
+  const reply = await withClient(socket, (client) => client.read(path, withinMs))
   return reply.kind === 'answered' && reply.status === 200 ? reply.body : undefined
 }
 

@@ -13,7 +13,7 @@ export interface SentCommand {
   readonly words: { readonly withoutDaemon: string; readonly unanswered: string }
 }
 
-/** Leaves nothing for a later daemon. @returns the exit code */
+/** Unlike a command file, it is lost if no daemon runs. @returns the exit code */
 export async function sendCommand(
   config: DaemonConfig,
   { key, reason, order, words }: SentCommand,

@@ -18,12 +18,11 @@ export type InitFiles = ReadonlyMap<string, string>
 
 /** @param directory absolute */
 export function buildInitFiles(directory: string): InitFiles {
-  const configs = ['paper', 'live.example', 'paper-live.example'].map(
-    (name) => `config/${name}.yaml`,
-  )
+  const configs = ['live.example', 'paper-live.example'].map((name) => `config/${name}.yaml`)
   return new Map([
     ...COPIED.map((path): [string, string] => [path, readShipped(path)]),
     ...configs.map((path): [string, string] => [path, withOwnStrategy(readShipped(path))]),
+    ['config/paper.yaml', withOwnMarket(withOwnStrategy(readShipped('config/paper.yaml')))],
     ['config/strategies/dip.yaml', DIP_CONFIG],
     ['strategies/dip.ts', DIP_STRATEGY],
     ['strategies/dip.test.ts', DIP_TEST],
@@ -43,6 +42,16 @@ function readShipped(path: string): string {
 function withOwnStrategy(text: string): string {
   return text.replace(/^strategies:\n(?:[ \t]*-.*\n?)+/m, 'strategies:\n  - strategies/dip.yaml\n')
 }
+
+/** In most markets it takes hours until dip trades. */
+function withOwnMarket(text: string): string {
+  return text.replace(
+    /^  seed: 1$/m,
+    `  seed: ${DIP_SEED} # a market in which dip buys within half a minute of the first start`,
+  )
+}
+
+const DIP_SEED = 290
 
 function buildEcosystem(): string {
   return readShipped('ecosystem.config.cjs')

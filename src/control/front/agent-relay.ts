@@ -5,7 +5,7 @@ import { isRecord } from '../../lib/plain-data.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { answerError, GUARD_HEADERS } from '../access/plain-answer.ts'
 import { collectBody } from './collect-body.ts'
-import { AGENT_PATH } from '../powers.ts'
+import { AGENT_PATH, AGENT_POWERS_HEADER, type ServedAgents } from '../powers.ts'
 
 /** A call of research may take ten minutes, and each call holds two sockets. */
 const OPEN_MAX = 16
@@ -20,8 +20,7 @@ const LEFT = 'the daemon ends or reloads its configuration: send it again'
 const SERVER_ERROR = -32_000
 
 interface AgentRelayOptions {
-  /** The socket of `intentd mcp --http`. */
-  readonly socket: string
+  readonly agents: ServedAgents
   readonly onRefused: (why: string) => void
 }
 
@@ -45,7 +44,7 @@ export class AgentRelay {
       this.#options.onRefused(error)
       return answerError(outgoing, error, { status: 429, headers: RETRY_AFTER })
     }
-    const relayed = new RelayedRequest(this.#options.socket, outgoing)
+    const relayed = new RelayedRequest(this.#options.agents, outgoing)
     this.#open.add(relayed)
     outgoing.once('close', () => {
       this.#open.delete(relayed)
@@ -67,14 +66,14 @@ export class AgentRelay {
  *     answering ──leave()──► over, with an error in place of the rest
  */
 class RelayedRequest {
-  readonly #socket: string
+  readonly #agents: ServedAgents
   readonly #outgoing: ServerResponse
   #request: ClientRequest | undefined
   #body = ''
   #isStream = false
 
-  constructor(socket: string, outgoing: ServerResponse) {
-    this.#socket = socket
+  constructor(agents: ServedAgents, outgoing: ServerResponse) {
+    this.#agents = agents
     this.#outgoing = outgoing
   }
 
@@ -91,9 +90,10 @@ class RelayedRequest {
       const value = headers[name]
       return value === undefined ? [] : [[name, value] as const]
     })
+    const { socket, powers } = this.#agents
     this.#request = request(
       {
-        socketPath: shortPath(this.#socket),
+        socketPath: shortPath(socket),
         // A restarted server has closed the connections that were kept.
         agent: false,
         path: AGENT_PATH,
@@ -101,6 +101,7 @@ class RelayedRequest {
         headers: {
           host: 'localhost',
           ...Object.fromEntries(passed),
+          [AGENT_POWERS_HEADER]: powers.join(','),
           'content-length': Buffer.byteLength(body),
         },
       },

@@ -26,7 +26,7 @@ export class PortFront implements FrontServer<ToPort> {
   readonly #server: Server
 
   constructor(options: PortFrontOptions) {
-    const { tokens, agentSocket, post } = options
+    const { tokens, agents, post } = options
     this.#options = options
     this.#refused = new NewsBundle<RefusedNews>(post)
     const onRefused = (why: string): void => this.#refuse('request', why)
@@ -40,9 +40,9 @@ export class PortFront implements FrontServer<ToPort> {
       },
     })
     this.#relay =
-      tokens.agent === undefined || agentSocket === undefined
+      tokens.agent === undefined || agents === undefined
         ? undefined
-        : new AgentRelay({ socket: agentSocket, onRefused })
+        : new AgentRelay({ agents, onRefused })
     this.#server = this.#createServer()
   }
 

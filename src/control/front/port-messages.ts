@@ -1,4 +1,5 @@
 import type { QueuedKind } from '../access/turn-queue.ts'
+import type { ServedAgents } from '../powers.ts'
 import type { ListeningTask } from './listening-thread.ts'
 
 export interface PortTask extends ListeningTask {
@@ -7,8 +8,7 @@ export interface PortTask extends ListeningTask {
     readonly read: string
     readonly agent?: string | undefined
   }
-  /** That of `intentd mcp --http`. */
-  readonly agentSocket?: string | undefined
+  readonly agents?: ServedAgents | undefined
 }
 
 export interface PassedRequest {

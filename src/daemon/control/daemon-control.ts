@@ -15,6 +15,7 @@ import type {
   ClosedTradesView,
   CurvesView,
   DenialsView,
+  ExplainQuery,
   InstrumentDetail,
   JournalQuery,
   JournalRowView,
@@ -122,7 +123,7 @@ export class DaemonControl implements Controlled {
     logger.listen((fact) => {
       const { level, event, fields } = fact
       this.events.add({ at: clock.now(), level, event, fields: { ...fields } })
-      this.#denials.hear(fact, clock.now())
+      this.#denials.hear(fact)
     })
     this.#prices = new PriceHistory(() =>
       this.#shown.flatMap(({ settings }) => [...settings.instruments.keys()]),
@@ -241,8 +242,7 @@ export class DaemonControl implements Controlled {
   }
 
   instrument(symbol: string): InstrumentDetail | undefined {
-    const denial = this.#denials.recent(symbol, this.#options.clock.now())
-    const views = this.#shown.flatMap((account) => viewInstrument(account, symbol, denial) ?? [])
+    const views = this.#shown.flatMap((account) => viewInstrument(account, symbol) ?? [])
     return views[0]
   }
 
@@ -250,8 +250,8 @@ export class DaemonControl implements Controlled {
     return this.#denials.view()
   }
 
-  explain(subject: string): Promise<readonly StoryView[]> {
-    return this.#options.readings.ask({ kind: 'explain', subject }) as Promise<readonly StoryView[]>
+  explain(query: ExplainQuery): Promise<readonly StoryView[]> {
+    return this.#options.readings.ask({ kind: 'explain', query }) as Promise<readonly StoryView[]>
   }
 
   journal(query: JournalQuery): Promise<readonly JournalRowView[]> {

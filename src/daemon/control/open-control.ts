@@ -4,6 +4,7 @@ import { AnsweredRequests, type AnswerStore } from '../../control/answered-reque
 import type { Controlled } from '../../control/controlled.ts'
 import type { StatusView } from '../../control/views.ts'
 import { ControlServer } from '../../control/control-server.ts'
+import { agentPowers } from '../../control/powers.ts'
 import { THREAD } from '../../control/front/listening-thread.ts'
 import { openTokens, type TokenFiles } from '../../control/access/token-file.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
@@ -97,7 +98,9 @@ export function serveControl(
       createAnswerFile(directory, (reason) => logger.log('error', 'control.failed', { reason })),
     ),
     proposals: openProposals(control, options),
-    agentSocket: config.control.agents.http ? agentSocketOf(config) : undefined,
+    agents: config.control.agents.http
+      ? { socket: agentSocketOf(config), powers: [...agentPowers(config.control, 'port')] }
+      : undefined,
     monotonic: () => options.clock.monotonic(),
     port: port === undefined || tokens === undefined ? undefined : { host, number: port, tokens },
     onRefused: createRefusalLog(options),

@@ -1,7 +1,7 @@
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { SupervisedThread, type ThreadEnd } from '../../lib/supervised-thread.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
-import type { ClosedTradesQuery, JournalQuery } from '../../control/detail-views.ts'
+import type { ClosedTradesQuery, ExplainQuery, JournalQuery } from '../../control/detail-views.ts'
 
 const WAITING_MAX = 8
 const ANSWER_MS_MAX = 20_000
@@ -93,7 +93,7 @@ export interface ReadingData {
 }
 
 export type Reading =
-  | { readonly kind: 'explain'; readonly subject: string }
+  | { readonly kind: 'explain'; readonly query: ExplainQuery }
   | { readonly kind: 'journal'; readonly query: JournalQuery }
   | { readonly kind: 'trades'; readonly query: ClosedTradesQuery }
   | { readonly kind: 'curve'; readonly since: number | undefined }

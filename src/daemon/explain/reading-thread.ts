@@ -7,8 +7,8 @@ import { hearPosted, runTask } from '../../lib/supervised-thread.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { toInstruments } from '../../assembly/settings/engine-settings.ts'
 import { listBacktests } from './backtest-list.ts'
-import { explainKey } from '../../views/explain/explain-key.ts'
-import { explainOrder, type ExplainContext } from '../../views/explain/explain-order.ts'
+import { findStories } from '../../views/explain/find-stories.ts'
+import type { ExplainContext } from '../../views/explain/explain-order.ts'
 import { TradeHistory } from '../../views/closed-trades.ts'
 import { viewKeptCurve, viewKeptPlots } from '../../views/kept-curve.ts'
 import type { ReadingReply, ReadingRequest, ReadingData, Reading } from './background-readings.ts'
@@ -51,8 +51,7 @@ function answer(data: ReadingData, reading: Reading): unknown {
     if (reading.kind === 'journal') return searchJournal(frame, reading.query)
     if (reading.kind === 'trades')
       return (trades ??= new TradeHistory(frame.positionMode)).read(reader, reading.query)
-    const order = explainOrder(frame, reading.subject)
-    return order === undefined ? explainKey(frame, reading.subject) : [order]
+    return findStories(frame, reading.query)
   } finally {
     reader.close()
   }

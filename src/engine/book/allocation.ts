@@ -111,7 +111,10 @@ interface KeptMove {
   readonly move: Move
 }
 
-function keptMovesOf({ unsettled, unsettledMoves }: Book, symbol: string): readonly KeptMove[] {
+export function keptMovesOf(
+  { unsettled, unsettledMoves }: Book,
+  symbol: string,
+): readonly KeptMove[] {
   const { first = 0, next = 0 } = unsettled.get(symbol) ?? {}
   return Array.from({ length: next - first }, (_, index) => first + index).flatMap((number) => {
     const key = moveKey(symbol, number)

@@ -1,7 +1,7 @@
 import { applyFillToOrder } from '../../execution/order-machine.ts'
 import { type Fill, fillKey } from '../../domain/fill.ts'
 import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
-import type { Order, OrderTerms } from '../../domain/order.ts'
+import type { Order } from '../../domain/order.ts'
 import { addFill, NO_MONEY } from '../../domain/fill-money.ts'
 import type { EntryRecord, FillsRecord } from '../../domain/record.ts'
 import { NOBODY } from '../../domain/allocation.ts'
@@ -15,7 +15,8 @@ import {
 } from './book.ts'
 import { beyondPriceOf } from './own-trades.ts'
 import { applyMove, settleOwner, waiterOf } from './allocation.ts'
-import { HOLD_SIDES, type Holding, type HoldSide, sideClosedBy } from '../../domain/position.ts'
+import { forgetOrderedExits, listSetters, noteOrderedExits, setExits } from './ordered-exits.ts'
+import { HOLD_SIDES, type Holding, sideClosedBy } from '../../domain/position.ts'
 import type { AccountEntry } from '../../domain/own-trades.ts'
 
 /**
@@ -47,6 +48,7 @@ export function applyFill(
   }
   const is = accountHoldingOf(book, fill.symbol)
   keepExits(book, fill, { order, was, is })
+  forgetOrderedExits(book, fill.symbol)
   moveAccountEntry(book, fill.symbol, { before: was, ticks: fill.ticks })
   // The next position's funding counter begins at zero.
   const { longLots, shortLots } = is
@@ -59,13 +61,19 @@ export function bindOrphans(book: WritableBook, orderId: OrderId): void {
   const clientOid = book.byOrderId.get(orderId)
   if (!fills || clientOid === undefined) return
   book.orphans.delete(orderId)
+  const [{ symbol } = { symbol: '' }] = fills
+  const setters = HOLD_SIDES.map((side) => ({ side, terms: listSetters(book, symbol, side) }))
   settleOwner(book, fills, book.orders.get(clientOid)?.terms.strategyId ?? NOBODY)
   for (const fill of fills) {
     const order = book.orders.get(clientOid)
     if (order) countFill(book, order, fill)
   }
   const order = book.orders.get(clientOid)
-  if (order) keepExitsOfBound(book, order.terms)
+  if (order === undefined) return
+  // Exits are set once more in the order of their fills, since this one may not have been the last.
+  for (const { side, terms } of setters) for (const one of terms) setExits(book, one, side)
+  noteOrderedExits(book, order.terms)
+  forgetOrderedExits(book, symbol)
 }
 
 /** No order of ours explains these fills: they belong to no strategy. */
@@ -74,6 +82,7 @@ export function disownOrphans(book: WritableBook, orderIds: readonly OrderId[]):
   for (const orderId of orderIds) book.orphans.delete(orderId)
   for (const fill of fills) addMoney(book, pairKey(NOBODY, fill.symbol), fill)
   settleOwner(book, fills, NOBODY)
+  for (const symbol of new Set(fills.map((fill) => fill.symbol))) forgetOrderedExits(book, symbol)
 }
 
 function moveBy(book: WritableBook, fill: Fill, owner: string): void {
@@ -120,31 +129,7 @@ function keepExits(
     if (before === 0) book.exits.delete(pairKey(fill.symbol, side))
     if (order) setExits(book, order.terms, side)
   }
-}
-
-/**
- * The fills came before the answer that names their order. Only one request that opens is on the
- * wire for an instrument, so no later order has set exits meanwhile.
- */
-function keepExitsOfBound(book: WritableBook, terms: OrderTerms): void {
-  const { action, symbol } = terms
-  if (action !== 'openLong' && action !== 'openShort') return
-  const side = action === 'openLong' ? 'long' : 'short'
-  if (accountHoldingOf(book, symbol)[`${side}Lots`] > 0) setExits(book, terms, side)
-}
-
-function setExits(book: WritableBook, terms: OrderTerms, side: HoldSide): void {
-  const { symbol, takeProfitTicks, stopLossTicks, clientOid, strategyId } = terms
-  if (takeProfitTicks === undefined && stopLossTicks === undefined) return
-  const key = pairKey(symbol, side)
-  const { takeProfitTicks: profitBefore, stopLossTicks: lossBefore } = book.exits.get(key) ?? {}
-  const [profit, loss] = [takeProfitTicks ?? profitBefore, stopLossTicks ?? lossBefore]
-  book.exits.set(key, {
-    clientOid,
-    strategyId,
-    ...(profit !== undefined && { takeProfitTicks: profit }),
-    ...(loss !== undefined && { stopLossTicks: loss }),
-  })
+  if (order) noteOrderedExits(book, order.terms)
 }
 
 /** The fill itself does not name the exit, so the price decides between those that we have set. */

@@ -82,6 +82,7 @@ import {
   type EndedOrder,
 } from './book.ts'
 import { applyMove } from './allocation.ts'
+import { forgetOrderedExits } from './ordered-exits.ts'
 import { applyCandles } from './candle-book.ts'
 import { applyGrids } from './convert-grids.ts'
 import type { QuoteLevel } from '../../domain/intent.ts'
@@ -369,6 +370,7 @@ function applyAdopt(book: WritableBook, { symbol, holding, was }: AdoptRecord): 
     taken: closedBetween(book.positionMode, was, holding),
   })
   moveAccountEntry(book, symbol, { before, ticks: undefined })
+  forgetOrderedExits(book, symbol)
 }
 
 function applyAssigned(book: WritableBook, record: AssignedRecord): void {
@@ -379,6 +381,7 @@ function applyAssigned(book: WritableBook, record: AssignedRecord): void {
   ] as const
   const taken = sides.filter(({ lots }) => lots > 0)
   applyMove(book, symbol, { kind: 'assign', owner: strategyId, taken })
+  forgetOrderedExits(book, symbol)
 }
 
 function closedBetween(mode: PositionMode, was: Holding, now: Holding): readonly HoldingChange[] {

@@ -50,6 +50,7 @@ const COLLECTIONS = [
   'unseenFunding',
   'ownTrades',
   'exits',
+  'orderedExits',
   'candles',
   'watermarks',
   'exitStates',

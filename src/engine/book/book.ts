@@ -21,7 +21,13 @@ import type { OrderIntent, QuoteLevel, Tag } from '../../domain/intent.ts'
 import type { Watermark } from '../../domain/loss-limits.ts'
 import { isTerminal, type Order } from '../../domain/order.ts'
 import type { AccountEntry, OwnTrades } from '../../domain/own-trades.ts'
-import { FLAT, type Holding, type KeptExits } from '../../domain/position.ts'
+import {
+  FLAT,
+  type Holding,
+  type HoldSide,
+  type KeptExits,
+  type OrderedExits,
+} from '../../domain/position.ts'
 import type { InstrumentGrids } from '../../domain/record.ts'
 import type { UnseenFunding } from '../../domain/unseen-funding.ts'
 import {
@@ -121,6 +127,11 @@ export interface Book {
   readonly ownTrades: ReadonlyMap<StrategyAndSymbol, OwnTrades>
   /** The exits that our orders gave to the exchange. */
   readonly exits: ReadonlyMap<SymbolAndSide, KeptExits>
+  /** What the orders of a strategy asked for, while it holds something. */
+  readonly orderedExits: ReadonlyMap<
+    StrategyAndSymbol,
+    Readonly<Partial<Record<HoldSide, OrderedExits>>>
+  >
   /** A series is changed in place. */
   readonly candles: ReadonlyMap<SymbolAndInterval, CandleSeries>
   /** Only scopes whose losses are limited. */
@@ -188,6 +199,7 @@ export function createBook(positionMode: PositionMode): Book {
     cancels: new TrackedMap(),
     ownTrades: new TrackedMap(),
     exits: new TrackedMap(),
+    orderedExits: new TrackedMap(),
     candles: new TrackedMap(),
     watermarks: new TrackedMap(),
     exitStates: new TrackedMap(),

@@ -9,7 +9,7 @@ import type { Instrument } from '../../domain/instrument.ts'
 import type { QuoteLevel } from '../../domain/intent.ts'
 import type { AccountEntry, Entry, OwnTrades } from '../../domain/own-trades.ts'
 import type { Order } from '../../domain/order.ts'
-import type { Holding } from '../../domain/position.ts'
+import { type Holding, HOLD_SIDES } from '../../domain/position.ts'
 import type { InstrumentGrids } from '../../domain/record.ts'
 import { createGrid, type Grid, stepsMax } from '../../lib/grid.ts'
 import { splitPair, storeOrder, type WritableBook, type Book, storePlace } from './book.ts'
@@ -109,6 +109,14 @@ function planConversion(book: Book, symbol: string, { was, is }: GridChange): Gr
     const { listed: _, ...set } = exits
     const converted = counts.exits(set)
     changes.push((target) => target.exits.set(pair, converted))
+  }
+  for (const [pair, ordered] of book.orderedExits) {
+    if (!isOf(pair)) continue
+    const sides = HOLD_SIDES.flatMap((side) => {
+      const exits = ordered[side]
+      return exits === undefined ? [] : [[side, counts.exits(exits)] as const]
+    })
+    changes.push((target) => target.orderedExits.set(pair, Object.fromEntries(sides)))
   }
   changes.push(...convertExits(book, counts, { symbol, ticks: Number(was.tick) / Number(is.tick) }))
   changes.push(...convertWishes(book, counts, symbol))

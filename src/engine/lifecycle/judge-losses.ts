@@ -63,10 +63,10 @@ function judgeScope(
     )
   }
   judgeDrawdown(core, scope, measured, limits)
-  judgeWorse(core, scope, measured, limits)
+  judgeDisputedLoss(core, scope, measured, limits)
 }
 
-/** All figures together may warn and reduce; a flatten waits for two readings. */
+/** The believed figure may warn and reduce. A flatten needs the one that two readings confirm. */
 function judgeDrawdown(
   core: Core,
   scope: Scope,
@@ -90,7 +90,7 @@ function judgeDrawdown(
 }
 
 /** While figures differ the worse one reduces, and one better reading does not end that. */
-function judgeWorse(
+function judgeDisputedLoss(
   core: Core,
   scope: Scope,
   { isDisputed, worse }: MeasuredLoss,
@@ -108,7 +108,7 @@ function judgeWorse(
   holdForDispute(core, scope, reason)
 }
 
-/** A share of the account's equity, else an amount. */
+/** A fall of the account is a share of its equity, that of a strategy an amount. */
 export function showDrawdown(core: Pick<Core, 'settings'>, scope: Scope, fallen: number): string {
   return scope === ACCOUNT ? `${(fallen * 100).toFixed(2)} %` : showAmount(core, fallen)
 }

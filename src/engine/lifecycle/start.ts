@@ -305,8 +305,8 @@ function endStart(core: Core, wasRunning: boolean): void {
 }
 
 /**
- * Unknown orders are resolved without this: `onRestart` says cancel, or the last run may have sent
- * a cancel-all.
+ * True where `onRestart` says cancel, or where the last run may have sent a cancel-all. Unknown
+ * orders need no mention here: `scheduleInstrument` has them resolved.
  */
 function cancelsOrMayHaveCancelled(core: Core, symbol: string): boolean {
   const { book, settings } = core

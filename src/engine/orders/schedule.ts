@@ -33,7 +33,7 @@ import {
   specOf,
 } from '../state/core.ts'
 import { holdQuote } from '../state/decision-state.ts'
-import { noteDenials } from '../state/denials.ts'
+import { notePlanDenials } from '../state/denials.ts'
 import {
   enterPlacing,
   isStarting,
@@ -89,7 +89,7 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
     return startResolution(core, instrument, isRunning ? 'unwanted' : 'command')
   }
   const approved = approveOrders(core, instrument.symbol, plan.candidates)
-  if (approved.denials.length > 0) noteDenials(core, instrument.symbol, approved.denials)
+  notePlanDenials(core, instrument.symbol, approved.denials)
   askForCancelWhenDue(core, instrument)
   askForBatch(core, instrument, approved)
   if (isRunning) noteWhatIsLeft(core, instrument, plan, approved)

@@ -17,6 +17,7 @@ import {
   splitPair,
 } from '../book/book.ts'
 import { announce, type Core, record, specOf } from '../state/core.ts'
+import { latestExchangeTime } from '../state/market-state.ts'
 import { noteOrphan, noteOrphanLogged, noteAdopted } from '../state/readings.ts'
 import { halt, RELEASE_HINT } from '../state/trading-mode.ts'
 
@@ -248,8 +249,8 @@ function othersClosedBy({ book }: Core, fill: Fill): readonly string[] {
  * The fill was made before this run, by another program or by a run that this older copy does not
  * know. Nothing is traded on it before an operator has looked.
  */
-function isFromBefore({ run, clock }: Core, fill: Fill): boolean {
-  return !isOfOthers(fill) && fill.filledAt < run.startedAt + (clock.offsetMs ?? 0)
+function isFromBefore(core: Core, fill: Fill): boolean {
+  return !isOfOthers(fill) && fill.filledAt < latestExchangeTime(core, core.run.startedAt)
 }
 
 /** A fill whose source says that it is foreign needs no record. */

@@ -3,7 +3,7 @@ import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { mutable } from '../../lib/mutable.ts'
 import { killOf, openOrdersOf, restrictionOf } from '../book/book.ts'
 import { noteChanged } from '../state/changes.ts'
-import { clockUnsynchronised, exchangeNow } from '../state/market-state.ts'
+import { clockUnsynchronised, exchangeNow, latestExchangeTime } from '../state/market-state.ts'
 import {
   announce,
   type Core,
@@ -111,14 +111,12 @@ export function startResolution(
 }
 
 /** Unix ms, exchange clock. */
-function lostOrdersUntil({ book, settings, clock, run }: Core): number {
+function lostOrdersUntil(core: Core): number {
+  const { book, settings, run } = core
   if (book.recordsLostAt === 0) return 0
   // Lost orders left before this run began, whatever the clock said at the repair.
-  return (
-    Math.min(book.recordsLostAt, run.startedAt) +
-    (clock.offsetMs ?? 0) +
-    settings.execution.acceptanceWindowMs
-  )
+  const leftBefore = Math.min(book.recordsLostAt, run.startedAt)
+  return latestExchangeTime(core, leftBefore) + settings.execution.acceptanceWindowMs
 }
 
 function needsCancel(core: Core, instrument: InstrumentState, cause: ResolutionCause): boolean {

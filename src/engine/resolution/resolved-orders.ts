@@ -25,7 +25,7 @@ import {
   specOf,
 } from '../state/core.ts'
 import { hasOrder, isStarting, noteDisplaced } from '../state/instrument-state.ts'
-import { denialKindsOf } from '../state/denials.ts'
+import { denialsOn } from '../state/denials.ts'
 import { ordersOf } from '../state/totals.ts'
 
 /**
@@ -203,7 +203,9 @@ function logLate(core: Core, instrument: InstrumentState): void {
     sinceMs: core.now - first.since,
     phase: instrument.phase,
     orders: late.map(({ terms }) => ({ strategy: terms.strategyId, key: terms.key })),
-    denials: denialKindsOf(core, instrument.symbol),
+    denials: denialsOn(core, instrument.symbol).map(
+      ({ strategyId, code }) => `${strategyId} ${code}`,
+    ),
   })
 }
 

@@ -77,6 +77,8 @@ export interface Core {
   readonly exits?: ExitWatch
   /** Absent if exits at the exchange are not listed. Changed by `exits.ts`. */
   readonly keptExits?: ReadonlyMap<InstrumentSymbol, KeptExitsWatch>
+  /** Strategy, symbol and side of ordered exits that do not stand, as logged. Changed by `exits.ts`. */
+  readonly unkeptExits: ReadonlySet<string>
   /** Positions that the daemon itself closes in part. Changed by `trading-mode.ts`. */
   readonly reductions: ReadonlyMap<InstrumentSymbol, Reduction>
   readonly recount: RecountState
@@ -110,8 +112,8 @@ export interface NameState {
 export interface UnlistedState {
   /** A fill without an owner may be of such an order, so a cancel-all is to list what rests. */
   readonly symbols: ReadonlySet<string>
-  /** Exchange clock: nothing from before the start rests after this cancel-all. */
-  readonly listedAt: ReadonlyMap<InstrumentSymbol, number>
+  /** A cancel-all has listed what rests: nothing from before the start does any more. */
+  readonly listed: ReadonlySet<InstrumentSymbol>
 }
 
 export interface NameSearch {
@@ -125,6 +127,8 @@ export interface NameSearch {
 export interface ClockState {
   /** Exchange clock less ours; undefined until it is measured. */
   readonly offsetMs: number | undefined
+  /** The first one of this run by signed answers; until then, the last one by public answers. */
+  readonly firstOffsetMs: number | undefined
   /** The last measurement that contradicted none. */
   readonly synchronisedAt: number
   /** Why the clock cannot be relied on. */

@@ -1,4 +1,12 @@
-import { type Denial, detailOf, type LoggedDenial, type Undescribed } from '../../domain/denial.ts'
+import {
+  type Denial,
+  detailOf,
+  type LoggedDenial,
+  type StandingDenial,
+  type Undescribed,
+} from '../../domain/denial.ts'
+import type { StrategyId } from '../../domain/ids.ts'
+import { strategyScope } from '../../domain/trading-mode.ts'
 import { mutable } from '../../lib/mutable.ts'
 import { announce, type Core, record } from './core.ts'
 
@@ -11,38 +19,91 @@ const KEYS_NAMED_MAX = 20
 
 export function forgetDenials({ denials }: Core, symbol: string): void {
   mutable(denials.logged).delete(symbol)
+  mutable(denials.standing).delete(symbol)
 }
 
 type AnyDenial = Denial | Undescribed<Denial>
 
-export function denialKindsOf({ denials }: Core, symbol: string): readonly string[] {
-  return [...(denials.logged.get(symbol)?.keys() ?? [])]
+/** What is denied as long as nothing is planned or decided anew. */
+export function standingDenials({ denials }: Core): readonly StandingDenial[] {
+  return [...denials.standing.values()].flat()
 }
+
+/** What was denied at the last plan of the instrument. */
+export function denialsOn({ denials }: Core, symbol: string): readonly StandingDenial[] {
+  return denials.standing.get(symbol) ?? NONE
+}
+
+/** Every order that is missing is planned each time, so what is not denied now is not denied any more. */
+export function notePlanDenials(core: Core, symbol: string, denied: readonly AnyDenial[]): void {
+  noteStanding(core, symbol, denied.length === 0 ? NONE : noteDenials(core, symbol, denied))
+}
+
+export function noteDecisionDenials(
+  core: Core,
+  { id, symbols: [first] }: { readonly id: StrategyId; readonly symbols: readonly string[] },
+  denied: readonly Denial[],
+): void {
+  const standing = denied.flatMap((denial) => {
+    const symbol = core.instruments.has(denial.symbol) ? denial.symbol : first
+    return symbol === undefined ? NONE : noteDenials(core, symbol, [denial])
+  })
+  noteStanding(core, strategyScope(id), standing)
+}
+
+function noteStanding(
+  { denials }: Core,
+  source: string,
+  standing: readonly StandingDenial[],
+): void {
+  if (standing.length > 0) mutable(denials.standing).set(source, standing)
+  else if (denials.standing.has(source)) mutable(denials.standing).delete(source)
+}
+
+const NONE: readonly StandingDenial[] = []
 
 /**
  * Counts a kind of denial once a snapshot. A kind is recorded and logged when it comes first, then
  * once a minute.
  * @param symbol under which the denials are kept: an intent may name an unknown one
  */
-export function noteDenials(core: Core, symbol: string, denied: readonly AnyDenial[]): void {
+export function noteDenials(
+  core: Core,
+  symbol: string,
+  denied: readonly AnyDenial[],
+): readonly StandingDenial[] {
+  return [...groupByKind(core, symbol, denied)].flatMap(([kind, [first, ...others]]) =>
+    first === undefined
+      ? NONE
+      : noteKind(core, kindsOf(core, symbol), { kind, first, orders: others.length + 1 }),
+  )
+}
+
+interface DeniedGroup {
+  readonly kind: string
+  readonly first: AnyDenial
+  readonly orders: number
+}
+
+function noteKind(
+  core: Core,
+  kinds: Map<string, LoggedDenial>,
+  { kind, first, orders }: DeniedGroup,
+): StandingDenial {
   const { snapshots } = core.market
-  for (const [kind, group] of groupByKind(core, symbol, denied)) {
-    const kinds = kindsOf(core, symbol)
-    const logged = kinds.get(kind)
-    const [first] = group
-    if (first === undefined || logged?.snapshot === snapshots) continue
-    const { counts } = mutable(core.denials)
-    counts.set(first.code, (counts.get(first.code) ?? 0) + group.length)
-    if (logged && core.now - logged.loggedAt < DENIAL_LOGGED_EVERY_MS) {
-      kinds.set(kind, { ...logged, snapshot: snapshots, unlogged: logged.unlogged + group.length })
-      continue
-    }
-    keepLatest(kinds, kind, { loggedAt: core.now, snapshot: snapshots, unlogged: 0 })
-    logDenial(core, kind.endsWith('|') ? withoutKey(first) : first, {
-      orders: group.length,
-      unlogged: logged?.unlogged ?? 0,
-    })
+  const logged = kinds.get(kind)
+  if (logged?.snapshot === snapshots) return { ...first, detail: logged.detail, orders }
+  const { counts } = mutable(core.denials)
+  counts.set(first.code, (counts.get(first.code) ?? 0) + orders)
+  if (logged && core.now - logged.loggedAt < DENIAL_LOGGED_EVERY_MS) {
+    kinds.set(kind, { ...logged, snapshot: snapshots, unlogged: logged.unlogged + orders })
+    return { ...first, detail: logged.detail, orders }
   }
+  const denial = { ...(kind.endsWith('|') ? withoutKey(first) : first), detail: detailOf(first) }
+  const { detail } = denial
+  keepLatest(kinds, kind, { loggedAt: core.now, snapshot: snapshots, unlogged: 0, detail })
+  logDenial(core, denial, { orders, unlogged: logged?.unlogged ?? 0 })
+  return { ...denial, orders }
 }
 
 function kindsOf({ denials }: Core, symbol: string): Map<string, LoggedDenial> {
@@ -63,11 +124,9 @@ function keepLatest(kinds: Map<string, LoggedDenial>, kind: string, logged: Logg
 
 function logDenial(
   core: Core,
-  denial: AnyDenial,
+  { strategyId, symbol, code, detail, key }: Denial,
   { orders, unlogged }: { orders: number; unlogged: number },
 ): void {
-  const { strategyId, symbol, code, key } = denial
-  const detail = detailOf(denial)
   const named = key === undefined ? {} : { key }
   record(core, {
     kind: 'denial',

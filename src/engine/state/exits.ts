@@ -283,6 +283,14 @@ export function dropKeptExits({ keptExits }: Core, symbol: string): void {
   if (keptExits) mutable(keptExits).delete(symbol)
 }
 
+export function noteUnkeptExits({ unkeptExits }: Core, key: string): void {
+  mutable(unkeptExits).add(key)
+}
+
+export function forgetUnkeptExits({ unkeptExits }: Core, key: string): void {
+  mutable(unkeptExits).delete(key)
+}
+
 /** The pair begins with an empty name, since no strategy makes the call. */
 export function openStopMove(core: Core, symbol: string, move: Omit<StopMove, 'callId'>): number {
   const callId = openAccountCall(core, pairKey('', symbol))

@@ -144,6 +144,16 @@ export function exchangeNow(core: Core): number {
 }
 
 /**
+ * The latest time that the exchange's clock can have shown at an instant of ours, mostly the start.
+ * Its clock may have been set since, or have been measured wrongly then, and what is taken to be of
+ * before the start is only treated with more care.
+ */
+export function latestExchangeTime({ clock }: Pick<Core, 'clock'>, at: number): number {
+  const { offsetMs = 0, firstOffsetMs = offsetMs } = clock
+  return at + Math.max(offsetMs, firstOffsetMs)
+}
+
+/**
  * Why no order may leave (docs/mechanisms.md, Clocks). Cancel-alls and readings go on: late ones do
  * no harm, and readings measure the clock again.
  */
@@ -162,7 +172,9 @@ export function clockUnsynchronised({ clock, now }: Core): string | undefined {
 }
 
 export function noteClockMeasured(core: Core, offsetMs: number): void {
-  mutable(core.clock).offsetMs = offsetMs
+  const clock = mutable(core.clock)
+  if (clock.synchronisedAt === 0) clock.firstOffsetMs = offsetMs
+  clock.offsetMs = offsetMs
 }
 
 /** Called when two signed answers agree. */
@@ -171,6 +183,7 @@ export function noteClockSynchronised(core: Core, offsetMs: number): void {
   if (clock.unsynchronised !== undefined) {
     announce(core, 'info', 'clock.synchronised', { offsetMs, was: clock.offsetMs })
   }
+  if (clock.synchronisedAt === 0) clock.firstOffsetMs = offsetMs
   clock.offsetMs = offsetMs
   clock.synchronisedAt = core.now
   clock.unsynchronised = undefined

@@ -1,7 +1,7 @@
 import { type FillsReading, type Fill, isOfOthers } from '../../domain/fill.ts'
 import type { OrderId } from '../../domain/ids.ts'
 import { mutable } from '../../lib/mutable.ts'
-import { exchangeNow } from './market-state.ts'
+import { exchangeNow, latestExchangeTime } from './market-state.ts'
 import type { EventOf } from '../event.ts'
 import {
   type Core,
@@ -236,8 +236,8 @@ export function forgetUnreadable(
  * meanwhile.
  */
 export function noteAdopted(core: Core, fill: Fill): void {
-  const listedAt = core.unlisted.listedAt.get(fill.symbol) ?? Number.POSITIVE_INFINITY
-  if (isOfOthers(fill) || fill.filledAt >= listedAt || findFilledExit(core.book, fill)) return
+  const isListed = core.unlisted.listed.has(fill.symbol)
+  if (isOfOthers(fill) || isListed || findFilledExit(core.book, fill)) return
   mutable(core.unlisted).symbols.add(fill.symbol)
 }
 
@@ -247,9 +247,13 @@ export function noteListing({ unlisted }: Core, symbol: string): void {
 
 /** Nothing that was accepted before the cancel-all rests on these instruments (A5). */
 export function noteListed(core: Core, symbols: Iterable<string>, requestAt: number): void {
-  const { run, clock, settings, unlisted } = core
+  const { run, settings } = core
   const acceptableUntil =
-    run.startedAt + (clock.offsetMs ?? 0) + settings.execution.acceptanceWindowMs
+    latestExchangeTime(core, run.startedAt) + settings.execution.acceptanceWindowMs
   if (requestAt < acceptableUntil) return
-  for (const symbol of symbols) mutable(unlisted).listedAt.set(symbol, requestAt)
+  const unlisted = mutable(core.unlisted)
+  for (const symbol of symbols) {
+    unlisted.listed.add(symbol)
+    unlisted.symbols.delete(symbol)
+  }
 }

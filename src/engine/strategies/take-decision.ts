@@ -30,7 +30,7 @@ import { objectToNumbers, objectToPrices, objectToSize } from '../../risk/checks
 import { announce, type Core, record, specOf } from '../state/core.ts'
 import { noteDecision, noteState, noteStateRecorded } from '../state/decision-state.ts'
 import { isCovered, isTrading } from '../state/trading-mode.ts'
-import { noteDenials } from '../state/denials.ts'
+import { noteDecisionDenials, noteDenials } from '../state/denials.ts'
 import { freshUntil, seenMarketOf } from '../state/market-state.ts'
 import type { StrategySettings } from '../settings.ts'
 
@@ -68,14 +68,11 @@ export function takeDecision(core: Core, decision: TakenDecision): void {
   if (!strategy || !isTrading(core)) return
   noteDecision(core, strategy, decision.sequence)
   noteState(core, strategy.id, decision.state)
-  if (repeatsItself(core, strategy, decision)) return
+  if (repeatsItself(core, strategy, decision)) return noteDecisionDenials(core, strategy, [])
   const changes = noChanges(decision)
   for (const intent of decision.intents) takeIntent(core, strategy, intent, changes)
   recordChanges(core, decision, changes)
-  for (const denial of changes.denials) {
-    const symbol = core.instruments.has(denial.symbol) ? denial.symbol : strategy.symbols[0]
-    if (symbol !== undefined) noteDenials(core, symbol, [denial])
-  }
+  noteDecisionDenials(core, strategy, changes.denials)
 }
 
 /** Most decisions only ask for what stands already. */

@@ -15,15 +15,15 @@ import {
 const { minute: MINUTE_MS, hour: HOUR_MS } = CURVE_STEPS_MS
 
 /**
- * A write folds so many hours at most, each in about a millisecond. After a long stop this takes
- * many writes.
+ * A write folds at most this many hours, at about a millisecond each. After a long stop many writes
+ * fold the rest.
  */
 const HOURS_MAX = 4
 
 export type StoredPoint = CurvePoint & { readonly step: number }
 
 /**
- * Yields an hour before its minutes.
+ * Where an hour and a minute begin together, the hour's point comes first.
  * @throws RangeError for a damaged point
  */
 export function* readCurve(
@@ -42,7 +42,7 @@ export function* readCurve(
   }
 }
 
-/** A missing row is not noticed. */
+/** Finds damaged points. It cannot find missing ones. */
 export function areCurvesWhole(database: DatabaseSync, firstLink: string): boolean {
   for (const row of database.prepare('SELECT * FROM curves').iterate())
     if (row['digest'] !== digestOf(firstLink, toPoint(row))) return false

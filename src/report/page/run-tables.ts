@@ -23,7 +23,7 @@ import { renderRolling } from './run-charts.ts'
 export function renderRunTables(run: RunReport, index: number, coin: string): string {
   return [
     renderSection('Where the money came from', renderMoney(run, coin)),
-    renderSection('Strategies and instruments', renderParts(run)),
+    renderSection('Strategies and instruments', renderParts(run), TWO_AVERAGES),
     renderTrades(run),
     renderSection('Ratios', `<div class="formula">${renderRatios(run)}</div>`),
     renderSection(
@@ -42,6 +42,9 @@ export function renderRunTables(run: RunReport, index: number, coin: string): st
   ].join('')
 }
 
+const TWO_AVERAGES =
+  'A strategy realises at the average price of its own fills. The account realises at that of its whole position, which strategies on one instrument share, so the sum here may differ from the realised profit above; with unrealised profit both come to the same.'
+
 function money(text: string, decimals: number): Cell {
   return toned(Number(text), withSign(Number(text), decimals))
 }
@@ -53,7 +56,10 @@ function renderMoney(
   const decimals = moneyDecimals(sums)
   const rows: (readonly Cell[])[] = [
     ['opening balance', { text: showNumber(Number(sums.opening), decimals) }],
-    ['realised profit', money(sums.realised, decimals)],
+    [
+      'realised profit, at the average price of the position of the account',
+      money(sums.realised, decimals),
+    ],
     ['unrealised profit, at the mark price', money(sums.unrealised, decimals)],
     ['fees', money(String(-Number(sums.fees)), decimals)],
     ['funding', money(sums.funding, decimals)],
@@ -76,8 +82,8 @@ const PART_COLUMNS = [
   'fills',
   'maker',
   'traded',
-  'realised',
-  'unrealised',
+  'realised, at own average',
+  'unrealised, at own average',
   'fees',
   'funding',
   'profit',

@@ -50,7 +50,7 @@ class GateBench {
   readonly agent = new Agent({ keepAlive: true, maxSockets: 20 })
   readonly server = new ControlServer({
     socket: join(this.directory, 'control.sock'),
-    agentSocket: this.agentSocket,
+    agents: { socket: this.agentSocket, powers: ['look', 'research'] },
     port: {
       host: '127.0.0.1',
       number: 0,
@@ -388,6 +388,24 @@ async function serveAgents(bench: GateBench, answer: 'none' | 'head'): Promise<S
 }
 
 const CALL = { jsonrpc: '2.0', id: 'call-7', method: 'tools/call' }
+
+test('[SEC3] the server of assistants hears from the daemon which powers they have now, and not from them', async () => {
+  const bench = await new GateBench().open()
+  const asked = once(await serveAgents(bench, 'head'), 'request')
+  const sent = request(`${bench.server.baseUrl}/mcp`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${AGENT}`,
+      'content-type': 'application/json',
+      'intentd-agent-powers': 'look,research,safer,riskier',
+    },
+  })
+  sent.on('error', () => undefined).end(JSON.stringify(CALL))
+  const [incoming] = (await asked) as [IncomingMessage]
+
+  expect(incoming.headers['intentd-agent-powers']).toBe('look,research')
+  sent.destroy()
+})
 
 test('an assistant that waits while the daemon reloads is told to send its request again: by 503, or in the stream that has begun', async () => {
   const waiting = await new GateBench().open()

@@ -61,6 +61,7 @@ function fillNext(bench: EngineBench, price: number): void {
     const isHedge = bench.book.positionMode === 'hedge_mode'
     return bench.fill({
       orderId: toOrderId(`${batch.batchId}00${index + 1}`),
+      symbol: terms?.symbol ?? SYMBOL,
       lots: terms?.lots ?? 0,
       ticks: price * 10,
       side: (isHedge ? isLongSide : buys) ? 'buy' : 'sell',
@@ -277,7 +278,7 @@ describe('[RSK1] an order after which the account would not survive a stated mov
     expect(bench.engine.denied.get('WORST_CASE')).toBe(1)
   })
 
-  test('is denied while a price of what is held is not known, and reduces all the same', () => {
+  test('is denied while a price of what is held is not known', () => {
     const bench = holding({ ...onBoth(), capital: decimal('100000') })
     fallTo(bench, ENTRY)
     bench.now += 1100
@@ -291,6 +292,36 @@ describe('[RSK1] an order after which the account would not survive a stated mov
     expect(bench.engine.denied.get('WORST_CASE')).toBe(1)
     expect(denialsOf(bench).join()).toContain('is not known')
   })
+
+  test.each(['one_way_mode', 'hedge_mode'] as const)(
+    '[RSK1] leaves while a price of another instrument is not known, where it closes in %s',
+    (mode) => {
+      const bench = benchOf({ ...onBoth(), capital: decimal('100000') }, mode)
+      for (const symbol of [OTHER, SYMBOL]) {
+        bench.decide({ kind: 'target', symbol, lots: LOTS })
+        fillNext(bench, ENTRY)
+      }
+      fallTo(bench, ENTRY)
+      if (mode === 'hedge_mode') {
+        const hedge = { kind: 'place', symbol: SYMBOL, key: 'hedge', action: 'openShort' } as const
+        bench.decide({ ...hedge, lots: 50 })
+        fillNext(bench, ENTRY)
+      }
+      bench.now += 1100
+      priceOnly(bench, SYMBOL)
+      const close = { kind: 'place', symbol: SYMBOL, lots: 50 } as const
+      bench.decide({ ...close, key: 'long', action: 'closeLong' })
+      if (mode === 'hedge_mode') bench.decide({ ...close, key: 'short', action: 'closeShort' })
+      bench.decide({ ...close, key: 'more', action: 'openLong', lots: 1 })
+      const leaves = bench.grantBatch().clientOids
+      const actions = leaves.map((clientOid) => bench.book.orders.get(clientOid)?.terms.action)
+
+      expect(new Set(actions)).toEqual(
+        new Set(mode === 'hedge_mode' ? ['closeLong', 'closeShort'] : ['closeLong']),
+      )
+      expect(bench.engine.denied.get('WORST_CASE')).toBeGreaterThan(0)
+    },
+  )
 })
 
 describe('[MON1] an account beyond its budget', () => {

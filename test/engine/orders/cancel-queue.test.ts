@@ -421,8 +421,7 @@ describe('a cancel-all of the product', () => {
 
 describe('[ORD8] what a cancel-all took for another’s sake', () => {
   /** A ladder of one strategy and, of the other, a ladder and an order by name on the same instrument. */
-  function shared(): EngineBench {
-    const bench = manyInstruments()
+  function shared(bench = manyInstruments()): EngineBench {
     rest(bench, A)
     bench.decideAs(
       OTHER,
@@ -479,6 +478,15 @@ describe('[ORD8] what a cancel-all took for another’s sake', () => {
     bench.accept(bench.grantBatch())
     bench.pass(50)
     expect(logged(bench, 'orders.restored')).toHaveLength(1)
+  })
+
+  test('is reported without denials of earlier wishes', () => {
+    const bench = manyInstruments()
+    bench.decideAs(OTHER, { kind: 'quote', symbol: A, levels: [{ ...FAR, lots: 1001 }] })
+    expect(bench.engine.denied.get('ORDER_SIZE_LIMIT')).toBe(1)
+    shared(bench).pass(8000)
+
+    expect(logged(bench, 'order.displacedLate')).toMatchObject([{ symbol: A, denials: [] }])
   })
 
   test('is not waited for when it is not wanted any more', () => {

@@ -236,6 +236,20 @@ describe('settings of the account that were changed by hand', () => {
       expect(modeOf(place('out', 'closeLong', 101_000))).toBe('crossed')
     })
 
+    test.each(['22020', '45097', '25223'])(
+      'are not suspected where it is the leverage that the exchange refuses (%s)',
+      (code) => {
+        const bench = holding()
+        flatten(bench)
+        bench.refuse(bench.grantBatch(), code)
+        for (let reads = 0; reads < 8; reads++) readOnce(bench, {})
+        bench.price()
+
+        expect(modeOf(bench.grantBatch())).toBe('crossed')
+        expect(bench.engine.instrument(SYMBOL)?.setup.refusedMode).toBeUndefined()
+      },
+    )
+
     test('are forgotten with the position', () => {
       const bench = holding()
       bench.decide({ kind: 'target', symbol: SYMBOL, lots: 0 })

@@ -200,7 +200,7 @@ describe('[ORD2] a state that is an older copy', () => {
       bench.quote({ side: 'buy', ticks: 99_900, lots: 10 })
       bench.accept(bench.grantBatch())
       bench.quote({ side: 'buy', ticks: 99_800, lots: 10 })
-      bench.pass(10_000)
+      bench.pass(6000)
       const { cancelId } = bench.grantCancel()
       hearStranger(bench, '777')
       bench.answerCancel(cancelId, accepted({ successList: [], failureList: [] }))

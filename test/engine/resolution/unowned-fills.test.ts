@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { toOrderId } from '../../../src/domain/ids.ts'
 import { type PositionMode } from '../../../src/domain/instrument.ts'
 import { type EngineSettings } from '../../../src/engine/settings.ts'
-import { EngineBench, STRATEGY, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
+import { EngineBench, refused, STRATEGY, SYMBOL, TIMED_OUT } from '../engine-bench.ts'
 import { OTHER, TradedAccount, twoStrategies } from '../traded-account.ts'
 
 const MODES: readonly PositionMode[] = ['one_way_mode', 'hedge_mode']
@@ -239,4 +239,69 @@ describe.each(MODES)('[RSK4] in %s, fills that an unknown order may have made', 
     expect(bench.halts.get(SYMBOL)).toMatch(/not ours/)
     expect(bench.recordsOf('foreign')).toMatchObject([{ orderIds: ['777'] }])
   })
+})
+
+describe('[RSK4] what a lost run may have left resting is listed', () => {
+  function adopting(): TradedAccount {
+    const account = new TradedAccount(twoStrategies({ foreignFills: 'adopt' }))
+    account.pass(1000)
+    account.trade('sell', 4)
+    return account
+  }
+  const asksForCancel = ({ bench }: TradedAccount): boolean =>
+    bench.take('askGrant').some(({ endpoint }) => endpoint === 'cancelAllOrders')
+
+  test('once: a fill of before the list, read later, needs no second cancel-all', () => {
+    const account = adopting()
+    const filledAt = account.bench.now
+    account.pass(20_000)
+    account.listNothing()
+    account.bench.take('askGrant')
+
+    account.trade('sell', 1, { filledAt })
+    account.pass(1000)
+    expect(asksForCancel(account)).toBe(false)
+  })
+
+  test('again, where the clock of the exchange has fallen and old requests may still arrive', () => {
+    const account = adopting()
+    account.pass(20_000)
+    account.bench.step({ kind: 'clockSynchronised', offsetMs: -60_000 })
+    account.listNothing()
+    account.bench.take('askGrant')
+
+    account.trade('sell', 1)
+    account.pass(1000)
+    expect(asksForCancel(account)).toBe(true)
+  })
+
+  test('once, although another fill comes while the cancel-all is on the wire', () => {
+    const account = adopting()
+    account.pass(20_000)
+    const { cancelId } = account.bench.grantCancel()
+    account.trade('sell', 1)
+    account.bench.answerCancel(cancelId, refused('22001', 'definite'))
+    account.bench.take('askGrant')
+    account.pass(6000)
+
+    expect(asksForCancel(account)).toBe(false)
+  })
+})
+
+describe('[ORD5] the time of the start', () => {
+  test.each([
+    ['has fallen', -60_000, 1000],
+    ['has risen', 60_000, -59_000],
+  ])(
+    'halts for a fill of before, though the clock of the exchange %s against ours since',
+    (_, offsetMs, beforeMs) => {
+      const account = new TradedAccount(twoStrategies({ foreignFills: 'adopt' }))
+      const startedAt = account.bench.now
+      account.pass(1000)
+      account.bench.step({ kind: 'clockSynchronised', offsetMs })
+      account.trade('sell', 4, { filledAt: startedAt - 10_000 - beforeMs })
+
+      expect(account.bench.halts.get(SYMBOL)).toContain('from before this start')
+    },
+  )
 })

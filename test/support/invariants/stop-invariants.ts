@@ -1,6 +1,7 @@
 import { HOLD_SIDES, type HoldSide } from '../../../src/domain/position.ts'
 import { type OutgoingCall } from '../../../src/engine/effect.ts'
-import { pairKey } from '../../../src/engine/book/book.ts'
+import { type Book, pairKey, splitPair } from '../../../src/engine/book/book.ts'
+import { listUnkeptExits } from '../../../src/engine/book/ordered-exits.ts'
 import { parseOnGrid } from '../../../src/lib/grid.ts'
 import { modifyTpslOrder } from '../../../src/protocol/beyond/modify-tpsl-order.ts'
 import { KnownPrices } from './known-prices.ts'
@@ -54,9 +55,11 @@ function compare(world: World, since: Map<string, number>, unlisted: ReadonlySet
     for (const side of HOLD_SIDES) {
       const key = pairKey(symbol, side)
       const theirs = exchange.truth.stopOf(symbol, side)
+      const isCounted = isCountedOn(engine.book, symbol, side)
       const ours = engine.book.exits.get(key)?.stopLossTicks
       // Without a stop of ours there is nothing to say, and what is not held has none.
-      if (theirs === undefined || ours === undefined || ours === theirs) {
+      const isRight = ours === undefined || ours === theirs
+      if (theirs === undefined ? !isCounted : isRight) {
         since.delete(key)
         continue
       }
@@ -66,6 +69,18 @@ function compare(world: World, since: Map<string, number>, unlisted: ReadonlySet
         violate(world, 'STOP', `the stop of ${key} is at ${theirs}, and is called at ${ours}`)
     }
   }
+}
+
+/** A stop that the book has as ordered, and not among those that do not stand. */
+function isCountedOn(book: Book, symbol: string, side: HoldSide): boolean {
+  const unkept = listUnkeptExits(book)
+  return [...book.orderedExits].some(([key, ordered]) => {
+    const [strategyId, ofSymbol] = splitPair(key)
+    if (ofSymbol !== symbol || ordered[side]?.stopLossTicks === undefined) return false
+    return !unkept.some(
+      (one) => one.strategyId === strategyId && one.symbol === symbol && one.side === side,
+    )
+  })
 }
 
 function judgeMove(world: World, known: KnownPrices, { endpoint, body }: OutgoingCall): void {

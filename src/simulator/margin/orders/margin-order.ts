@@ -19,7 +19,7 @@ export interface MarginAccountOrder extends PairOrder {
   readonly loanType: LoanType
   readonly source: OrderSource
   readonly purpose: Purpose
-  /** Own money is spent first, and the unused loan returned. */
+  /** The amount borrowed for this order. Own money is spent first, and what is left of the loan returned. */
   readonly loan: Decimal
 }
 
