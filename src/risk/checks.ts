@@ -470,12 +470,12 @@ function checkOpenOrders(intent: OrderIntent, context: RiskContext): RiskObjecti
 /** The orders of all strategies count. A post-only order cannot trade with one of them. */
 function objectToSelfTrade(
   { action, ticks, force }: OrderIntent,
-  { account, instrument, market, resting }: RiskContext,
+  { account, instrument, market, bestResting }: RiskContext,
 ): Objection | undefined {
   if (account.selfTrade !== 'deny' || force === 'post_only') return undefined
   const isBuy = tradesAs(action) === 'buy'
   const reach = ticks ?? nearestStep(instrument.tick, isBuy ? market.ask : market.bid)
-  const own = isBuy ? resting.sellTicks : resting.buyTicks
+  const own = isBuy ? bestResting.sellTicks : bestResting.buyTicks
   if (isBuy ? reach < own : reach > own) return undefined
   return { code: 'SELF_TRADE', detail: `at ${reach} ticks, an order of ours rests at ${own}` }
 }

@@ -76,7 +76,7 @@ function context(
     distanceMin: undefined,
     worstCase: undefined,
     distanceAfter: () => Number.NaN,
-    resting: { buyTicks: Number.NEGATIVE_INFINITY, sellTicks: Number.POSITIVE_INFINITY },
+    bestResting: { buyTicks: Number.NEGATIVE_INFINITY, sellTicks: Number.POSITIVE_INFINITY },
     pace: { strategy: () => 0, account: () => 0 },
     ...change,
   }
@@ -555,7 +555,7 @@ describe('[RSK1] the capital of a strategy', () => {
 
 describe('[RSK1] an order that would trade with one of ours', () => {
   const account = { ...context().account, selfTrade: 'deny' } as const
-  const resting = { buyTicks: 99_000, sellTicks: 100_010 }
+  const bestResting = { buyTicks: 99_000, sellTicks: 100_010 }
 
   test.each([
     ['openLong', 100_010, 'SELF_TRADE'],
@@ -563,17 +563,19 @@ describe('[RSK1] an order that would trade with one of ours', () => {
     ['openShort', 99_000, 'SELF_TRADE'],
     ['openShort', 99_001, 'approved'],
   ] as const)('%s at %i ticks: %s', (action, ticks, verdict) => {
-    expect(verdictOf(intent({ action, ticks }), context({ account, resting }))).toBe(verdict)
+    expect(verdictOf(intent({ action, ticks }), context({ account, bestResting }))).toBe(verdict)
   })
 
   test('leaves where nobody forbids it, where it is post only, and where it reduces', () => {
     const order = { action: 'openLong', ticks: 100_010 } as const
-    expect(verdictOf(intent(order), context({ resting }))).toBe('approved')
-    expect(verdictOf(intent({ ...order, force: 'post_only' }), context({ account, resting }))).toBe(
+    expect(verdictOf(intent(order), context({ bestResting }))).toBe('approved')
+    expect(
+      verdictOf(intent({ ...order, force: 'post_only' }), context({ account, bestResting })),
+    ).toBe('approved')
+    const holding = { longLots: 0, shortLots: 20 }
+    expect(verdictOf(intent(order), context({ account, bestResting }, { holding }))).toBe(
       'approved',
     )
-    const holding = { longLots: 0, shortLots: 20 }
-    expect(verdictOf(intent(order), context({ account, resting }, { holding }))).toBe('approved')
   })
 })
 
