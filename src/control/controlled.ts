@@ -56,7 +56,7 @@ export interface CommandOutcome {
    * or not. Absent: nothing has to be written.
    */
   readonly written?: Promise<boolean>
-  /** What is true meanwhile, and after a breakdown. */
+  /** Says what holds meanwhile, and after a breakdown. */
   readonly unwritten?: string
 }
 

@@ -471,7 +471,7 @@ const NOT_NOW =
 const UNWRITTEN =
   'it acts in this process; if that ends first, or another machine takes over, it may be lost: look at status, and send it again with the same requestId'
 
-/** What a kill promises by its files alone. */
+/** A kill promises this by its files alone. */
 interface KilledHere {
   readonly text: string
   readonly isCertain: boolean

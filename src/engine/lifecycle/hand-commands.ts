@@ -174,7 +174,7 @@ function objectToAmount(core: Core, entry: Deposit): string | undefined {
   return `the account is worth ${showAmount(core, equity)} ${coin}, and ${amount.slice(1)} would leave nothing: compare with the exchange`
 }
 
-/** What was entered can always be taken back. */
+/** An entry can always be taken back. */
 function isUncountable({ book }: Core, { amount, corrects }: Deposit): boolean {
   if (corrects !== undefined) return false
   const sum = decimal(book.deposited).plus(decimal(amount))
