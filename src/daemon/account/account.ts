@@ -12,12 +12,17 @@ import { describeDropped } from '../../engine/lifecycle/flatten.ts'
 import { Interpreter } from '../../interpreter/interpreter.ts'
 import type { Ports } from '../../interpreter/ports.ts'
 import { Retreat } from '../../interpreter/retreat.ts'
-import { Pollers, type WatchedLoop } from '../../market/poller.ts'
+import { Pollers, type WatchedLoop } from '../../lib/poller.ts'
 import { SignalInbox } from './signal-inbox.ts'
 import { WrittenRecords } from './written-records.ts'
 import type { SignalOutcome } from '../../control/signals/signal-gate.ts'
 import type { Signal } from '../../domain/signal.ts'
-import { closeRunners, endingsOf, feedsOf, pausedOf } from '../../assembly/strategies/strategies.ts'
+import {
+  closeRunners,
+  closingThreadsOf,
+  feedsOf,
+  pausedOf,
+} from '../../assembly/strategies/strategies.ts'
 import { CandleFetcher } from '../market-data/candle-fetcher.ts'
 import { ContractsFetcher } from '../market-data/contracts-fetcher.ts'
 import { configuredContracts } from '../../assembly/instruments/listed-instruments.ts'
@@ -46,7 +51,7 @@ import type { KillNote } from '../../assembly/state/kill-switch.ts'
 import { haltHungStrategy } from '../watchdog/hang-note.ts'
 import { codeNameOf } from '../../strategy/load-strategy.ts'
 import { keysRefused, noteOwnState, toRefusal } from '../../assembly/account/account-keys.ts'
-import { isPoisoned } from '../../journal/journal-failures.ts'
+import { isWriteFailure } from '../../journal/journal-failures.ts'
 import { isBarred, logFatal, retreatPolicy, closeJournal } from './breakdown.ts'
 import type { CommandAnswer } from './command-inbox.ts'
 import {
@@ -189,7 +194,7 @@ export class Account implements MarketListener {
     return [
       ...this.#polls.loops.map((loop) => ({ ...loop, isCalling: false })),
       ...this.#feeds.loops,
-      ...endingsOf(runners),
+      ...closingThreadsOf(runners),
       {
         name: 'account calls',
         intervalMs: 0,
@@ -339,7 +344,7 @@ export class Account implements MarketListener {
       this.#observers.flush()
       logFatal(this.#options.logger, error)
     } finally {
-      if (isPoisoned(error)) this.#space.giveBallast()
+      if (isWriteFailure(error)) this.#space.giveBallast()
       this.#comeToRest(false)
       this.#written.fail()
     }
