@@ -24,12 +24,11 @@ export function forgetDenials({ denials }: Core, symbol: string): void {
 
 type AnyDenial = Denial | Undescribed<Denial>
 
-/** What is denied as long as nothing is planned or decided anew. */
 export function standingDenials({ denials }: Core): readonly StandingDenial[] {
   return [...denials.standing.values()].flat()
 }
 
-/** What was denied at the last plan of the instrument. */
+/** They stand since the last plan of the instrument. */
 export function denialsOn({ denials }: Core, symbol: string): readonly StandingDenial[] {
   return denials.standing.get(symbol) ?? NONE
 }
