@@ -1,6 +1,6 @@
 import { canRest, openLots, type Order, type OrderTerms } from '../../../src/domain/order.ts'
 import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
-import { ACCOUNT, strategyScope } from '../../../src/domain/trading-mode.ts'
+import { ACCOUNT, type ModeReason, strategyScope } from '../../../src/domain/trading-mode.ts'
 import {
   type Book,
   backedHolding,
@@ -139,15 +139,24 @@ export function watchNeedlessCancels(world: World): WorldWatcher {
   }
 }
 
-/** The image of the core is written only for a cancel that nothing else explains. */
-function isClosedInPart(engine: Engine, { strategyId, symbol }: OrderTerms): boolean {
+/**
+ * The daemon closes a part of what the strategy holds there. The image of the core, which says so,
+ * is written only while something is held for that.
+ */
+export function isClosedInPart(engine: Engine, { strategyId, symbol }: OrderTerms): boolean {
   const { book } = engine
+  const held = restrictionsOn(book, symbol).filter(({ code }) => REDUCING.has(code))
+  if (held.length === 0) return false
   const reduction = parseCore(engine.write()).reductions.get(symbol)
   const keptLots = reduction?.keeps.get(strategyId)
   if (reduction === undefined || keptLots === undefined) return false
-  const isHeld = restrictionsOn(book, symbol).some(({ code }) => code === reduction.code)
-  return isHeld && holdingOf(book, strategyId, symbol)[`${reduction.holdSide}Lots`] > keptLots
+  return (
+    held.some(({ code }) => code === reduction.code) &&
+    holdingOf(book, strategyId, symbol)[`${reduction.holdSide}Lots`] > keptLots
+  )
 }
+
+const REDUCING: ReadonlySet<ModeReason> = new Set(['worstCase', 'liquidationNear'])
 
 function isWantedThere(book: Book, order: Order): boolean {
   const { strategyId, symbol, purpose, clientOid, action, ticks, lots } = order.terms
