@@ -2,6 +2,7 @@ import { type DenialCode } from '../../../src/domain/denial.ts'
 import { type StrategyId } from '../../../src/domain/ids.ts'
 import { type Book, pairKey, restrictionsOn } from '../../../src/engine/book/book.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
+import { type EngineEvent } from '../../../src/engine/event.ts'
 import { type Engine } from '../../../src/engine/engine.ts'
 import {
   type Debt,
@@ -44,6 +45,7 @@ export function watchDebts(world: World): WorldWatcher {
   const slotsMs = (1 + world.plan.symbols.length) * CANCEL_SLOT_MS
   const cancelledMs = world.settings.execution.unwantedMsMax + slotsMs
   const known = new KnownPrices()
+  const refusedReads = new Set<string>()
   let [looks, denied] = [0, 0]
   const countSilent = ({ items }: Extract<JournalRecord, { kind: 'outcome' }>): void => {
     const [first] = items
@@ -57,6 +59,7 @@ export function watchDebts(world: World): WorldWatcher {
       owed.clear()
       silent.clear()
       known.forget()
+      refusedReads.clear()
     },
     onRecord(record) {
       const paid = paidBy(record, strategyIds)
@@ -75,6 +78,7 @@ export function watchDebts(world: World): WorldWatcher {
     afterStep(event, _, now) {
       const { engine } = world.process
       known.note(event, now)
+      noteRefusedRead(refusedReads, event)
       if (event.kind !== 'timePassed' || ++looks % LOOK_EVERY !== 0) return
       if (!world.facts.isCalm || world.facts.isStopping || engine?.isTrading !== true) {
         return owed.clear()
@@ -82,11 +86,16 @@ export function watchDebts(world: World): WorldWatcher {
       const deniedNow = denialsOf(engine.denied)
       const isDenied = deniedNow !== denied
       denied = deniedNow
-      const isExcused = ({ strategyId, symbol }: Debt): boolean =>
-        (refusals.get(pairKey(strategyId, symbol)) ?? 0) >= REFUSALS_MAX ||
-        (silent.get(symbol) ?? 0) >= SILENT_MAX ||
-        restrictionsOn(engine.book, symbol, strategyId).length > 0 ||
-        engine.restrictions.some(({ code }) => code === 'rateLimited' || code === 'unknownOrders')
+      const isExcused = (debt: Debt): boolean => {
+        const { strategyId, symbol } = debt
+        return (
+          (refusals.get(pairKey(strategyId, symbol)) ?? 0) >= REFUSALS_MAX ||
+          (silent.get(symbol) ?? 0) >= SILENT_MAX ||
+          (isWaitingForReads(debt, engine.book) && isReadRefused(refusedReads, symbol)) ||
+          restrictionsOn(engine.book, symbol, strategyId).length > 0 ||
+          engine.restrictions.some(({ code }) => code === 'rateLimited' || code === 'unknownOrders')
+        )
+      }
       const open = debtsOf({ book: engine.book, settings: world.settings }, known.tickers).filter(
         (debt) => !isExcused(debt),
       )
@@ -105,6 +114,30 @@ export function watchDebts(world: World): WorldWatcher {
       }
     },
   }
+}
+
+/**
+ * Refused reads are repeated ever more rarely (MKT3 holds how rarely). Nothing that adds risk leaves
+ * meanwhile, and only readings show that a cancel-all has ended an order. The cancel-all itself
+ * waits for none.
+ */
+function isWaitingForReads(debt: Debt, { cancels }: Book): boolean {
+  return !isToCancel(debt) || cancels.has(debt.symbol)
+}
+
+function isReadRefused(refusedReads: ReadonlySet<string>, symbol: string): boolean {
+  return refusedReads.has('fills') || refusedReads.has(`position ${symbol}`)
+}
+
+function noteRefusedRead(refusedReads: Set<string>, event: EngineEvent): void {
+  if (event.kind === 'fillsRead') refusedReads.delete('fills')
+  else if (event.kind === 'positionRead') refusedReads.delete(`position ${event.reading.symbol}`)
+  else if (event.kind === 'readFailed' && isRefusal(event)) refusedReads.add(event.what)
+}
+
+/** A page in front of the exchange refuses too. */
+function isRefusal({ isRefused, status }: Extract<EngineEvent, { kind: 'readFailed' }>): boolean {
+  return isRefused === true || status === 401 || status === 403
 }
 
 /** Orders that were not sent in time explain nothing. */
