@@ -7,7 +7,7 @@ import { OTHER, TradedAccount, twoStrategies } from '../engine/traded-account.ts
 const TOO_LARGE = { side: 'buy', ticks: 99_990, lots: 101 } as const
 const SMALL = { ...TOO_LARGE, lots: 100 }
 
-const DENIED = `${SYMBOL}: ${STRATEGY} wants an order that is denied, ORDER_SIZE_LIMIT: the order is larger than risk.orderSizeMax of the strategy (101 lots, limit 100); since when: intentd explain ${SYMBOL}`
+const DENIED = `${SYMBOL}: ${STRATEGY} wants an order that is denied, ORDER_SIZE_LIMIT: the order is larger than risk.orderSizeMax of the strategy (0.101, limit 0.1); since when: intentd explain ${SYMBOL}`
 
 const listed = (bench: EngineBench): string[] => [...listDenied(bench, bench.now)]
 
