@@ -235,11 +235,7 @@ export function resumeEngine(core: Core): Engine {
     instrument: (symbol) => core.instruments.get(symbol),
     objectTo: (batch, now) => objectToBatch(core, batch, now),
     isCallHeldBack: (callId) => isCallHeldBack(core, callId) || isMoveHeldBack(core, callId),
-    objectToAdoption: (command) => objectToAdoption(core, command),
-    planByHand: (command) => planByHand(core, command),
-    worstCaseUnder: (survives) => worstCaseUnder(core, survives),
-    planPeakRelease: (command) => planPeakRelease(core, command),
-    findOrderedAgain: (command) => findOrderedAgain(core, command),
+    ...foreseeCommands(core),
     losses: core.losses.used,
     distances: core.liquidation.distances,
     nearestDistances: core.liquidation.nearest,
@@ -259,6 +255,22 @@ export function resumeEngine(core: Core): Engine {
       return listRefusals(core)
     },
     write: () => writeCore(core),
+  }
+}
+
+/** The effects of a command, for its dry run and its refusal. */
+function foreseeCommands(
+  core: Core,
+): Pick<
+  Engine,
+  'objectToAdoption' | 'planByHand' | 'worstCaseUnder' | 'planPeakRelease' | 'findOrderedAgain'
+> {
+  return {
+    objectToAdoption: (command) => objectToAdoption(core, command),
+    planByHand: (command) => planByHand(core, command),
+    worstCaseUnder: (survives) => worstCaseUnder(core, survives),
+    planPeakRelease: (command) => planPeakRelease(core, command),
+    findOrderedAgain: (command) => findOrderedAgain(core, command),
   }
 }
 

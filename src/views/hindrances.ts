@@ -19,7 +19,7 @@ import { type Restriction, strategyScope } from '../domain/trading-mode.ts'
 import { WORST_CASE_WARN } from '../domain/worst-case.ts'
 import { describeScenario, showUsed } from '../risk/worst-case.ts'
 import { Failure, headlineOf } from '../lib/failure.ts'
-import { isPoisoned } from '../journal/journal-failures.ts'
+import { isWriteFailure } from '../journal/journal-failures.ts'
 import type { RunEnding } from '../engine/lifecycle/kill.ts'
 import { describeOff, type ShownAccount } from './shown-account.ts'
 import { describeStale, groupStale } from './stale-readings.ts'
@@ -385,8 +385,12 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
           : `off: ${fatal instanceof Failure ? fatal.code : 'broken'}`,
     }
     checks[name('journal')] = {
-      ok: !isPoisoned(fatal) && pace.late === undefined,
-      found: isPoisoned(fatal) ? 'broken' : pace.late ? 'too slow: orders are dropped' : 'written',
+      ok: !isWriteFailure(fatal) && pace.late === undefined,
+      found: isWriteFailure(fatal)
+        ? 'broken'
+        : pace.late
+          ? 'too slow: orders are dropped'
+          : 'written',
     }
     const isClockKnown = isClockSynchronised(account)
     checks[name('clock')] = {

@@ -15,11 +15,16 @@ import { describeDropped } from '../../engine/lifecycle/flatten.ts'
 import { Interpreter } from '../../interpreter/interpreter.ts'
 import type { Ports } from '../../interpreter/ports.ts'
 import { Retreat } from '../../interpreter/retreat.ts'
-import { Pollers, type WatchedLoop } from '../../market/poller.ts'
+import { Pollers, type WatchedLoop } from '../../lib/poller.ts'
 import { SignalInbox } from './signal-inbox.ts'
 import type { SignalOutcome } from '../../control/signals/signal-gate.ts'
 import type { Signal } from '../../domain/signal.ts'
-import { closeRunners, endingsOf, feedsOf, pausedOf } from '../../assembly/strategies/strategies.ts'
+import {
+  closeRunners,
+  closingThreadsOf,
+  feedsOf,
+  pausedOf,
+} from '../../assembly/strategies/strategies.ts'
 import { CandleFetcher } from '../market-data/candle-fetcher.ts'
 import { ContractsFetcher } from '../market-data/contracts-fetcher.ts'
 import { configuredContracts } from '../../assembly/instruments/listed-instruments.ts'
@@ -47,7 +52,7 @@ import { keepGrids } from '../../assembly/state/known-grids.ts'
 import { haltHungStrategy } from '../watchdog/hang-note.ts'
 import { codeNameOf } from '../../strategy/load-strategy.ts'
 import { keysRefused, noteOwnState, toRefusal } from '../../assembly/account/account-keys.ts'
-import { isPoisoned } from '../../journal/journal-failures.ts'
+import { isWriteFailure } from '../../journal/journal-failures.ts'
 import { isBarred, logFatal, retreatPolicy, closeJournal } from './breakdown.ts'
 import type { CommandAnswer } from './command-inbox.ts'
 import { judgeRelease, judgeScope, listenToOperator, type Operator } from './listen-to-operator.ts'
@@ -181,7 +186,7 @@ export class Account implements MarketListener {
     return [
       ...this.#polls.loops.map((loop) => ({ ...loop, isCalling: false })),
       ...this.#feeds.loops,
-      ...endingsOf(runners),
+      ...closingThreadsOf(runners),
       {
         name: 'account calls',
         intervalMs: 0,
@@ -326,7 +331,7 @@ export class Account implements MarketListener {
       this.#observers.flush()
       logFatal(this.#options.logger, error)
     } finally {
-      if (isPoisoned(error)) this.#space.giveBallast()
+      if (isWriteFailure(error)) this.#space.giveBallast()
       this.#comeToRest(false)
     }
   }

@@ -41,7 +41,7 @@ import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { headlineOf, messageOf } from '../../lib/failure.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { describeCaller } from '../../control/access/verified-caller.ts'
-import type { PollerStats } from '../../market/poller.ts'
+import type { PollerStats } from '../../lib/poller.ts'
 import type { Account } from '../account/account.ts'
 import type { UnopenedAccount } from '../../views/shown-account.ts'
 import {

@@ -190,7 +190,10 @@ export interface InstrumentState {
   readonly start: InstrumentStart
 }
 
-/** The cause decides which orders are placed again, and what is logged. */
+/**
+ * The cause decides which orders are placed again, and what is logged. `restart`: a start cancels,
+ * or the run before may have. Orders that a crash left in flight are `unknown`.
+ */
 export type ResolutionCause =
   | 'unwanted'
   | 'unknown'
