@@ -247,6 +247,7 @@ function openingContextOf(
   trading: OpeningContext['trading'],
 ): OpeningContext {
   return {
+    instrument: specOf(core, symbol),
     trading,
     held: holdingOf(core.book, strategyId, symbol),
     holding: backedHolding(core.book, strategyId, symbol),

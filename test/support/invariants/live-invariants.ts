@@ -88,12 +88,16 @@ export function watchDebts(world: World): WorldWatcher {
       const deniedNow = denialsOf(engine.denied)
       const isDenied = deniedNow !== denied
       denied = deniedNow
-      const isExcused = ({ strategyId, symbol }: Debt): boolean =>
-        (refusals.get(pairKey(strategyId, symbol)) ?? 0) >= REFUSALS_MAX ||
-        (silent.get(symbol) ?? 0) >= SILENT_MAX ||
-        paused.holdUp(symbol) ||
-        restrictionsOn(engine.book, symbol, strategyId).length > 0 ||
-        engine.restrictions.some(({ code }) => code === 'rateLimited' || code === 'unknownOrders')
+      const isExcused = (debt: Debt): boolean => {
+        const { strategyId, symbol } = debt
+        return (
+          (refusals.get(pairKey(strategyId, symbol)) ?? 0) >= REFUSALS_MAX ||
+          (silent.get(symbol) ?? 0) >= SILENT_MAX ||
+          (isWaitingForReads(debt, engine.book) && paused.holdUp(symbol)) ||
+          restrictionsOn(engine.book, symbol, strategyId).length > 0 ||
+          engine.restrictions.some(({ code }) => code === 'rateLimited' || code === 'unknownOrders')
+        )
+      }
       const open = debtsOf({ book: engine.book, settings: world.settings }, known.tickers).filter(
         (debt) => !isExcused(debt),
       )
@@ -112,6 +116,15 @@ export function watchDebts(world: World): WorldWatcher {
       }
     },
   }
+}
+
+/**
+ * Refused reads are repeated ever more rarely (MKT3 holds how rarely). Nothing that adds risk leaves
+ * meanwhile, and only readings show that a cancel-all has ended an order. The cancel-all itself
+ * waits for none.
+ */
+function isWaitingForReads(debt: Debt, { cancels }: Book): boolean {
+  return !isToCancel(debt) || cancels.has(debt.symbol)
 }
 
 /** Orders that were not sent in time explain nothing. */
