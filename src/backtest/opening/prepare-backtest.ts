@@ -103,6 +103,8 @@ export interface PreparedBacktest {
   readonly simulator: EmbeddedSimulatorSettings
   readonly universe: LoadedUniverse | undefined
   readonly strategyIds: readonly string[]
+  /** What the schemas of the strategies returned, so with defaults. */
+  readonly params: Readonly<Record<string, unknown>>
   readonly code: Readonly<Record<string, StrategyCode>>
   readonly feeds: readonly FeedFile[]
   listRemarks(): readonly string[]
@@ -161,6 +163,7 @@ export async function prepareBacktest(
     seed: simulator.seed,
     fillModel: simulator.fillModel,
     strategyIds: strategies.map(({ id }) => id),
+    params: Object.fromEntries(strategies.map(({ id, params }) => [id, params])),
     code: Object.fromEntries(
       strategies.map(({ id, moduleFile }) => [id, readStrategyCode(moduleFile)]),
     ),
