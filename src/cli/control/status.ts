@@ -374,10 +374,11 @@ function describeAges({ ages, clock, limits }: AccountStatusView): string {
     const known = Object.values(each)
     return known.includes(null) ? null : Math.max(...known.map(Number))
   }
+  const most = (ms: number): string => `${(ms / 1000).toFixed(1)} s at most`
   const signed = (ms: number): string => `${ms >= 0 ? '+' : ''}${ms} ms`
   const isMachineApart = Math.abs(clock.machineMs) > MACHINE_SAID_MS
   return (
-    `prices ${age(oldest(ages.tickersMs))}, fills ${age(ages.fillsMs)}, positions ${age(oldest(ages.positionsMs))}, ${(limits.accountAgeMaxMs / 1000).toFixed(1)} s at most; ` +
+    `prices ${age(oldest(ages.tickersMs))} (${most(limits.dataAgeMaxMs)}), fills ${age(ages.fillsMs)}, positions ${age(oldest(ages.positionsMs))} (${most(limits.accountAgeMaxMs)}); ` +
     `exchange's clock ${signed(clock.offsetMs)}${clock.isSynchronised ? '' : ', NOT SYNCHRONISED'}` +
     (clock.publicMs === null
       ? ''
