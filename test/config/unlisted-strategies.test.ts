@@ -35,7 +35,11 @@ test('a main file beside a strategy lists it too, as `new-strategy` writes it', 
         'strategies/grid.yaml',
         'strategies/grid.yaml\n  - ../strategies/grid.yaml',
       ),
-      'strategies/grid.yaml': replaceOnce(GRID, 'id: grid', 'id: another'),
+      'strategies/grid.yaml': replaceOnce(
+        replaceOnce(GRID, 'id: grid', 'id: another'),
+        '../../strategies/',
+        './',
+      ),
     }),
   ).toEqual(['strategies/forgotten.yaml'])
 })
