@@ -364,7 +364,7 @@ describe('prices that are not whole', () => {
     ])
     expect(remarks.join('\n')).toMatch(/ETHUSDT begins later, at 2025-06-02 07:10/)
     expect(remarks.join('\n')).toMatch(/ETHUSDT ends earlier, at 2025-06-02 07:50/)
-    expect(remarks.join('\n')).toMatch(/BTCUSDT has 1 gaps, 10 minutes/)
+    expect(remarks.join('\n')).toMatch(/BTCUSDT has 1 gap, 10 minutes/)
     const [order] = project.rows('out', 'orders.csv')
     expect(order?.['quantity']).toBe('0.2')
     expect(runs[0]?.denials.map(({ code }) => code)).toEqual(['DATA_STALE', 'INTENT_EXPIRED'])

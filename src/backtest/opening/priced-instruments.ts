@@ -2,6 +2,7 @@ import { findShortWindows, LOOKS_MIN } from '../../assembly/strategies/pace-warn
 import type { LoadedStrategy } from '../../assembly/strategies/strategies.ts'
 import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import type { EmbeddedSimulatorSettings } from '../../config/schema/simulator-schema.ts'
+import { showCount } from '../../lib/text/show-count.ts'
 import { Failure } from '../../lib/failure.ts'
 import { findOutliers, timeIn } from '../../prices/import/outliers.ts'
 import type { Recording, RecordedFunding } from '../../prices/recording.ts'
@@ -156,7 +157,7 @@ export function remarksOn(
         : []),
       ...(gaps.count > 0
         ? [
-            `${symbol} has ${gaps.count} gaps, ${Math.round(gaps.totalMs / 60_000)} minutes in all: the price stands still in them and ` +
+            `${symbol} has ${showCount(gaps.count, 'gap')}, ${Math.round(gaps.totalMs / 60_000)} minutes in all: the price stands still in them and ` +
               'grows old, so that nothing is decided on it. The longest: ' +
               `${gaps.longest.map((gap) => `${time(gap.fromAt)} to ${time(gap.toAt)}`).join('; ')}.`,
           ]

@@ -1,4 +1,5 @@
 import { cleanLine } from '../../lib/text/clean-text.ts'
+import { showCount } from '../../lib/text/show-count.ts'
 import { showUtc } from '../../lib/text/show-utc.ts'
 import { showCoin } from '../../domain/coin-amount.ts'
 import { existsSync } from 'node:fs'
@@ -398,7 +399,7 @@ function describeProfit(profit: ProfitView, coin: string): string {
   const show = (amount: string | null): string => money(amount, coin)
   const parts = [`${show(realised)} realised`, `${show(fees)} fees`, `${show(funding)} funding`]
   const unknown = uncounted === null ? '' : `; ${describeUncounted(uncounted)}`
-  return `${show(profit.net)} net: ${parts.join(', ')}; ${fills} fills${unknown}`
+  return `${show(profit.net)} net: ${parts.join(', ')}; ${showCount(fills, 'fill')}${unknown}`
 }
 
 function describeUnrealised(

@@ -1,3 +1,4 @@
+import { showCount } from '../../lib/text/show-count.ts'
 import type { Command } from 'commander'
 import { toInstruments } from '../../assembly/settings/engine-settings.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
@@ -190,7 +191,7 @@ function describeTrade(trade: ClosedTrade): string {
     `${money(gross, coin)} gross`,
     [`${money(fees, coin)} fees`, ...describeCoins(trade)].join(' with '),
     ...(Number(funding) === 0 ? [] : [`${money(funding, coin)} funding`]),
-    `${fills} ${fills === 1 ? 'fill' : 'fills'}`,
+    showCount(fills, 'fill'),
   ]
   const from = `${size} from ${entryPrice ?? '?'} to ${exitPrice ?? '?'}`
   return [`${from}: ${sums.join(', ')}`, describeEnds(trade), trade.uncounted]

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { showCount } from '../../lib/text/show-count.ts'
 import { toFlatFields } from '../../lib/flat-fields.ts'
 import { roundNumbers } from '../round-numbers.ts'
 import type { BacktestReport, RunReport } from '../run-report.ts'
@@ -237,7 +238,7 @@ function renderTiles(run: RunReport, coin: string): string {
     [
       'fees',
       { text: withSign(-Number(money.fees), decimals) },
-      `${fills.count} fills, ${(fills.makerShare * 100).toFixed(0)} % maker`,
+      `${showCount(fills.count, 'fill')}, ${(fills.makerShare * 100).toFixed(0)} % maker`,
     ],
     [
       'funding',
