@@ -63,6 +63,7 @@ import {
   type PriceSource,
   remarksOn,
   remarksOnOutliers,
+  remarksOnRange,
   remarksOnTicks,
   remarksOnVolume,
   remarksOnWindows,
@@ -171,7 +172,7 @@ export async function prepareBacktest(
       listRemarks(
         strategies,
         { config, simulator, coverage: played.coverage, polling, feeds, fromAt, toAt },
-        { whole, recordings, universe },
+        { whole, recordings, universe, request },
       ),
     unpricedIn: (range) => describeUnpriced({ ...loaded, config }, whole, range),
     optionsFor: (fillModel, directory) => ({
@@ -241,13 +242,16 @@ function listRemarks(
     whole,
     recordings,
     universe,
+    request,
   }: {
     readonly whole: readonly Recording[]
     readonly recordings: readonly Recording[]
     readonly universe: LoadedUniverse | undefined
+    readonly request: PlayedRange
   },
 ): readonly string[] {
   return [
+    ...remarksOnRange(request, { coverage, fromAt, toAt }),
     ...(universe?.remarks ?? []),
     ...remarksOn(strategies, coverage, simulator),
     ...remarksOnReach(config),
