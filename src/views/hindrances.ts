@@ -103,6 +103,7 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   yield* listDenied(account, account.trusted.clock.now())
   yield* listExits(account)
   yield* listWarmUps(account)
+  yield* listWaiting(account)
   yield* listEmptyUniverses(account)
 }
 
@@ -353,6 +354,17 @@ export function* listWarmUps({
           yield `${symbol}: ${id} waits for candles of ${formatInterval(intervalMs)}, ${length} of ${needed}: it needs ${showDuration((needed - length) * intervalMs)} of prices`
       }
     }
+  }
+}
+
+/** In the words of the strategies (`market.waitsFor`). */
+export function* listWaiting({
+  settings,
+  wishes,
+}: Pick<ShownAccount, 'settings' | 'wishes'>): Generator<string> {
+  for (const { id, symbols } of settings.strategies.values()) {
+    for (const { symbol, what } of wishes?.waitsOf(id) ?? [])
+      if (symbols.includes(symbol)) yield `${symbol}: ${id} wants nothing yet: it waits for ${what}`
   }
 }
 
