@@ -645,7 +645,7 @@ describe('the detail of a denial has sizes in the base coin, and prices', () => 
     [
       'SELF_TRADE',
       intent({ ticks: 100_010 }),
-      context({ ...denyTrades, bestResting }),
+      context({ ...denyTrades, bestResting: resting }),
       'at 10001, an order of ours rests at 10001',
     ],
     [
