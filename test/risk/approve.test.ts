@@ -6,6 +6,7 @@ import {
 } from '../../src/domain/trading-mode.ts'
 import { describe, expect, test } from 'vitest'
 import { detailOf } from '../../src/domain/denial.ts'
+import { MANUAL } from '../../src/domain/hand-order.ts'
 import { type PositionMode } from '../../src/domain/instrument.ts'
 import { type OrderIntent } from '../../src/domain/intent.ts'
 import type { OrderAction } from '../../src/domain/order-action.ts'
@@ -612,4 +613,53 @@ test('a price outside the collar is named with the digits of its instrument', ()
   expect(verdict.approved ? undefined : detailOf(verdict.objection)).toBe(
     '0.00000003, allowed 0.00000002356 to 0.000000026145',
   )
+})
+
+describe('the detail of a denial has sizes in the base coin, and prices', () => {
+  const denyTrades = { account: { ...context().account, selfTrade: 'deny' } } as const
+  const resting = { buyTicks: 99_000, sellTicks: 100_010 }
+  const manual = { strategyId: MANUAL, action: 'closeLong', takeProfitTicks: 1050_00 } as const
+
+  test.each<[string, OrderIntent, RiskContext, string]>([
+    ['SIZE_BELOW_MINIMUM', intent({ lots: 1 }), context(), '0.001, minimum 0.002'],
+    ['ORDER_SIZE_LIMIT', intent({ lots: 61 }), context(), '0.061, limit 0.06'],
+    [
+      'POSITION_LIMIT',
+      intent(),
+      context({}, { holding: { longLots: 95, shortLots: 0 } }),
+      'could reach 0.105, limit 0.1',
+    ],
+    ['POSITION_NOTIONAL_LIMIT', intent(), worthAtMost(99), '0.01 could be worth 100.00, limit 99'],
+    [
+      'CLOSE_EXCEEDS_POSITION',
+      intent({ action: 'closeLong', lots: 31 }),
+      context({}, { holding: long }),
+      '0.031, 0.03 to close',
+    ],
+    [
+      'POSITION_UNEXPLAINED',
+      intent({ action: 'openShort', lots: 30, purpose: 'target' }),
+      context({ held: long, holding: { longLots: 10, shortLots: 0 } }),
+      '0.03 to reduce, 0.01 of it is in the account or held by other strategies',
+    ],
+    [
+      'SELF_TRADE',
+      intent({ ticks: 100_010 }),
+      context({ ...denyTrades, bestResting: resting }),
+      'at 10001, an order of ours rests at 10001',
+    ],
+    [
+      'EXIT_WITHOUT_EFFECT',
+      intent(manual),
+      context({}, { holding: long }),
+      'the account is long 0.03',
+    ],
+    ['EXIT_WITHOUT_EFFECT', intent(manual), context(), 'the account is flat'],
+  ])('%s', (code, order, riskContext, detail) => {
+    const verdict = approve(order, riskContext)
+
+    expect(
+      verdict.approved ? undefined : [verdict.objection.code, detailOf(verdict.objection)],
+    ).toEqual([code, detail])
+  })
 })

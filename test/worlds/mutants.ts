@@ -879,6 +879,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'const isRefused = setup.refusedMode === stated',
   },
   {
+    name: 'refused-mode-kept',
+    what: 'a refused margin mode is remembered although the exchange has taken an order of it since',
+    find: 'if (refusedMode === sentMode) noteRefusedMode(instrument, undefined)',
+    replace: 'void refusedMode',
+  },
+  {
     name: 'listed-after-a-batch',
     what: 'an order leaves between a fill that was adopted and the cancel-all that lists what rests',
     find: 'if (core.unlisted.symbols.size > 0) listResting(core)\n  if (core.book.calls.size > 0)',

@@ -63,7 +63,7 @@ export function approveOrders(
   const bestResting = { buyTicks, sellTicks }
   const contextOf = createRiskContexts(core, symbol, { approved, bestResting })
   let reduces = false
-  for (const { intent: wished, resendOf, isCut } of [...candidates].sort(byUrgency)) {
+  for (const { intent: wished, resendOf, isCut } of [...candidates].sort(closingFirst)) {
     const context = contextOf(wished.strategyId as StrategyId)
     if (!context) continue
     const intent = isCut ? cutToHeld(wished, context) : wished
@@ -101,7 +101,7 @@ function whose({
   return { strategyId, symbol, ...(purpose === 'place' ? { key } : {}) }
 }
 
-function byUrgency(left: OrderCandidate, right: OrderCandidate): number {
+function closingFirst(left: OrderCandidate, right: OrderCandidate): number {
   return Number(isClosing(right.intent.action)) - Number(isClosing(left.intent.action))
 }
 
@@ -247,6 +247,7 @@ function openingContextOf(
   trading: OpeningContext['trading'],
 ): OpeningContext {
   return {
+    instrument: specOf(core, symbol),
     trading,
     held: holdingOf(core.book, strategyId, symbol),
     holding: backedHolding(core.book, strategyId, symbol),
