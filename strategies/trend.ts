@@ -61,7 +61,11 @@ export default defineStrategy({
       averages[market.symbol] = average
       market.plot('fast', average.fast)
       market.plot('slow', average.slow)
-      if (average.at - average.since < params.slowSeconds * 1000) continue
+      const seenSeconds = Math.floor((average.at - average.since) / 1000)
+      if (seenSeconds < params.slowSeconds) {
+        market.waitsFor(`${params.slowSeconds} s of prices, ${seenSeconds} s so far`)
+        continue
+      }
       const side = params.allowShort ? average.side : Math.max(0, average.side)
       intents.push(market.target(side * market.lots(params.size)))
     }

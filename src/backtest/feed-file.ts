@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { FeedId, FeedReading } from '../domain/feed.ts'
 import { nameOfSignal } from '../domain/signal.ts'
+import { parseTime } from '../lib/text/parse-time.ts'
 import { Failure, messageOf } from '../lib/failure.ts'
 import { deepFreeze, isRecord } from '../lib/plain-data.ts'
 import { parseValue, writeValue } from '../lib/value-text.ts'
@@ -166,12 +167,9 @@ function toInstant(value: unknown): number | undefined {
     : undefined
 }
 
-/** `Date` would read the 30th of February as a day of March. */
 function parseIso(text: string): number | undefined {
-  const [, day, month] = /^(\d{4}-(\d{2})-\d{2})T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/.exec(text) ?? []
-  if (day === undefined) return undefined
-  const isDay = new Date(`${day}T00:00:00Z`).getUTCMonth() + 1 === Number(month)
-  return isDay ? Date.parse(text) : undefined
+  const isWhole = /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/.test(text)
+  return isWhole ? parseTime(text) : undefined
 }
 
 function assertLater(readAt: number, before: number | undefined, place: Place): void {
@@ -208,7 +206,7 @@ function toTime(value: unknown): number | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
   const number = Number(value)
   const at = Number.isNaN(number)
-    ? Date.parse(String(value))
+    ? (parseTime(String(value)) ?? Number.NaN)
     : number < SECONDS_BELOW
       ? number * 1000
       : number

@@ -5,6 +5,7 @@ import { type ConfigOptions, loadConfig, toConfigRequest } from '../config/load-
 import { loadJournalPassword } from '../config/secrets.ts'
 import { archiveState } from '../assembly/state/archive-state.ts'
 import { stateDirectoryOf } from '../assembly/state/state-place.ts'
+import { parseTime } from '../lib/text/parse-time.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemTimers } from '../lib/timers.ts'
 import type { MarketOptions } from '../assembly/instruments/played-request.ts'
@@ -33,12 +34,9 @@ export function addArchiveCommand(program: Command, { setExit }: VerbFrame): voi
 }
 
 function parseBefore(text: string): number {
-  const at = Date.parse(text)
-  const [, day = ''] = /^(\d{4}-\d{2}-\d{2})($|T.*(Z|[+-]\d{2}:?\d{2})$)/.exec(text) ?? []
-  // `Date.parse` takes the 31st of February.
-  const isDay = !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day)
-  const isDate = isDay && !Number.isNaN(at)
-  if (!isDate)
+  const isDate = /^\d{4}-\d{2}-\d{2}($|T.*(Z|[+-]\d{2}:?\d{2})$)/.test(text)
+  const at = isDate ? parseTime(text) : undefined
+  if (at === undefined)
     throw new InvalidArgumentError('write a date such as 2025-06-02, or 2025-06-02T06:00Z.')
   if (at > systemClock.now()) throw new InvalidArgumentError('it lies in the future.')
   return at

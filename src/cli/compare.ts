@@ -3,7 +3,8 @@ import { basename, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { VerbFrame } from './process/verb-frame.ts'
 import { type NamedRun, renderComparisonPage } from '../report/page/comparison-page.ts'
-import { readReport } from '../report/read-report.ts'
+import { listDifferences } from '../report/recipe-differences.ts'
+import { readRecipe, readReport } from '../report/read-report.ts'
 import { describeMadeUp, MADE_UP } from '../report/text/figures.ts'
 import { describeComparison } from '../report/text/terminal-report.ts'
 import { writeOut } from '../lib/write-out.ts'
@@ -24,8 +25,9 @@ export function addCompareCommand(program: Command, { setExit }: VerbFrame): voi
       const named = [run, other].flatMap((directory) =>
         readRuns(directory, isSamePlace ? directory : basename(resolve(directory))),
       )
-      writeFileSync(out, renderComparisonPage(named))
-      writeOut([...describeComparison(named), `  ${resolve(out)}`, ''].join('\n'))
+      const differences = listDifferences(readRecipe(run), readRecipe(other))
+      writeFileSync(out, renderComparisonPage(named, differences))
+      writeOut([...describeComparison(named, differences), `  ${resolve(out)}`, ''].join('\n'))
       setExit(0)
     })
 }

@@ -21,7 +21,9 @@ export function listUnlistedStrategies(
   const folders = new Set(configs.map(({ file }) => dirname(file)))
   const own = configs.flatMap(({ strategies }) => strategies.map(({ file }) => file))
   const places = [...[...folders].map((folder) => join(folder, 'strategies')), ...own.map(dirname)]
-  const mainFiles = [...folders].flatMap(listYamlFiles)
+  // `new-strategy` writes a main file beside each strategy.
+  const beside = new Set([...folders, ...places, ...places.map(dirname)])
+  const mainFiles = [...beside].flatMap(listYamlFiles)
   const listed = new Set([...own, ...mainFiles.flatMap(listStrategiesOf)])
   return [...new Set(places)]
     .flatMap(listYamlFiles)

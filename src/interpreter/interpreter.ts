@@ -369,13 +369,15 @@ export class Interpreter {
     const result = strategies.get(strategyId)?.decide(snapshot)
     if (!result) return
     if (result.kind === 'decided') {
-      const { intents, state, denials, plots } = result
+      const { intents, state, denials, plots, waits } = result
       const { sequence } = snapshot
       listener.decided?.(intents)
       if (plots !== undefined) listener.plotted?.(strategyId, plots)
+      if (waits !== undefined) listener.waited?.(strategyId, waits)
       this.dispatch({ kind: 'decided', strategyId, sequence, intents, state, denials })
     } else {
       const { message: reason, isPaused } = result
+      listener.waited?.(strategyId, [])
       this.dispatch({
         kind: 'decisionFailed',
         strategyId,

@@ -3,6 +3,7 @@ import type { FillsReading } from '../domain/fill.ts'
 import type { StrategyId } from '../domain/ids.ts'
 import type { Intent } from '../domain/intent.ts'
 import type { PlotPoint } from '../domain/plot.ts'
+import type { StrategyWait } from '../domain/strategy-wait.ts'
 import type { ListedExits, PositionReading } from '../domain/position.ts'
 import type { JournalRecord } from '../domain/record.ts'
 import type { Announcement, Effect, OutgoingCall } from '../engine/effect.ts'
@@ -100,6 +101,8 @@ export interface RunListener {
   /** If it must be durable, its commit has begun. */
   recorded?(record: JournalRecord, durable: boolean): void
   decided?(intents: readonly Intent[]): void
+  /** All that the strategy waits for now; it is called when that changes. */
+  waited?(strategyId: StrategyId, waits: readonly StrategyWait[]): void
   plotted?(strategyId: StrategyId, points: readonly PlotPoint[]): void
   /** The batch is sent now, or dropped if this took too long (ORD7). */
   batchDurable?(wait: BatchWait): void

@@ -73,20 +73,21 @@ export interface CurveQuery {
 export interface AccountPoint {
   readonly at: number
   readonly equity: string | null
-  /** With unrealised profit, over all runs. */
-  readonly net: string | null
+  /** Over all runs. */
+  readonly netWithUnrealised: string | null
   readonly peak: string | null
 }
 
 const UNKNOWN = '?'
 
-export function toAccountValue({ equity, net, peak }: Omit<AccountPoint, 'at'>): string {
-  return [equity, net, peak].map((amount) => amount ?? UNKNOWN).join(' ')
+export function toAccountValue(point: Omit<AccountPoint, 'at'>): string {
+  const { equity, netWithUnrealised, peak } = point
+  return [equity, netWithUnrealised, peak].map((amount) => amount ?? UNKNOWN).join(' ')
 }
 
 export function toAccountPoint({ at, value }: CurvePoint): AccountPoint {
   const [equity, net, peak] = value.split(' ').map((amount) => (amount === UNKNOWN ? null : amount))
-  return { at, equity: equity ?? null, net: net ?? null, peak: peak ?? null }
+  return { at, equity: equity ?? null, netWithUnrealised: net ?? null, peak: peak ?? null }
 }
 
 /** The parts of the equity, as decimals in the margin coin. */

@@ -124,6 +124,7 @@ export function readCsvColumns(
       at = fieldEnd + 1
     }
     if (field === header.length && openQuote === undefined) continue
+    assertSeparator(bytes.toString('utf8', lineAt, at - 1), options, row)
     assertNoCommaInNumber(bytes.toString('utf8', lineAt, at - 1), lineOf(row, options))
     if (field === header.length && openQuote !== undefined)
       throw quoteLeftOpen(openQuote, options, row)
@@ -257,11 +258,28 @@ function otherNumber(
   }
   const meant = options.readText?.(trimmed, name)
   if (meant !== undefined) return meant
+  if (field === 0) assertSeparator(text, options, row)
   throw new Failure({
     code: 'RECORDING_NOT_NUMERIC',
     sentence: `${name} is not a number`,
     facts: { where: lineOf(row, options), found: `"${trimmed.slice(0, 40)}"` },
     hint: options.hintFor?.(name) ?? PLAIN_HINT,
+  })
+}
+
+/** @throws Failure RECORDING_SEPARATOR if the row has another separator than the header */
+function assertSeparator(text: string, options: CsvColumns, row: number): void {
+  const { separator, header } = options
+  const other = SEPARATORS.find(
+    (one) => one !== separator && text.split(one).length === header.length,
+  )
+  if (other === undefined || header.length < 2) return
+  const [theirs, ours] = [other, separator].map((one) => (one === '\t' ? 'a tab' : `"${one}"`))
+  throw new Failure({
+    code: 'RECORDING_SEPARATOR',
+    sentence: `the fields of the row are separated by ${theirs}, those of the header by ${ours}`,
+    facts: { where: lineOf(row, options), found: text.trim().slice(0, 60) },
+    hint: `write the same separator in the header and in the rows: export the file again, or replace ${ours} in the header by ${theirs}`,
   })
 }
 

@@ -114,7 +114,9 @@ function ratiosOfReturns({ opening, final, fromAt, toAt, equity }: MetricsInput)
       formula: `mean(daily returns) / sd(daily returns)${scale}; risk-free rate 0`,
     }),
     ratio('Sortino', {
-      value: (mean(returns) / downsideDeviation(returns)) * yearly,
+      // Of one return it would be -1, or nothing, whatever the return is.
+      value:
+        returns.length < 2 ? Number.NaN : (mean(returns) / downsideDeviation(returns)) * yearly,
       unit: 'number',
       ...note,
       formula: `mean(daily returns) / sqrt(mean(min(daily return, 0)^2))${scale}`,
@@ -154,12 +156,12 @@ function ratiosOfRisk({ fromAt, toAt, equity, nearestDistance }: MetricsInput): 
     }),
     ratio('mean exposure', {
       value: exposureMean,
-      unit: 'number',
+      unit: 'share',
       formula: 'value of all positions (long + short) / equity, averaged over time',
     }),
     ratio('highest exposure', {
       value: exposureMax,
-      unit: 'number',
+      unit: 'share',
       formula: 'the same at its highest',
     }),
     ratio('highest margin ratio', {
@@ -191,19 +193,19 @@ function ratiosOfTrades({ fromAt, toAt, equity, trips, traded }: MetricsInput): 
     ratio('winners', {
       value: trips.wins / trips.trips,
       unit: 'share',
-      formula: 'closed with a profit after fees / closed',
+      formula: 'closed with a profit after fees, funding not counted / closed',
       ...noTrips,
     }),
     ratio('profit factor', {
       value: gains / losses,
       unit: 'number',
-      formula: 'sum of the winners / sum of the losers, after fees',
+      formula: 'sum of the winners / sum of the losers, after fees, funding not counted',
       ...(losses === 0 && trips.trips > 0 ? { note: 'no position lost' } : noTrips),
     }),
     ratio('expectancy', {
       value: (gains - losses) / trips.trips,
       unit: 'money',
-      formula: 'mean profit of a closed position after fees',
+      formula: 'mean profit of a closed position after fees, funding not counted',
       ...noTrips,
     }),
     ratio('turnover', {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure, messageOf } from '../lib/failure.ts'
-import type { BacktestReport } from './run-report.ts'
+import { isRecord } from '../lib/plain-data.ts'
+import type { BacktestReport, RunRecipe } from './run-report.ts'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 export const REPORT_FILE = 'report.json'
@@ -18,6 +19,16 @@ export function readReport(directory: string): BacktestReport {
     throw unreadable(file, messageOf(cause))
   }
   throw unreadable(file, 'it is no report of this version')
+}
+
+/** Undefined if there is none, or if it cannot be read. */
+export function readRecipe(directory: string): RunRecipe | undefined {
+  try {
+    const recipe: unknown = parseBoundedJson(readFileSync(join(directory, RECIPE_FILE), 'utf8'))
+    return isRecord(recipe) ? recipe : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function isReport(value: unknown): value is BacktestReport {

@@ -11,12 +11,17 @@ export interface BacktestReport {
   readonly name: string
   readonly coin: string
   readonly coverage: readonly PriceCoverage[]
+  /** By strategy, with defaults. Absent for a daemon, and in earlier reports. */
+  readonly params?: Readonly<Record<string, unknown>>
   readonly assumptions: readonly string[]
   readonly remarks: readonly string[]
   /** Absent for a daemon, and in earlier reports. */
   readonly looks?: PriceLooks
   readonly runs: readonly RunReport[]
 }
+
+/** What `run.json` holds: all that the result depends on. */
+export type RunRecipe = Readonly<Record<string, unknown>>
 
 /** How often prices were read, and their maximum age in decisions. */
 export interface PriceLooks {

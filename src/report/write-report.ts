@@ -4,10 +4,8 @@ import { CsvFile } from './collect/trade-table.ts'
 import { renderPage } from './page/page.ts'
 import { RECIPE_FILE, REPORT_FILE } from './read-report.ts'
 import { DIGITS, roundNumbers } from './round-numbers.ts'
-import type { BacktestReport, RunReport } from './run-report.ts'
+import type { BacktestReport, RunRecipe, RunReport } from './run-report.ts'
 import { makeDirectory } from '../lib/durable-file.ts'
-
-export type RunRecipe = Readonly<Record<string, unknown>>
 
 interface WrittenRun {
   readonly recipe: RunRecipe

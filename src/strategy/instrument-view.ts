@@ -1,3 +1,4 @@
+import { type StrategyWait, WAIT_LENGTH_MAX } from '../domain/strategy-wait.ts'
 import { isPlotName, PLOT_NAMES_MAX, type PlotPoint } from '../domain/plot.ts'
 import { candleKey, type CandleSeries, openOf, parseInterval } from '../domain/candles.ts'
 import { type Instrument, isCountable, isInverse } from '../domain/instrument.ts'
@@ -345,6 +346,14 @@ export class InstrumentView<Indicators = NoIndicators> implements InstrumentRule
     this.#plots?.add(this.symbol, name, value)
   }
 
+  /**
+   * Says in `status` why nothing is wanted yet, until the next decision: `market.waitsFor('4 min of
+   * prices')`. At most 120 characters. It changes no decision.
+   */
+  waitsFor(what: string): void {
+    this.#plots?.wait(this.symbol, what)
+  }
+
   /** The complete list of orders that should rest here; it replaces earlier ones. */
   quote(levels: readonly QuoteLevel[]): QuoteIntent {
     return { kind: 'quote', symbol: this.symbol, levels }
@@ -414,10 +423,33 @@ const NO_TICKERS = new TickerTable(1)
 const NO_SERIES: ReadonlyMap<string, CandleSeries> = new Map()
 const NOTHING_YET = { holding: FLAT, accountHolding: FLAT, positionReadAt: 0, orders: [] }
 
-/** Keeps the plotted values that have changed. */
+export interface DecisionNotes {
+  /** Only plots that have changed; absent: none has. */
+  readonly plots?: readonly PlotPoint[]
+  /** All waits of the decision if they have changed; absent: they have not. */
+  readonly waits?: readonly StrategyWait[]
+}
+
+const NO_WAITS: readonly StrategyWait[] = []
+const NO_NOTES: DecisionNotes = {}
+
+/** Keeps the plotted values that have changed, and what a decision waits for if that has. */
 export class PlotSheet {
   readonly #values = new Map<string, Map<string, number>>()
   #changed: PlotPoint[] = []
+  #waits: readonly StrategyWait[] = NO_WAITS
+  #waitsBefore: readonly StrategyWait[] = NO_WAITS
+
+  begin(): void {
+    this.#waits = NO_WAITS
+  }
+
+  /** The last call for an instrument counts. */
+  wait(symbol: string, what: unknown): void {
+    if (typeof what !== 'string' || what === '') return
+    const others = this.#waits.filter((one) => one.symbol !== symbol)
+    this.#waits = [...others, { symbol, what: what.slice(0, WAIT_LENGTH_MAX) }]
+  }
 
   /** A value that is no number draws nothing. */
   add(symbol: string, name: unknown, value: unknown): void {
@@ -430,10 +462,17 @@ export class PlotSheet {
     this.#changed.push({ symbol, name, value })
   }
 
-  take(): { readonly plots?: readonly PlotPoint[] } {
-    if (this.#changed.length === 0) return {}
-    const plots = this.#changed
+  take(): DecisionNotes {
+    const [plots, waits, before] = [this.#changed, this.#waits, this.#waitsBefore]
+    const isSame =
+      waits.length === before.length &&
+      waits.every(({ symbol, what }, index) => {
+        const other = before[index]
+        return other?.symbol === symbol && other.what === what
+      })
+    if (plots.length === 0 && isSame) return NO_NOTES
     this.#changed = []
-    return { plots }
+    this.#waitsBefore = waits
+    return { ...(plots.length > 0 && { plots }), ...(!isSame && { waits }) }
   }
 }

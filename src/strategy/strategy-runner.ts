@@ -1,7 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { Instrument } from '../domain/instrument.ts'
 import type { Intent } from '../domain/intent.ts'
-import type { PlotPoint } from '../domain/plot.ts'
 import type { Snapshot } from '../domain/snapshot.ts'
 import type { Clock } from '../lib/clock.ts'
 import { deepFreeze, isRecord } from '../lib/plain-data.ts'
@@ -18,7 +17,7 @@ import {
   type StrategyFailure,
   type StrategyFailureCode,
 } from './strategy-failure.ts'
-import { PlotSheet } from './instrument-view.ts'
+import { type DecisionNotes, PlotSheet } from './instrument-view.ts'
 import { cleanLine } from '../lib/text/clean-text.ts'
 
 /** A slow decision delays all other strategies, so it is logged. */
@@ -31,12 +30,10 @@ export interface DecisionTime {
 }
 
 /** Our own plain data, which the strategy cannot change. */
-export interface DecisionMade extends DecisionTime {
+export interface DecisionMade extends DecisionTime, DecisionNotes {
   readonly kind: 'decided'
   readonly intents: readonly Intent[]
   readonly denials: readonly IntentDenial[]
-  /** Only plots that have changed; absent: none has. */
-  readonly plots?: readonly PlotPoint[]
   readonly state: unknown
 }
 
@@ -115,6 +112,7 @@ export class StrategyRunner {
       if (this.#stray !== undefined) throw this.#stray
       this.#view.pointAt(snapshot)
       this.#log?.begin(snapshot.takenAt)
+      this.#plots.begin()
       const decision = readDecision(this.#scope.runInAsyncScope(this.#askStrategy))
       const state = readState(decision.state, this.#state)
       const { intents, denials } = readIntents(this.strategyId, decision.intents, this.#intents)

@@ -117,6 +117,7 @@ export function recipeOf(
   const {
     from: _from,
     to: _to,
+    params: _params,
     ...recipe
   } = describeRecipe(opened, { models: [model], version, set, param })
   return JSON.stringify(recipe)

@@ -429,9 +429,16 @@ export function describeSweep(report: SweepReport): readonly string[] {
       return `  ${row.id.padEnd(13)}${figures}  ${showParams(row.params)}${row.isIsolated ? ' (isolated peak)' : ''}${markEnded(row)}${note}`
     }),
     ...(trials.length > ROWS ? [`  and ${trials.length - ROWS} more`] : []),
+    '',
+    `  score: ${objective === 'sharpe' ? `mean over standard deviation of the returns of each ${showDuration(periodMs)}, not annualised` : 'the return'}`,
+    '  in sample, out of s.: the mean over the windows of the same figure, of the parts of this run',
     ...(folds.length === 0
       ? []
-      : ['', '  walk-forward: chosen on everything before, tried in the window']),
+      : [
+          '',
+          '  walk-forward: chosen on everything before, tried in the window',
+          `  ${'window (UTC)'.padEnd(36)}${['before', 'in it', 'return'].map((title) => title.padStart(11)).join('')}  parameters`,
+        ]),
     ...folds.map(
       ({ outOfSample, inSample, figures, params }) =>
         `  ${outOfSample.from.slice(0, 16)} to ${outOfSample.to.slice(0, 16)}${number(inSample.score)}${number(outOfSample.score)}${share(figures?.return)}  ${showParams(params)}${markEnded({ figures })}`,

@@ -1,4 +1,4 @@
-import { isRecord } from '../lib/plain-data.ts'
+import { toFlatFields } from '../lib/flat-fields.ts'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
 /** Other fields follow from these. */
@@ -11,7 +11,8 @@ const FIRST = ['version', 'node', 'sha256.program'] as const
  */
 export function describeDifference(wanted: string, own: string): string | undefined {
   if (wanted === own) return undefined
-  const [there, here] = [wanted, own].map((text) => flatten(parseBoundedJson(text))) as [Flat, Flat]
+  const there = toFlatFields(parseBoundedJson(wanted))
+  const here = toFlatFields(parseBoundedJson(own))
   const names = [...new Set([...there.keys(), ...here.keys()])].filter(
     (name) => there.get(name) !== here.get(name),
   )
@@ -21,17 +22,6 @@ export function describeDifference(wanted: string, own: string): string | undefi
   return shown
     .map((name) => `${name} is ${short(here.get(name))} here, ${short(there.get(name))} there`)
     .join('; ')
-}
-
-type Flat = ReadonlyMap<string, string>
-
-function flatten(value: unknown, path = ''): Flat {
-  if (!isRecord(value)) return new Map([[path, JSON.stringify(value)]])
-  return new Map(
-    Object.entries(value).flatMap(([name, inner]) => [
-      ...flatten(inner, path === '' ? name : `${path}.${name}`),
-    ]),
-  )
 }
 
 function short(text: string | undefined): string {

@@ -25,7 +25,7 @@ export function viewKeptCurve(source: CurveSource, since: number | undefined): K
   return {
     at: points.map(({ at }) => at),
     equity: toNumbers(({ equity }) => equity),
-    netWithUnrealised: toNumbers(({ net }) => net),
+    netWithUnrealised: toNumbers(({ netWithUnrealised }) => netWithUnrealised),
     peak: toNumbers(({ peak }) => peak),
   }
 }
@@ -43,8 +43,8 @@ function thinOut(points: readonly AccountPoint[]): readonly AccountPoint[] {
   })
 }
 
-function figureOf({ equity, net }: AccountPoint): number {
-  return Number(equity ?? net)
+function figureOf({ equity, netWithUnrealised }: AccountPoint): number {
+  return Number(equity ?? netWithUnrealised)
 }
 
 const POINTS_MAX = 1500

@@ -12,6 +12,7 @@ import type { InstrumentSteps } from '../domain/instrument.ts'
 import type { RecentActivity } from './recent-activity.ts'
 import type { RunStatistics } from './run-statistics.ts'
 import type { JournalPace } from './journal-pace.ts'
+import type { WishTimes } from './wishes.ts'
 
 export interface StoredPrice {
   readonly price: number
@@ -48,7 +49,7 @@ export interface ShownAccount {
   readonly pace: Pick<JournalPace, 'waits' | 'batchesLate' | 'late'>
   readonly recent: RecentActivity
   /** Absent, like `paused`, for a journal at rest. */
-  readonly wishes?: { readonly since: (pair: string) => number | undefined }
+  readonly wishes?: Pick<WishTimes, 'since' | 'waitsOf'>
   readonly equityBefore?: AccountStatusView['equityBefore']
   /** Keyed by strategy, until its thread restarts. */
   readonly paused: ReadonlyMap<string, string>

@@ -1,4 +1,5 @@
 import type { AccountStatusView } from '../control/views.ts'
+import type { StrategyWait } from '../domain/strategy-wait.ts'
 import type { JournalRecord } from '../domain/record.ts'
 import { pairOf, placesOf } from '../engine/book/book.ts'
 import { showOnGrid } from '../lib/grid.ts'
@@ -10,12 +11,22 @@ type ShownWish = AccountStatusView['strategies'][number]['wants'][number]
 export class WishTimes {
   /** Keyed by strategy and symbol; Unix ms. */
   readonly #since = new Map<string, number>()
+  readonly #waits = new Map<string, readonly StrategyWait[]>()
 
   observe(record: JournalRecord): void {
     if (record.kind !== 'decision') return
     const { strategyId, at, quotes = [], targets = [], places = [] } = record
     for (const { symbol } of [...quotes, ...targets, ...places])
       this.#since.set(pairOf(strategyId, symbol), at)
+  }
+
+  hearWaits(strategyId: string, waits: readonly StrategyWait[]): void {
+    this.#waits.set(strategyId, waits)
+  }
+
+  /** What the strategy said at its last decision. */
+  waitsOf(strategyId: string): readonly StrategyWait[] {
+    return this.#waits.get(strategyId) ?? []
   }
 
   since(pair: string): number | undefined {

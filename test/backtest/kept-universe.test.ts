@@ -195,7 +195,7 @@ test('orders are filled on kept quotes; what is delisted is closed, and what com
   expect(remarks).toContain(`${gone} ends earlier`)
   expect(remarks).not.toContain(`${always} ends earlier`)
   expect(remarks).toMatch(
-    /Tickers of all instruments are those that were kept: 57 answers .* with 1 gaps, the longest 3 min 59 s/,
+    /Tickers of all instruments are those that were kept: 57 answers .* with 1 gap, the longest 3 min 59 s/,
   )
 })
 

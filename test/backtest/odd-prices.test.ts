@@ -185,7 +185,7 @@ test('over a gap of days a position is held, pays its funding, and nothing is de
   // 1 bp at 08:00 on the first day, ten times until 08:00 on the fourth.
   expect(Number(run.money.funding)).toBeCloseTo(-10 * 0.01 * 100_000 * 0.0001, 4)
   expect(Date.parse(fills[1]?.['ts_event'] ?? '')).toBeGreaterThan(at(days + 65))
-  expect(report.remarks.join()).toContain('BTCUSDT has 1 gaps, 4330 minutes in all')
+  expect(report.remarks.join()).toContain('BTCUSDT has 1 gap, 4330 minutes in all')
 })
 
 test('where nothing is traded nothing is filled, and the report says so', async () => {

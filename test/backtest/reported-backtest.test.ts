@@ -364,7 +364,16 @@ describe('prices that are not whole', () => {
     ])
     expect(remarks.join('\n')).toMatch(/ETHUSDT begins later, at 2025-06-02 07:10/)
     expect(remarks.join('\n')).toMatch(/ETHUSDT ends earlier, at 2025-06-02 07:50/)
-    expect(remarks.join('\n')).toMatch(/BTCUSDT has 1 gaps, 10 minutes/)
+    expect(remarks.join('\n')).toMatch(/BTCUSDT has 1 gap, 10 minutes/)
+    expect(remarks.join('\n')).not.toMatch(/nothing was played/)
+    const range = { fromAt: START_AT - 86_400_000, toAt: START_AT + 30 * 86_400_000 }
+    const asked = await project.run([btc, eth], 'asked', range)
+    expect(asked.remarks.slice(0, 2)).toEqual([
+      'The prices begin at 2025-06-02 07:00, 1 d after --from (2025-06-01 07:00): before that nothing was played.',
+      expect.stringMatching(
+        /^The prices end at 2025-06-02 08:00, .* before --to \(2025-07-02 07:00\): after that nothing/,
+      ) as string,
+    ])
     const [order] = project.rows('out', 'orders.csv')
     expect(order?.['quantity']).toBe('0.2')
     expect(runs[0]?.denials.map(({ code }) => code)).toEqual(['DATA_STALE', 'INTENT_EXPIRED'])

@@ -45,6 +45,21 @@ test.each([
   expect(await recipe()).not.toBe(before)
 })
 
+test('the recipe has the parameters of each strategy, with its defaults', async () => {
+  const schema = 'z.strictObject({ size: z.string(), levels: z.int().default(3) })'
+  project.edit('scripted.ts', 'z.strictObject({}).prefault({})', schema)
+  project.edit('scripted.yaml', 'risk:', 'params: { size: "0.01" }\nrisk:')
+  const opened = await prepare()
+  const { params } = describeRecipe(opened, {
+    models: ['default'],
+    version: 'test',
+    set: [],
+    param: [],
+  })
+
+  expect(params).toEqual({ scripted: { size: '0.01', levels: 3 } })
+})
+
 test('a result hangs on what is in the files of history', async () => {
   project.edit('scripted.yaml', 'instruments:', 'history: [BTCUSDT-before.csv]\ninstruments:')
   const files = [`${project.directory}/BTCUSDT.csv`]

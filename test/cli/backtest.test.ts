@@ -65,12 +65,20 @@ function readRecipe(out: string): Readonly<Record<string, unknown>> {
 
 describe('intentd backtest', () => {
   test('runs the fill models side by side, prints at most 80 columns and writes a page that loads nothing', async () => {
+    project.edit(
+      'scripted.ts',
+      'z.strictObject({}).prefault({})',
+      'z.strictObject({ size: z.string() })',
+    )
+    project.edit('scripted.yaml', 'risk:', 'params: { size: "0.01" }\nrisk:')
     const exit = await backtest('all', '--days', '1', '--model', 'all', '--balance', '5000')
 
     expect([exit, printed.error]).toEqual([0, ''])
     const lines = printed.out.split('\n').filter((line) => !line.includes(project.directory))
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
-    const { runs, looks } = readReport('all')
+    const { runs, looks, params } = readReport('all')
+    expect(params).toEqual({ scripted: { size: '0.01' } })
+    expect(readRecipe('all')['params']).toEqual(params)
     expect(looks).toEqual({ everyMs: 60_000, dataAgeMaxMs: 2000 })
     expect(runs.map(({ model, money, fills }) => [model, money.opening, fills.count])).toEqual([
       ['pessimistic', '5000', 2],
@@ -89,6 +97,9 @@ describe('intentd backtest', () => {
     const shown = page.slice(0, page.indexOf('<script'))
     expect(/\b(?:src|href)=|https?:|@import|url\(/.exec(page)?.[0]).toBeUndefined()
     expect(/NaN|undefined|Infinity/.exec(shown)?.[0]).toBeUndefined()
+    expect(shown).toMatch(
+      /Parameters<\/h2>.*scripted<\/td><td class="text">size<\/td><td class="text">0\.01</s,
+    )
     expect(shown).toContain('<title>Backtest of scripted on made-up prices</title>')
     expect(shown).toContain('<h1>Backtest of scripted on made-up prices</h1>')
     expect(shown).toMatch(/What to know first<\/h2><ul><li>Made-up prices \(seeded market\)/)

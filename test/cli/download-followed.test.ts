@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { describeRecording } from '../../src/backtest/played-prices.ts'
 import { main } from '../../src/cli/main.ts'
+import { describeLack } from '../../src/cli/prices/download.ts'
 import { loadRecording } from '../../src/prices/load-recording.ts'
 import { describeMadeUp } from '../../src/report/text/figures.ts'
 import { startSimulator } from '../../src/simulator/start-simulator.ts'
@@ -60,6 +61,22 @@ test('a download for paper trading at live prices reads the exchange that is fol
   expect(madeUp).toBeUndefined()
   expect(rows.kind === 'candles' && Math.max(...rows.close)).toBeLessThan(300)
   expect(readFileSync(file, 'latin1')).toContain(new URL(followed.baseUrl).host)
+})
+
+test('a download of less than was asked says what is missing', () => {
+  const at = (day: string): number => Date.parse(day)
+  const lack = (from: string, to?: string) =>
+    describeLack(
+      { symbol: 'BTCUSDT', fromAt: at('2025-10-25'), toAt: at('2025-11-25') },
+      { interval: '1H', from: at(from), ...(to !== undefined && { to: at(to) }) },
+    )
+
+  expect(lack('2025-01-01', '2026-01-01')).toEqual([
+    'BTCUSDT: nothing from 2025-01-01T00:00 on, as was asked, but from 2025-10-25T00:00: the exchange showed no earlier candle (297 d are missing)',
+    'BTCUSDT: nothing up to 2026-01-01T00:00, as was asked, but up to 2025-11-25T00:00: the exchange showed no later candle',
+  ])
+  expect(lack('2025-10-25', '2025-11-25')).toEqual([])
+  expect(lack('2025-10-24T23:30Z')).toEqual([])
 })
 
 test('a public call is answered by the exchange that is followed', async () => {

@@ -12,7 +12,7 @@ import { type Explanation } from '../../src/views/explain/explain-words.ts'
 import { JournalReader } from '../../src/journal/journal-reader.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
 import { Projects } from '../daemon/project.ts'
-import { EngineBench, refused, SYMBOL, TIMED_OUT } from '../engine/engine-bench.ts'
+import { accepted, EngineBench, refused, SYMBOL, TIMED_OUT } from '../engine/engine-bench.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
@@ -247,6 +247,71 @@ test('explain tells of a symbol that its strategy was closed there, why and by w
   const { moments } = explainSymbol(frameOf(bench), SYMBOL, since)
 
   expect(moments.map(({ text }) => text).join()).toContain('strategy:s, flatten: enough, by anna')
+})
+
+test('explain tells of a symbol why the exchange refused an order there', () => {
+  const bench = new EngineBench().start()
+  bench.quote(BID)
+  const { batchId, clientOids } = bench.grantBatch()
+  const failureList = clientOids.map((clientOid) => ({
+    clientOid,
+    orderId: '',
+    errorCode: '40917',
+    errorMsg: 'Stop price for long positions please < mark price 9990',
+  }))
+  bench.answer(batchId, accepted({ successList: [], failureList }))
+  const { moments } = explainSymbol(frameOf(bench), SYMBOL, 0)
+
+  expect(moments.find(({ what }) => what === 'answered')?.text).toContain(
+    'batch 1: 1 rejected, rejected for 40917 Stop price for long positions please < mark price 9990',
+  )
+})
+
+describe('explain tells of a symbol what held its strategies there', () => {
+  const lossOf = (strategy: string) =>
+    ({
+      kind: 'restricted',
+      at: 1,
+      scope: `strategy:${strategy}`,
+      mode: 'halted',
+      code: 'dailyLoss',
+      reason: 'lost 31 of 30',
+      by: 'intentd',
+    }) as unknown as JournalRecord
+  const state = { long: null, short: null, lock: null, pause: null, ended: [] }
+  const exits = (change: object) =>
+    ({
+      kind: 'exits',
+      at: 1,
+      strategyId: 's',
+      symbol: SYMBOL,
+      state: { ...state, ...change },
+    }) as unknown as JournalRecord
+
+  test('a limit on losses of a strategy that traded it, and of no other', () => {
+    const bench = new EngineBench().start()
+    bench.decide({ kind: 'target', symbol: SYMBOL, lots: 10 })
+    bench.records.push(lossOf('s'), lossOf('another'))
+    const { moments } = explainSymbol(frameOf(bench), SYMBOL, 0)
+
+    expect(moments.flatMap(({ what, text }) => (what === 'halted' ? [text] : []))).toEqual([
+      'strategy:s, dailyLoss: lost 31 of 30, by intentd',
+    ])
+  })
+
+  test('the exit that was due and the pause after it, each once', () => {
+    const bench = new EngineBench().start()
+    const due = { kind: 'stop', keptLots: 0, since: 1 }
+    const pause = { cause: 'coolDown', untilAt: Date.UTC(2025, 0, 1, 12) }
+    const stopped = exits({ long: { due } })
+    bench.records.push(stopped, stopped, exits({ pause }), exits({ pause }))
+    const { moments } = explainSymbol(frameOf(bench), SYMBOL, 0)
+
+    expect(moments.slice(-2).map(({ what, text }) => `${what}: ${text}`)).toEqual([
+      'exit due: the stop-loss of s',
+      'pause: s enters nothing until 2025-01-01 12:00:00 UTC: the cool-down after an exit',
+    ])
+  })
 })
 
 test('explain tells of a part that is closed only where it is', () => {

@@ -230,5 +230,6 @@ test('how far back may be said with the word that help and docs use', () => {
   expect(Math.abs(ago - plain)).toBeLessThan(60_000)
   expect(Number(parseDayOrInstant('1d ago'))).toBeLessThan(plain)
   expect(parseDayOrInstant('2025-06-02')).toBe('2025-06-02')
+  expect(() => parseInstant('2025-02-30T06:00Z')).toThrow('write')
   expect(parseDayOrInstant('2025-06-02T06:00Z')).toBe(Date.parse('2025-06-02T06:00Z'))
 })

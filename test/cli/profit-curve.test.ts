@@ -48,12 +48,12 @@ async function run(...words: readonly string[]): Promise<{ code: number; out: st
 }
 
 describe('intentd profit --curve', () => {
-  test('shows equity, its change, its ends, net and peak of each day', async () => {
+  test('shows equity, its change, its ends, what was made with unrealised, and peak of each day', async () => {
     expect((await run('--curve')).out).toBe(
       [
-        'day           equity   change    lowest   highest  net, all runs      peak',
-        '2025-06-02    980.50             980.50  1,000.00         -19.50  1,000.00  USDT',
-        '2025-06-03  1,020.00  +4.03 %  1,010.00  1,020.00              -  1,020.00  USDT',
+        'day           equity   change    lowest   highest  with unrealised      peak',
+        '2025-06-02    980.50             980.50  1,000.00           -19.50  1,000.00  USDT',
+        '2025-06-03  1,020.00  +4.03 %  1,010.00  1,020.00                -  1,020.00  USDT',
         '',
       ].join('\n'),
     )
@@ -61,7 +61,7 @@ describe('intentd profit --curve', () => {
 
   test('gives every point as CSV and JSON, of a span too', async () => {
     expect((await run('--curve', '--csv', '--since', '2025-06-03T00:00Z')).out).toBe(
-      'at,equity,net,peak\n2025-06-03T10:00:00.000Z,1010,10,1010\n2025-06-03T22:00:00.000Z,1020,,1020\n',
+      'at,equity,netWithUnrealised,peak\n2025-06-03T10:00:00.000Z,1010,10,1010\n2025-06-03T22:00:00.000Z,1020,,1020\n',
     )
     expect(JSON.parse((await run('--curve', '--json')).out)).toHaveLength(4)
     expect((await run('--curve', '--until', '2025-06-01')).out).toMatch(/^no curve yet/)

@@ -760,6 +760,16 @@ test('today and all runs count the same, with and without a daemon; what is held
   expect(linesOf({ positions: [] }, false)).toEqual(lines('none: nothing is held'))
 })
 
+test('each age in the status stands beside its own limit', () => {
+  const ages = { tickersMs: { [SYMBOL]: 4500 }, fillsMs: 400, positionsMs: { [SYMBOL]: 800 } }
+  const limits = { dataAgeMaxMs: 5000, accountAgeMaxMs: 3000 }
+  const accounts = [{ ...ACCOUNT, ages, limits }]
+
+  expect(formatStatus({ ...STATUS, accounts }, true).replaceAll(/\s+/g, ' ')).toContain(
+    'ages prices 4.5 s (5.0 s at most), fills 0.4 s, positions 0.8 s (3.0 s at most);',
+  )
+})
+
 test('in the status a number stays in the line of its unit', () => {
   const heads = Array.from({ length: 40 }, (_, length) => {
     const status = {

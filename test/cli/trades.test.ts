@@ -234,6 +234,12 @@ test('says which strategy nobody knows, and that fewer trades were closed', asyn
   writeJournal(threeTrades())
   const unknown = await run('trades', '--strategy', 'trent')
   const course = await run('trades', '--course', '4')
+  const fills = await run('fills', '--strategy', 'trent')
+  expect([fills.code, fills.aside]).toEqual([
+    1,
+    expect.stringContaining('knows trent; did you mean trend?'),
+  ])
+  expect((await run('fills', '--symbol', 'BTCUSDT')).code).toBe(0)
 
   expect([unknown.code, unknown.aside]).toEqual([
     1,

@@ -42,6 +42,12 @@ const BREAKAGES: readonly Breakage[] = [
     ],
   },
   {
+    what: 'a bracket that is not closed',
+    file: main,
+    edits: [['  tickersMs: 250\n', '  tickersMs: [250\n']],
+    problems: ['config/main.yaml:12:14: this [ is not closed: a ] is missing'],
+  },
+  {
     what: 'a text with a colon in it',
     file: main,
     edits: [['  tickersMs: 250\n', '  tickersMs: a: b\n']],

@@ -19,6 +19,31 @@ test('a project whose strategies are all listed has nothing to say', () => {
   expect(listUnlisted()).toEqual([])
 })
 
+test('a main file beside a strategy lists it too, as `new-strategy` writes it', () => {
+  const brk = replaceOnce(GRID, 'id: grid', 'id: brk')
+  const main = replaceOnce(MAIN, 'strategies/grid.yaml', 'brk.yaml')
+
+  expect(
+    listUnlisted({
+      'config/strategies/brk.yaml': brk,
+      'config/strategies/brk.paper.yaml': main,
+      'strategies/own.yaml': brk,
+      'strategies/own.paper.yaml': replaceOnce(main, 'brk.yaml', 'own.yaml'),
+      'strategies/forgotten.yaml': brk,
+      'config/main.yaml': replaceOnce(
+        MAIN,
+        'strategies/grid.yaml',
+        'strategies/grid.yaml\n  - ../strategies/grid.yaml',
+      ),
+      'strategies/grid.yaml': replaceOnce(
+        replaceOnce(GRID, 'id: grid', 'id: another'),
+        '../../strategies/',
+        './',
+      ),
+    }),
+  ).toEqual(['strategies/forgotten.yaml'])
+})
+
 test('a strategy beside the listed ones that no main file lists is named', () => {
   const other = replaceOnce(GRID, 'id: grid', 'id: other')
 

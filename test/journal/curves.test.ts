@@ -94,7 +94,7 @@ describe('the curve of an account', () => {
   })
 
   test('[MON2] says of a figure that is not known that it is not', () => {
-    const point = { equity: '100.5', net: '-0.25', peak: null }
+    const point = { equity: '100.5', netWithUnrealised: '-0.25', peak: null }
 
     expect(toAccountPoint(pointOf(5, toAccountValue(point)))).toEqual({ at: 5, ...point })
   })

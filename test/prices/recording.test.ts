@@ -130,6 +130,11 @@ describe('reading the text of a recording', () => {
       row(1748538420000, '11,11,eleven,11,0'),
       /RECORDING_NOT_NUMERIC: low[^]*:4[^]*"eleven"/,
     ],
+    [
+      'another separator than the header',
+      `${CANDLES}1748538420000;11;11;1;11;0\n`,
+      /RECORDING_SEPARATOR[^]*";"[^]*those of the header by ","[^]*:4[^]*same separator/,
+    ],
     ['an empty field', row(1748538420000, '11,11,,11,0'), /RECORDING_NOT_NUMERIC[^]*:4/],
     ['hexadecimal', row(1748538420000, '11,0x10,1,11,0'), /RECORDING_NOT_NUMERIC[^]*0x10/],
     ['a quote too few', row(1748538420000, '11,"1"1,1,11,0'), /RECORDING_NOT_NUMERIC[^]*:4/],

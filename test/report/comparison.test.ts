@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { type RunReport } from '../../src/report/run-report.ts'
 import { describeComparison } from '../../src/report/text/terminal-report.ts'
+import { listDifferences } from '../../src/report/recipe-differences.ts'
 import { renderComparison } from '../../src/report/page/page.ts'
 import { renderComparisonPage } from '../../src/report/page/comparison-page.ts'
 import { renderChart } from '../../src/report/page/chart.ts'
@@ -156,6 +157,42 @@ test('a run on made-up prices says so first, and in its column, in the terminal 
   const page = renderComparisonPage(pair)
   expect(page).toContain('<title>real and seeded, made-up prices</title>')
   expect(page).toMatch(/What to know first<\/h2><ul><li>seeded, made-up prices: Made-up prices/)
+})
+
+test('what two runs ran with is compared by name: the parameter that differs, not its digest alone', () => {
+  const recipe = (period: number, config: string) => ({
+    format: 1,
+    param: [`my-rsi.period=${period}`],
+    params: { 'my-rsi': { period, buyBelow: 30 } },
+    sha256: { config: config.repeat(32) },
+  })
+  const differences = listDifferences(recipe(14, 'ab'), recipe(7, 'cd'))
+
+  const lines = describeComparison(named, differences)
+  const from = lines.findIndex((line) => line.includes('what differs'))
+  expect(lines.slice(from, from + 4)).toEqual([
+    '  what differs, here of the first and of the second:',
+    '  params.my-rsi.period: 14 | 7',
+    '  sha256.config: abababababab… | cdcdcdcdcdcd…',
+    '',
+  ])
+  const pair = named.map((one) => ({ ...one, run: { ...one.run, strategies: [] } }))
+  expect(renderComparisonPage(pair, differences)).toMatch(
+    /What differs.*params\.my-rsi\.period<\/td><td class="text">14<\/td><td class="text">7<\/td>/s,
+  )
+})
+
+test('two runs with the same inputs say so, and what ran without a recipe of a backtest says nothing of it', () => {
+  const recipe = { format: 1, params: { grid: { levels: 3 } } }
+
+  expect(describeComparison(named, listDifferences(recipe, recipe))).toContain(
+    '  nothing differs: the same program, settings and prices',
+  )
+  expect(listDifferences(recipe, { recording: 'a.rec' })).toBeUndefined()
+  expect(listDifferences(recipe, undefined)).toBeUndefined()
+  expect(
+    listDifferences({ format: 1, param: ['grid.levels=3'] }, { format: 1, param: [] }),
+  ).toEqual([{ name: 'param', one: '["grid.levels=3"]', other: '[]' }])
 })
 
 test('six runs have six colours', () => {

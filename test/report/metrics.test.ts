@@ -178,6 +178,13 @@ describe('ratios', () => {
     expect(of('Sharpe')?.formula).not.toContain('365')
   })
 
+  test('[MON2] of one day there is no Sharpe and no Sortino, and exposures are shares', () => {
+    const { of } = ratiosOf(1)
+
+    expect([of('Sharpe')?.value, of('Sortino')?.value]).toEqual([null, null])
+    expect([of('mean exposure')?.unit, of('highest exposure')?.unit]).toEqual(['share', 'share'])
+  })
+
   test('of ninety days they are those of 365 days a year', () => {
     const { of, equities, final } = ratiosOf(90)
     const closes = [100, ...equities.filter((_, hour) => hour % 24 === 23)]

@@ -52,6 +52,23 @@ describe('what a strategy plots', () => {
     expect(sheet.take()).toEqual({})
   })
 
+  test('is not what it waits for: that counts until the next decision, and is said once', () => {
+    const sheet = new PlotSheet()
+    const decide = (...waits: readonly unknown[]) => {
+      sheet.begin()
+      for (const what of waits) sheet.wait(SYMBOL, what)
+      return sheet.take()
+    }
+
+    expect(decide('a price', '4 min of prices')).toEqual({
+      waits: [{ symbol: SYMBOL, what: '4 min of prices' }],
+    })
+    expect(decide('4 min of prices')).toEqual({})
+    expect(decide('x'.repeat(200)).waits?.[0]?.what).toHaveLength(120)
+    expect(decide('', 5)).toEqual({ waits: [] })
+    expect(decide()).toEqual({})
+  })
+
   test('[BND1] has eight names an instrument at most', () => {
     const sheet = new PlotSheet()
     for (let count = 0; count < 20; count++) sheet.add(SYMBOL, `name ${count}`, count)

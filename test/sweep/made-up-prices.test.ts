@@ -42,3 +42,22 @@ test('of several instruments it names those whose prices are made up', () => {
   )
   expect(renderSweepPage(sweepOn(['candles']))).not.toMatch(/made-up/i)
 })
+
+test('the terminal says what a score is, and each column of the walk-forward has a title above it', () => {
+  const span = { from: '2025-01-01T00:00:00.000Z', to: '2025-01-01T12:00:00.000Z', score: 0.5 }
+  const row = { params: {}, figures: null, failed: '', command: '' }
+  const folds = [{ id: 'a', ...row, inSample: span, outOfSample: { ...span, score: -0.25 } }]
+  const lines = describeSweep({ ...REPORT, folds })
+
+  const at = lines.findIndex((line) => line.startsWith('  walk-forward'))
+  const [titles = '', values = ''] = lines.slice(at + 1)
+  for (const [title, value] of [
+    ['before', '0.5000'],
+    ['in it', '-0.2500'],
+    ['return', 'n/a'],
+  ] as const)
+    expect(titles.indexOf(title) + title.length).toBe(values.indexOf(value) + value.length)
+  expect(lines).toContain(
+    '  score: mean over standard deviation of the returns of each 1 min, not annualised',
+  )
+})

@@ -1342,8 +1342,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'self-trade-within-a-batch',
     what: 'an approved buy rests for no other order of its batch, so that a sell of ours meets it',
-    find: "if (tradesAs(action) === 'buy') resting.buyTicks = Math.max(resting.buyTicks, ticks)\n  else resting.sellTicks",
-    replace: "if (tradesAs(action) !== 'buy') resting.sellTicks",
+    find: "if (tradesAs(action) === 'buy') bestResting.buyTicks = Math.max(bestResting.buyTicks, ticks)\n  else bestResting.sellTicks",
+    replace: "if (tradesAs(action) !== 'buy') bestResting.sellTicks",
   },
   {
     name: 'kill-waits-for-the-first-copy',

@@ -1,6 +1,7 @@
 import { showCoin } from '../../domain/coin-amount.ts'
 import type { LogEvent } from '../../domain/log-events.ts'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
+import { showCount } from '../../lib/text/show-count.ts'
 import { showDuration } from '../../lib/text/show-duration.ts'
 import type { Alert } from '../alert.ts'
 import { type LogFacts, showFact } from './facts.ts'
@@ -64,7 +65,7 @@ function writeMessages(gathered: GatheredTrades, end: readonly string[]): Alert[
   const { account, since, fills, closed } = gathered
   const common = { urgency: 'info', account, at: since, repeats: 0 } as const
   const made = closed.count === 0 ? [] : [describeMade(gathered)]
-  const filled = fills.count === 0 ? [] : [count(fills.count, 'fill')]
+  const filled = fills.count === 0 ? [] : [showCount(fills.count, 'fill')]
   const alerts: Alert[] = [
     {
       ...common,
@@ -86,7 +87,7 @@ function linesOf({ shown, count: all }: CountedLines): readonly string[] {
 
 function describeMade({ closed, made }: GatheredTrades): string {
   const sums = [...made].map(([coin, net]) => withSign(net.toString(), coin))
-  return `${count(closed.count, 'trade')} closed: ${sums.join(', ')}`
+  return `${showCount(closed.count, 'trade')} closed: ${sums.join(', ')}`
 }
 
 function describeFill(facts: LogFacts): string {
@@ -115,8 +116,4 @@ function describeClosed(facts: LogFacts): string {
 function withSign(amount: string, coin: string): string {
   const shown = showCoin(Number(amount), coin)
   return `${shown.startsWith('-') ? '' : '+'}${shown} ${coin}`
-}
-
-function count(number: number, word: string): string {
-  return `${number} ${word}${number === 1 ? '' : 's'}`
 }

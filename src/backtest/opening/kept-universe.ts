@@ -4,6 +4,7 @@ import { mergeContracts } from '../../config/kept-contracts.ts'
 import { type ConfigRequest, readMainFile } from '../../config/load-config.ts'
 import type { ContractRules } from '../../domain/contract-rules.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
+import { showCount } from '../../lib/text/show-count.ts'
 import { Failure } from '../../lib/failure.ts'
 import { showDuration } from '../../lib/text/show-duration.ts'
 import type { QuoteRows, Recording } from '../../prices/recording.ts'
@@ -184,7 +185,7 @@ function describeInstants(at: Float64Array, stepMs: number): readonly string[] {
   const lack =
     gaps === 0
       ? 'without a gap'
-      : `with ${gaps} gaps, the longest ${showDuration(longestMs)} from ${time(longestAt)}: rows stand still in them`
+      : `with ${showCount(gaps, 'gap')}, the longest ${showDuration(longestMs)} from ${time(longestAt)}: rows stand still in them`
   return [`Tickers of all instruments are those that were kept: ${span}, ${lack}.`]
 }
 

@@ -63,6 +63,7 @@ import {
   type PriceSource,
   remarksOn,
   remarksOnOutliers,
+  remarksOnRange,
   remarksOnTicks,
   remarksOnVolume,
   remarksOnWindows,
@@ -103,6 +104,8 @@ export interface PreparedBacktest {
   readonly simulator: EmbeddedSimulatorSettings
   readonly universe: LoadedUniverse | undefined
   readonly strategyIds: readonly string[]
+  /** What the schemas of the strategies returned, so with defaults. */
+  readonly params: Readonly<Record<string, unknown>>
   readonly code: Readonly<Record<string, StrategyCode>>
   readonly feeds: readonly FeedFile[]
   listRemarks(): readonly string[]
@@ -161,6 +164,7 @@ export async function prepareBacktest(
     seed: simulator.seed,
     fillModel: simulator.fillModel,
     strategyIds: strategies.map(({ id }) => id),
+    params: Object.fromEntries(strategies.map(({ id, params }) => [id, params])),
     code: Object.fromEntries(
       strategies.map(({ id, moduleFile }) => [id, readStrategyCode(moduleFile)]),
     ),
@@ -168,7 +172,7 @@ export async function prepareBacktest(
       listRemarks(
         strategies,
         { config, simulator, coverage: played.coverage, polling, feeds, fromAt, toAt },
-        { whole, recordings, universe },
+        { whole, recordings, universe, request },
       ),
     unpricedIn: (range) => describeUnpriced({ ...loaded, config }, whole, range),
     optionsFor: (fillModel, directory) => ({
@@ -238,13 +242,16 @@ function listRemarks(
     whole,
     recordings,
     universe,
+    request,
   }: {
     readonly whole: readonly Recording[]
     readonly recordings: readonly Recording[]
     readonly universe: LoadedUniverse | undefined
+    readonly request: PlayedRange
   },
 ): readonly string[] {
   return [
+    ...remarksOnRange(request, { coverage, fromAt, toAt }),
     ...(universe?.remarks ?? []),
     ...remarksOn(strategies, coverage, simulator),
     ...remarksOnReach(config),

@@ -2,6 +2,8 @@ import { findShortWindows, LOOKS_MIN } from '../../assembly/strategies/pace-warn
 import type { LoadedStrategy } from '../../assembly/strategies/strategies.ts'
 import type { DaemonConfig, LoadedConfig } from '../../config/load-config.ts'
 import type { EmbeddedSimulatorSettings } from '../../config/schema/simulator-schema.ts'
+import { showDuration } from '../../lib/text/show-duration.ts'
+import { showCount } from '../../lib/text/show-count.ts'
 import { Failure } from '../../lib/failure.ts'
 import { findOutliers, timeIn } from '../../prices/import/outliers.ts'
 import type { Recording, RecordedFunding } from '../../prices/recording.ts'
@@ -125,6 +127,34 @@ export function assertPriced(
   })
 }
 
+/** Whoever compares two runs by their dates must know that one has no prices for a part of them. */
+export function remarksOnRange(
+  asked: { readonly fromAt?: number | undefined; readonly toAt?: number | undefined },
+  played: {
+    readonly coverage: readonly PriceCoverage[]
+    readonly fromAt: number
+    readonly toAt: number
+  },
+): readonly string[] {
+  const { fromAt = played.fromAt, toAt = played.toAt } = asked
+  const leastMs = Math.max(RANGE_LACK_MS_MIN, ...played.coverage.map(({ stepMs }) => 2 * stepMs))
+  const time = (at: number): string => new Date(at).toISOString().slice(0, 16).replace('T', ' ')
+  return [
+    ...(played.fromAt - fromAt > leastMs
+      ? [
+          `The prices begin at ${time(played.fromAt)}, ${showDuration(played.fromAt - fromAt)} after --from (${time(fromAt)}): before that nothing was played.`,
+        ]
+      : []),
+    ...(toAt - played.toAt > leastMs
+      ? [
+          `The prices end at ${time(played.toAt)}, ${showDuration(toAt - played.toAt)} before --to (${time(toAt)}): after that nothing was played.`,
+        ]
+      : []),
+  ]
+}
+
+const RANGE_LACK_MS_MIN = 60_000
+
 export function remarksOn(
   strategies: readonly LoadedStrategy[],
   coverage: readonly PriceCoverage[],
@@ -156,7 +186,7 @@ export function remarksOn(
         : []),
       ...(gaps.count > 0
         ? [
-            `${symbol} has ${gaps.count} gaps, ${Math.round(gaps.totalMs / 60_000)} minutes in all: the price stands still in them and ` +
+            `${symbol} has ${showCount(gaps.count, 'gap')}, ${Math.round(gaps.totalMs / 60_000)} minutes in all: the price stands still in them and ` +
               'grows old, so that nothing is decided on it. The longest: ' +
               `${gaps.longest.map((gap) => `${time(gap.fromAt)} to ${time(gap.toAt)}`).join('; ')}.`,
           ]

@@ -6,7 +6,7 @@ import { listFollowingSeed } from '../../assembly/simulator/simulated-exchange.t
 import type { ConfigOptions, LoadedConfig } from '../../config/load-config.ts'
 import type { Step } from '../../interpreter/ports.ts'
 import { findSegments, type SegmentFile } from '../../recording/recordings.ts'
-import type { RunReport } from '../../report/run-report.ts'
+import type { BacktestReport, RunReport } from '../../report/run-report.ts'
 import { writeReport } from '../../report/write-report.ts'
 import { keepWritable } from '../../strategy/isolation/guard-thread.ts'
 import { ReportedBacktest, type ReportedBacktestOptions } from '../reported-backtest.ts'
@@ -228,13 +228,13 @@ function writeReports(
   const write = (
     place: (typeof PLACES)[number],
     run: (unfinished: string) => RunReport,
-    assumptions: readonly string[],
+    ran: Pick<BacktestReport, 'assumptions' | 'params'>,
   ): string => {
     const target = new ReportDirectory(join(directory, place))
     try {
       const written = {
         ...common,
-        assumptions,
+        ...ran,
         remarks: recorded.remarks,
         runs: [run(target.unfinished)],
       }
@@ -253,9 +253,12 @@ function writeReports(
     write(
       'recorded',
       (unfinished) => reportRecorded(segments, { ...frame, directory: unfinished }),
-      RECORDED_ASSUMPTIONS,
+      { assumptions: RECORDED_ASSUMPTIONS },
     ),
-    write('backtest', () => report, listAssumptions(prepared, [prepared.fillModel])),
+    write('backtest', () => report, {
+      assumptions: listAssumptions(prepared, [prepared.fillModel]),
+      params: prepared.params,
+    }),
   ]
 }
 

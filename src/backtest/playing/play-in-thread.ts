@@ -126,6 +126,7 @@ export async function runBacktest(
       name: loaded.config.name,
       coin: loaded.config.account.marginCoin,
       coverage: prepared.coverage,
+      params: prepared.params,
       assumptions: listAssumptions(prepared, models),
       remarks: [...remarksOn(ended, models, runs), ...impure.describe(), ...prepared.listRemarks()],
       looks: looksOf(prepared),
@@ -343,16 +344,14 @@ interface RecipeOptions extends Pick<PlayOptions, 'set' | 'param'> {
 
 type PlayedParts = Pick<
   PreparedBacktest,
-  'config' | 'code' | 'feeds' | 'fromAt' | 'toAt' | 'seed' | 'simulator' | 'universe'
+  'config' | 'code' | 'feeds' | 'fromAt' | 'params' | 'toAt' | 'seed' | 'simulator' | 'universe'
 > & {
   readonly coverage: readonly PriceSource[]
 }
 
 /** Describes all that the result depends on: the same recipe gives the same files to the byte. */
-export function describeRecipe(
-  { config, coverage, code, feeds, fromAt, toAt, seed, simulator, universe }: PlayedParts,
-  { models, version, set, param }: RecipeOptions,
-) {
+export function describeRecipe(parts: PlayedParts, { models, version, set, param }: RecipeOptions) {
+  const { config, coverage, code, feeds, fromAt, toAt, seed, simulator, universe, params } = parts
   const { file: _file, state: _state, strategies, ...settings } = config
   const { recordings: _recordings, ...market } = simulator.market
   const exchange = { ...simulator, market }
@@ -372,6 +371,7 @@ export function describeRecipe(
     balance: simulator.startingBalance,
     set,
     param,
+    params,
     tries: 1,
     ...(packages.length > 0 && {
       packages: Object.fromEntries(packages.map(([id, one]) => [id, one.packages])),

@@ -1,3 +1,4 @@
+import { showCount } from '../../lib/text/show-count.ts'
 import { cleanLine } from '../../lib/text/clean-text.ts'
 import type { z } from 'zod'
 import type { storySchema } from '../../control/detail-views.ts'
@@ -18,7 +19,7 @@ export function describeStatus(status: StatusView): string {
     `equity ${shown(account.equity, account.coin)}`,
     `today ${shown(account.profit.today.net, account.coin)}, without what is held`,
     `in all ${shown(account.profit.total.netWithUnrealised, account.coin)}, with what is held`,
-    `${count(account.positions.length, 'position')}, ${count(sum(Object.values(account.openOrders)), 'open order')}`,
+    `${showCount(account.positions.length, 'position')}, ${showCount(sum(Object.values(account.openOrders)), 'open order')}`,
     ...account.unattended.map(
       ({ symbol, side, size }) => `nobody trades ${side} ${size} ${symbol}`,
     ),
@@ -81,7 +82,7 @@ export function describeProfit(rows: readonly ProfitRow[]): string {
   return withPlace(
     rows[0]?.journal,
     rows.map(
-      ({ name, coin, fills, net }) => `${name}: ${shown(net, coin)}, ${count(fills, 'fill')}`,
+      ({ name, coin, fills, net }) => `${name}: ${shown(net, coin)}, ${showCount(fills, 'fill')}`,
     ),
   )
 }
@@ -131,10 +132,6 @@ function shown(amount: AccountStatusView['equity'], coin: string): string {
 
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`
 }
 
 function withPlace(journal: JournalPlace | undefined, lines: readonly string[]): string {

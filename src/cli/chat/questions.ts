@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { storySchema } from '../../control/detail-views.ts'
 import type { OfferedVerb } from '../../control/powers.ts'
 import type { OrderView, PositionView, StatusView } from '../../control/views.ts'
+import { showCount } from '../../lib/text/show-count.ts'
 import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { describeJournalPlace } from '../../domain/journal-place.ts'
 import { type PictureLevel, renderPicture } from '../../report/page/chart-picture.ts'
@@ -402,7 +403,7 @@ function captionOf({
   const { entryPrice, exitPrice, net, coin, share, reason, fills } = trade
   const part = share === null ? '' : ` (${(share * 100).toFixed(2)} %)`
   const result = `${money(net, coin)} ${coin}${part}, ${reason}`
-  const way = `from ${entryPrice ?? '?'} (blue) to ${exitPrice ?? '?'} (red), ${fills} fills`
+  const way = `from ${entryPrice ?? '?'} (blue) to ${exitPrice ?? '?'} (red), ${showCount(fills, 'fill')}`
   const known =
     prices.length > 0 ? '' : '; no prices of that time are kept, the line joins its fills'
   return `${result}: ${way}${known}\n${describeJournalPlace(journal)}`

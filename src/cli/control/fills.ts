@@ -15,11 +15,12 @@ import { describeJournalPlace } from '../../domain/journal-place.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
+import { print } from '../process/operator.ts'
 import { addSpanOptions, parseCount } from '../process/options.ts'
 import { formatTable, money, toPlainWords } from '../process/table.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
-import { showEachAccount } from './each-account.ts'
-import { type JournalSpanOptions, withRows } from './journal-rows.ts'
+import { type AccountResult, showEachAccount } from './each-account.ts'
+import { type JournalSpanOptions, listUnknown, withRows } from './journal-rows.ts'
 import { type GroupBy, groupOf, groupOption } from './row-groups.ts'
 
 const SHOWN = 20
@@ -49,17 +50,19 @@ export function addFillsCommand(program: Command, { setExit }: VerbFrame): void 
     .action(async (options: FillsOptions) => setExit(await showEachAccount(options, showFills)))
 }
 
-function showFills(options: FillsOptions): number {
-  withRows(options, ({ fills, file, config, journal }) => {
+function showFills(options: FillsOptions): AccountResult {
+  return withRows(options, ({ fills, file, config, journal, allFills }) => {
     const { by } = options
+    const unknown = listUnknown(options, config, allFills())
     writeOut(
       by === undefined
         ? formatFills(lastOf(fills, options), options)
         : formatGroups(groupFills(wantedOf(fills, options), by, config), by, options),
     )
     writeAside(`from ${file}, ${describeJournalPlace(journal())}\n`)
+    for (const text of unknown) print(text)
+    return unknown.length === 0 ? 0 : 'none'
   })
-  return 0
 }
 
 function lastOf(fills: Iterable<BookedFill>, options: FillsOptions): readonly BookedFill[] {

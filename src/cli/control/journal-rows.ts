@@ -1,4 +1,7 @@
 import type { ConfigOptions, DaemonConfig } from '../../config/load-config.ts'
+import { toInstruments } from '../../assembly/settings/engine-settings.ts'
+import { MANUAL } from '../../domain/hand-order.ts'
+import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import type { Book } from '../../engine/book/book.ts'
 import type { JournalPlace } from '../../domain/journal-place.ts'
 import { rebuildBook } from '../../engine/book/book-rows.ts'
@@ -47,4 +50,35 @@ export function withRows<Result>(
   } finally {
     reader.close()
   }
+}
+
+/** A strategy or an instrument that neither the configuration nor the journal names. */
+export function listUnknown(
+  { strategy, symbol }: { readonly strategy?: string; readonly symbol?: string },
+  config: DaemonConfig,
+  fills: Iterable<BookedFill>,
+): readonly string[] {
+  if (strategy === undefined && symbol === undefined) return []
+  const strategies = new Set<string>(config.strategies.map(({ id }) => id))
+  if (config.manual !== undefined) strategies.add(MANUAL)
+  const symbols = new Set(toInstruments(config).keys())
+  for (const fill of fills) {
+    if (fill.strategyId !== '') strategies.add(fill.strategyId)
+    symbols.add(fill.symbol)
+  }
+  return [
+    ...objectTo(strategy, { what: 'strategies', known: [...strategies] }),
+    ...objectTo(symbol, { what: 'instruments', known: [...symbols] }),
+  ]
+}
+
+function objectTo(
+  word: string | undefined,
+  { what, known }: { readonly what: string; readonly known: readonly string[] },
+): readonly string[] {
+  if (word === undefined || known.includes(word)) return []
+  const guess = didYouMeanEnd(word, known)
+  return [
+    `neither the configuration nor the journal knows ${word}${guess}; ${what}: ${known.join(', ')}`,
+  ]
 }

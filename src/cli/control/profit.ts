@@ -259,14 +259,16 @@ export function showCurve({ reader, config, since, until }: OpenedRows, form: Cu
 }
 
 function toCsv(points: readonly AccountPoint[]): string {
-  const rows = points.map(({ at, equity, net, peak }) =>
-    [new Date(at).toISOString(), equity ?? '', net ?? '', peak ?? ''].map(toCsvCell).join(','),
+  const rows = points.map(({ at, equity, netWithUnrealised, peak }) =>
+    [new Date(at).toISOString(), equity ?? '', netWithUnrealised ?? '', peak ?? '']
+      .map(toCsvCell)
+      .join(','),
   )
-  return ['at,equity,net,peak', ...rows].map((line) => `${line}\n`).join('')
+  return ['at,equity,netWithUnrealised,peak', ...rows].map((line) => `${line}\n`).join('')
 }
 
 function toGroup(name: string, points: readonly AccountPoint[]): CurveGroup {
-  const last = points.at(-1) ?? { at: 0, equity: null, net: null, peak: null }
+  const last = points.at(-1) ?? { at: 0, equity: null, netWithUnrealised: null, peak: null }
   const known = points
     .flatMap(({ equity }) => equity ?? [])
     .toSorted((one, other) => Number(one) - Number(other))
@@ -291,7 +293,11 @@ function formatGroups(
       { title: 'change', of: changeOf, isNumber: true },
       { title: 'lowest', of: ({ lowest }) => money(lowest, coin), isNumber: true },
       { title: 'highest', of: ({ highest }) => money(highest, coin), isNumber: true },
-      { title: 'net, all runs', of: ({ last }) => money(last.net, coin), isNumber: true },
+      {
+        title: 'with unrealised',
+        of: ({ last }) => money(last.netWithUnrealised, coin),
+        isNumber: true,
+      },
       { title: 'peak', of: ({ last }) => money(last.peak, coin), isNumber: true },
       { title: '', of: () => coin },
     ],

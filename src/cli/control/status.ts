@@ -1,4 +1,5 @@
 import { cleanLine } from '../../lib/text/clean-text.ts'
+import { showCount } from '../../lib/text/show-count.ts'
 import { showUtc } from '../../lib/text/show-utc.ts'
 import { showCoin } from '../../domain/coin-amount.ts'
 import { existsSync } from 'node:fs'
@@ -374,10 +375,11 @@ function describeAges({ ages, clock, limits }: AccountStatusView): string {
     const known = Object.values(each)
     return known.includes(null) ? null : Math.max(...known.map(Number))
   }
+  const most = (ms: number): string => `${(ms / 1000).toFixed(1)} s at most`
   const signed = (ms: number): string => `${ms >= 0 ? '+' : ''}${ms} ms`
   const isMachineApart = Math.abs(clock.machineMs) > MACHINE_SAID_MS
   return (
-    `prices ${age(oldest(ages.tickersMs))}, fills ${age(ages.fillsMs)}, positions ${age(oldest(ages.positionsMs))}, ${(limits.accountAgeMaxMs / 1000).toFixed(1)} s at most; ` +
+    `prices ${age(oldest(ages.tickersMs))} (${most(limits.dataAgeMaxMs)}), fills ${age(ages.fillsMs)}, positions ${age(oldest(ages.positionsMs))} (${most(limits.accountAgeMaxMs)}); ` +
     `exchange's clock ${signed(clock.offsetMs)}${clock.isSynchronised ? '' : ', NOT SYNCHRONISED'}` +
     (clock.publicMs === null
       ? ''
@@ -397,7 +399,7 @@ function describeProfit(profit: ProfitView, coin: string): string {
   const show = (amount: string | null): string => money(amount, coin)
   const parts = [`${show(realised)} realised`, `${show(fees)} fees`, `${show(funding)} funding`]
   const unknown = uncounted === null ? '' : `; ${describeUncounted(uncounted)}`
-  return `${show(profit.net)} net: ${parts.join(', ')}; ${fills} fills${unknown}`
+  return `${show(profit.net)} net: ${parts.join(', ')}; ${showCount(fills, 'fill')}${unknown}`
 }
 
 function describeUnrealised(

@@ -1,12 +1,8 @@
+import { showCount } from '../../lib/text/show-count.ts'
 import type { Command } from 'commander'
-import { toInstruments } from '../../assembly/settings/engine-settings.ts'
-import type { DaemonConfig } from '../../config/load-config.ts'
 import { CANDLE_INTERVALS_MS, type CandleDetail } from '../../control/detail-views.ts'
 import type { ClosedTrade } from '../../domain/closed-trade.ts'
 import { describeJournalPlace, type JournalPlace } from '../../domain/journal-place.ts'
-import { MANUAL } from '../../domain/hand-order.ts'
-import type { BookedFill } from '../../journal/booking.ts'
-import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { decimal, sumDecimals } from '../../lib/decimal.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
@@ -19,7 +15,7 @@ import { addSpanOptions, parseCount } from '../process/options.ts'
 import { age, formatTable, money, toPlainWords } from '../process/table.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { showEachAccount, type AccountResult } from './each-account.ts'
-import { type JournalSpanOptions, withRows } from './journal-rows.ts'
+import { type JournalSpanOptions, listUnknown, withRows } from './journal-rows.ts'
 
 const SHOWN = 20
 
@@ -71,36 +67,6 @@ function showTrades(options: TradesOptions): AccountResult | Promise<AccountResu
     for (const text of unknown) print(text)
     return unknown.length === 0 ? 0 : 'none'
   })
-}
-
-function listUnknown(
-  { strategy, symbol }: TradesOptions,
-  config: DaemonConfig,
-  fills: Iterable<BookedFill>,
-): readonly string[] {
-  if (strategy === undefined && symbol === undefined) return []
-  const strategies = new Set<string>(config.strategies.map(({ id }) => id))
-  if (config.manual !== undefined) strategies.add(MANUAL)
-  const symbols = new Set(toInstruments(config).keys())
-  for (const fill of fills) {
-    if (fill.strategyId !== '') strategies.add(fill.strategyId)
-    symbols.add(fill.symbol)
-  }
-  return [
-    ...objectTo(strategy, { what: 'strategies', known: [...strategies] }),
-    ...objectTo(symbol, { what: 'instruments', known: [...symbols] }),
-  ]
-}
-
-function objectTo(
-  word: string | undefined,
-  { what, known }: { readonly what: string; readonly known: readonly string[] },
-): readonly string[] {
-  if (word === undefined || known.includes(word)) return []
-  const guess = didYouMeanEnd(word, known)
-  return [
-    `neither the configuration nor the journal knows ${word}${guess}; ${what}: ${known.join(', ')}`,
-  ]
 }
 
 function describeUnexplained([strategyId, symbol]: readonly [string, string]): string {
@@ -190,7 +156,7 @@ function describeTrade(trade: ClosedTrade): string {
     `${money(gross, coin)} gross`,
     [`${money(fees, coin)} fees`, ...describeCoins(trade)].join(' with '),
     ...(Number(funding) === 0 ? [] : [`${money(funding, coin)} funding`]),
-    `${fills} ${fills === 1 ? 'fill' : 'fills'}`,
+    showCount(fills, 'fill'),
   ]
   const from = `${size} from ${entryPrice ?? '?'} to ${exitPrice ?? '?'}`
   return [`${from}: ${sums.join(', ')}`, describeEnds(trade), trade.uncounted]

@@ -105,7 +105,7 @@ export function explainReply(config: DaemonConfig, reply: ControlReply): number 
   }
   if (reply.reason.includes('ENOENT')) {
     print(
-      `its socket is gone (${reply.reason}); it may trade all the same: ask again in some seconds`,
+      `it starts, or its socket is gone (${reply.reason}): ask again in some seconds; it may trade all the same`,
     )
     print(
       '  a reload takes it away until it goes on; one that vanished is made anew within two seconds,',

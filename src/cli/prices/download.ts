@@ -9,6 +9,7 @@ import {
 import { ProgressBar } from '../../backtest/playing/progress-bar.ts'
 import { loadConfig, toConfigRequest } from '../../config/load-config.ts'
 import { openOf, parseInterval } from '../../domain/candles.ts'
+import { showDuration } from '../../lib/text/show-duration.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { makeDirectory } from '../../lib/durable-file.ts'
 import { onStopSignals } from '../../lib/stop-signals.ts'
@@ -102,9 +103,31 @@ async function download(
     progress.clear()
     await exchange.close()
   }
+  for (const one of all) for (const lack of describeLack(one, options)) writeAside(`! ${lack}\n`)
   if (options.json === true) writeOut(`${JSON.stringify(all, undefined, 2)}\n`)
   else for (const one of all) writeOut(`${describe(one)}\n`)
   return 0
+}
+
+/** What the exchange did not show of the range that was asked for. */
+export function describeLack(
+  { symbol, fromAt, toAt }: Pick<DownloadResult, 'symbol' | 'fromAt' | 'toAt'>,
+  { from, to, interval }: Pick<DownloadCommandOptions, 'from' | 'to' | 'interval'>,
+): readonly string[] {
+  const leastMs = GRANULARITIES[interval].lengthMs
+  const time = (at: number): string => new Date(at).toISOString().slice(0, 16)
+  return [
+    ...(fromAt - from > leastMs
+      ? [
+          `${symbol}: nothing from ${time(from)} on, as was asked, but from ${time(fromAt)}: the exchange showed no earlier candle (${showDuration(fromAt - from)} are missing)`,
+        ]
+      : []),
+    ...(to !== undefined && Math.min(to, systemClock.now()) - toAt > 2 * leastMs
+      ? [
+          `${symbol}: nothing up to ${time(to)}, as was asked, but up to ${time(toAt)}: the exchange showed no later candle`,
+        ]
+      : []),
+  ]
 }
 
 function describe(result: DownloadResult): string {

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type ConfigOptions, PAPER_CONFIG } from '../../config/load-config.ts'
 import { isDatabaseInClear, objectToDatabase } from '../../config/server-checks.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
+import { parseTime } from '../../lib/text/parse-time.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { startOfDate } from '../../lib/start-of-day.ts'
 import { toShellWord } from '../../lib/text/shell-word.ts'
@@ -172,11 +173,10 @@ function parseDays(text: string): number {
 
 export function parseDate(text: string): number {
   const isDate = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z?)?$/.test(text)
-  const at = isDate
-    ? Date.parse(text.includes('T') && !text.endsWith('Z') ? `${text}Z` : text)
-    : Number.NaN
-  // `Date.parse` takes the 30th of February. Nothing was traded before 1970.
-  if (!(at > 0) || !new Date(at).toISOString().startsWith(text.slice(0, 10)))
+  const zoned = text.includes('T') && !text.endsWith('Z') ? `${text}Z` : text
+  const at = isDate ? parseTime(zoned) : undefined
+  // Nothing was traded before 1970.
+  if (at === undefined || at <= 0)
     throw new InvalidArgumentError('write a date such as 2025-06-01 or 2025-06-01T12:00 (UTC).')
   return at
 }
@@ -227,8 +227,8 @@ export function parseInstant(text: string): number {
 const INSTANTS = 'how far back, such as 10m or 2h, or an instant such as 2025-06-02T06:00Z'
 
 function instantOf(text: string): number | undefined {
-  const at = Date.parse(text)
-  if (/^\d{4}-/.test(text) && !Number.isNaN(at)) return at
+  const at = /^\d{4}-/.test(text) ? parseTime(text) : undefined
+  if (at !== undefined) return at
   const [, back] = /^(\d+(?:\.\d+)?[a-z]+)(?: ago)?$/.exec(text) ?? []
   return back === undefined ? undefined : systemClock.now() - parseDuration(back)
 }
@@ -247,8 +247,7 @@ const DAY_MS = 86_400_000
 
 export function parseDayOrInstant(text: string): DayOrInstant {
   if (DAY.test(text)) {
-    const day = Date.parse(text)
-    if (!Number.isNaN(day) && toDay(day) === text) return text
+    if (parseTime(text) !== undefined) return text
     throw new InvalidArgumentError(`there is no day ${text}; write one such as 2025-06-02.`)
   }
   const at = instantOf(text)

@@ -401,7 +401,26 @@ function listCauses(text: string, { errors, warnings }: Document): Complaint[] {
   const first = found.find(({ code }) => OF_SHAPE.has(code))
   return found
     .filter((one) => one === first || !OF_SHAPE.has(one.code))
-    .map(({ code, pos: [offset] }) => ({ offset, message: describe(text, code, offset) }))
+    .map(({ code, pos: [offset] }) => {
+      const open = code === 'BAD_INDENT' ? findOpenBracket(text, offset) : undefined
+      return open ?? { offset, message: describe(text, code, offset) }
+    })
+}
+
+/** What looks like a wrong indentation to the parser is a list or section that goes on. */
+function findOpenBracket(text: string, before: number): Complaint | undefined {
+  const open: number[] = []
+  let offset = 0
+  for (const token of new Lexer().lex(text)) {
+    if (offset >= before) break
+    if (token === '[' || token === '{') open.push(offset)
+    else if (token === ']' || token === '}') open.pop()
+    if (!MARKS.has(token)) offset += token.length
+  }
+  const last = open.at(-1)
+  if (last === undefined) return undefined
+  const [opening, closing] = text[last] === '[' ? ['[', ']'] : ['{', '}']
+  return { offset: last, message: `this ${opening} is not closed: a ${closing} is missing` }
 }
 
 const COMPLAINTS_MAX = 20

@@ -5,6 +5,7 @@ import {
   type Signal,
   type SignalValue,
 } from '../../domain/signal.ts'
+import { parseTime } from '../../lib/text/parse-time.ts'
 import { readSignalFields, type SignalFields } from '../../domain/signal-fields.ts'
 import { ownField } from './signal-body.ts'
 import type { OnAnswered, ProvedSignal, SignalAnswer, SignalKey } from './signal-guard.ts'
@@ -128,10 +129,7 @@ function nameContents(value: SignalValue, time: unknown): string {
 }
 
 function toTime(value: unknown): number | undefined {
-  if (typeof value === 'string' && ISO.test(value)) {
-    const at = Date.parse(value)
-    return Number.isNaN(at) ? undefined : at
-  }
+  if (typeof value === 'string' && ISO.test(value)) return parseTime(value)
   const number = typeof value === 'string' && /^\d{9,13}$/.test(value) ? Number(value) : value
   if (typeof number !== 'number' || !Number.isFinite(number)) return undefined
   return number < SECONDS_BELOW ? number * 1000 : number

@@ -62,7 +62,7 @@ export interface AccountParts
   readonly statistics: RunStatistics
   readonly pace: JournalPace
   readonly recent: RecentActivity
-  readonly wishes: Pick<WishTimes, 'observe'>
+  readonly wishes: Pick<WishTimes, 'observe' | 'hearWaits'>
   readonly plots: Pick<PlotLog, 'hear'>
   readonly health: Health
   readonly signals: Pick<SignalInbox, 'hear'>
@@ -130,6 +130,8 @@ export function createPorts(parts: AccountParts): Ports {
         })
       },
       decided: (intents) => observers.later(() => statistics.countIntents(intents)),
+      waited: (strategyId, waits) =>
+        observers.later(() => parts.wishes.hearWaits(strategyId, waits)),
       plotted: (strategyId, points) => observers.later(() => parts.plots.hear(strategyId, points)),
       batchDurable: (wait) => observers.later(() => parts.pace.hear(wait)),
       batchLeaves: (tickersReadAt) => {

@@ -69,10 +69,10 @@ export class AccountCurve {
     const found = read()
     if (found === undefined) return
     const { equity, peak, profit } = found
-    const net = profit.total.netWithUnrealised
-    if (equity === null && net === null) return
+    const { netWithUnrealised } = profit.total
+    if (equity === null && netWithUnrealised === null) return
     this.#minute = minute
-    const value = toAccountValue({ equity, net, peak })
+    const value = toAccountValue({ equity, netWithUnrealised, peak })
     journal.notePoints([{ series: ACCOUNT_SERIES, at: minute, value }])
     this.#note({ at: minute, equity })
   }

@@ -8,6 +8,7 @@ import { canRest, type Order } from '../../domain/order.ts'
 import type { WorstCase } from '../../domain/worst-case.ts'
 import { type Restriction, strategyScope } from '../../domain/trading-mode.ts'
 import {
+  floatOnGrid,
   formatOnGrid,
   type Grid,
   parseOnGrid,
@@ -20,6 +21,7 @@ import type { EngineCommand } from '../event.ts'
 import { approveOrders } from '../orders/approve-orders.ts'
 import { announce, type Core, record, specOf } from '../state/core.ts'
 import { noteDenials } from '../state/denials.ts'
+import { marketOf } from '../state/market-state.ts'
 import { isTrading } from '../state/trading-mode.ts'
 import { dropPlace, takeDecision } from '../strategies/take-decision.ts'
 
@@ -56,8 +58,8 @@ export function judgeOrder(core: Core, command: OrderCommand): JudgedOrder {
   const spec = specOf(core, symbol)
   const read = readOrder(spec, command)
   if (typeof read === 'string') return { refusal: read }
-  const idle = objectToExits(core, spec, read)
-  if (idle !== undefined) return { refusal: idle }
+  const exits = objectToExits(core, spec, read) ?? objectToPassed(core, command, read)
+  if (exits !== undefined) return { refusal: exits }
   const { items, denials } = approveOrders(core, symbol, [{ intent: toOrderIntent(core, read) }])
   const [denied] = denials
   if (items.length > 0) {
@@ -154,6 +156,30 @@ function objectToLevels(
   if (!isBeyond(ticks.takeProfit, ticks.stopLoss))
     return `the take-profit ${takeProfit} of a ${side} belongs ${above} its stop-loss ${stopLoss}`
   return undefined
+}
+
+/**
+ * An order at the market, or a limit order that would be filled at once, is filled at the price that
+ * there is, and the exchange rejects a level on the wrong side of it.
+ */
+function objectToPassed(
+  core: Core,
+  { side, takeProfit, stopLoss }: HandOrder,
+  { symbol, ticks, takeProfitTicks, stopLossTicks }: PlaceIntent,
+): string | undefined {
+  const { tick } = specOf(core, symbol)
+  const { bid, ask } = marketOf(core, symbol)
+  const priceAt = (at: number | undefined): number => floatOnGrid(tick, at ?? Number.NaN)
+  const isBuy = side === 'buy'
+  if (ticks !== undefined && (isBuy ? priceAt(ticks) < ask : priceAt(ticks) > bid)) return undefined
+  const [above, below] = isBuy ? ['above', 'below'] : ['below', 'above']
+  const [high, low] = isBuy ? [takeProfitTicks, stopLossTicks] : [stopLossTicks, takeProfitTicks]
+  const wrong = priceAt(high) <= ask ? high : priceAt(low) >= bid ? low : undefined
+  if (wrong === undefined) return undefined
+  const [name, text, where] =
+    wrong === stopLossTicks ? ['stop-loss', stopLoss, below] : ['take-profit', takeProfit, above]
+  const price = where === 'above' ? ask : bid
+  return `the ${name} ${text} of a ${side} belongs ${where} the market, which is ${bid} to ${ask}: give one ${where} ${price}`
 }
 
 /** The exchange keeps exits only of an order that opens, so a person would count on nothing. */

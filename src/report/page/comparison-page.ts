@@ -1,3 +1,4 @@
+import type { RecipeDifference } from '../recipe-differences.ts'
 import type { RunReport } from '../run-report.ts'
 import type { ComparedRun } from '../text/terminal-report.ts'
 import { moneyDecimals, showTime, withSign } from '../text/figures.ts'
@@ -9,7 +10,10 @@ export interface NamedRun extends ComparedRun {
   readonly coin: string
 }
 
-export function renderComparisonPage(named: readonly NamedRun[]): string {
+export function renderComparisonPage(
+  named: readonly NamedRun[],
+  differences?: readonly RecipeDifference[],
+): string {
   const runs = named.map(({ run }) => run)
   const names = named.map(({ name }) => name)
   const coin = named[0]?.coin ?? ''
@@ -31,10 +35,26 @@ export function renderComparisonPage(named: readonly NamedRun[]): string {
   const body = [
     `<h1>${names.map(escapeHtml).join(' and ')}</h1><ul class="sub">${spans.join('')}</ul>`,
     warnings.length === 0 ? '' : renderSection('What to know first', renderList(warnings)),
+    differences === undefined ? '' : renderDifferences(named, differences),
     renderSection('Side by side', chart + renderComparison(runs, names)),
     renderSection('By strategy', renderStrategies(runs, names)),
   ].join('\n')
   return toDocument(names.join(' and '), body, { runs: runs.map(({ series }) => ({ series })) })
+}
+
+function renderDifferences(
+  named: readonly NamedRun[],
+  differences: readonly RecipeDifference[],
+): string {
+  const places = [named[0], named.at(-1)].map((one) => one?.place ?? '')
+  const rows = differences.map(({ name, one, other }) => [name, one, other])
+  return renderSection(
+    'What differs',
+    rows.length === 0
+      ? '<p>Nothing: both ran the same program with the same settings on the same prices.</p>'
+      : renderTable(['', ...places], rows, [0, 1, 2]),
+    'Parameters, options, program and prices, as `run.json` of each has them; digests of files are cut.',
+  )
 }
 
 function renderStrategies(runs: readonly RunReport[], names: readonly string[]): string {

@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto'
+import { showCount } from '../../lib/text/show-count.ts'
+import { toFlatFields } from '../../lib/flat-fields.ts'
 import { roundNumbers } from '../round-numbers.ts'
 import type { BacktestReport, RunReport } from '../run-report.ts'
 import {
@@ -139,6 +141,7 @@ export function renderPage(
     remarks.length === 0 ? '' : renderSection('What to know first', renderList(remarks)),
     runs.length > 1 ? renderModels(report) : '',
     renderTabs(runs, coin),
+    renderParams(report),
     renderSection('Assumptions', renderList(assumptions)),
     renderSection('Prices', renderCoverage(report)),
     renderSection(
@@ -235,7 +238,7 @@ function renderTiles(run: RunReport, coin: string): string {
     [
       'fees',
       { text: withSign(-Number(money.fees), decimals) },
-      `${fills.count} fills, ${(fills.makerShare * 100).toFixed(0)} % maker`,
+      `${showCount(fills.count, 'fill')}, ${(fills.makerShare * 100).toFixed(0)} % maker`,
     ],
     [
       'funding',
@@ -296,6 +299,18 @@ export function renderComparison(runs: readonly RunReport[], names: readonly str
           return [name, ...showBeside(found).map((text) => ({ text }))]
         }),
     ],
+  )
+}
+
+function renderParams({ params = {} }: BacktestReport): string {
+  const rows = Object.entries(params).flatMap(([id, given]) =>
+    [...toFlatFields(given)].map(([name, text]) => [id, name, text.replaceAll(/^"|"$/g, '')]),
+  )
+  if (rows.length === 0) return ''
+  return renderSection(
+    'Parameters',
+    renderTable(['strategy', 'parameter', 'value'], rows, [0, 1, 2]),
+    'All parameters of the strategies in this run, also those that the configuration leaves at their defaults.',
   )
 }
 

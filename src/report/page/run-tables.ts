@@ -400,7 +400,7 @@ export function renderTrades({ trades }: RunReport): string {
   return renderSection(
     'Closed trades',
     `<h3>By what ended them</h3>${renderSums(reasons, ({ reason }) => nameReason(reason))}${byTag}<h3>In order of time, ${shown}</h3>${renderLast(last)}`,
-    'A trade is that of one strategy on one side of one instrument, from flat to flat, as the daemon booked it. Net is after fees and funding; of its size is net over the largest size at the mean entry price.',
+    'A trade is that of one strategy on one side of one instrument, from flat to flat, as the daemon booked it. Net is after fees and funding, so winners and profit factor can differ from the ratios, which do not count funding; of its size is net over the largest size at the mean entry price.',
   )
 }
 
@@ -419,7 +419,7 @@ function renderSums<Sums extends TradeFigures>(
     return [
       nameOf(one),
       String(trades),
-      `${((wins / trades) * 100).toFixed(0)} %`,
+      `${((wins / trades) * 100).toFixed(2)} %`,
       toned(gains - losses, withSign(gains - losses, decimals)),
       toned(gains - losses, withSign((gains - losses) / trades, decimals)),
       losses === 0 ? 'none lost' : showNumber(gains / losses),

@@ -1,4 +1,5 @@
 import type { DenialCode } from '../../domain/denial.ts'
+import type { RecipeDifference } from '../recipe-differences.ts'
 import type {
   BacktestReport,
   CountedCode,
@@ -104,7 +105,10 @@ export interface ComparedRun {
   readonly madeUp: readonly string[]
 }
 
-export function describeComparison(named: readonly ComparedRun[]): readonly string[] {
+export function describeComparison(
+  named: readonly ComparedRun[],
+  differences?: readonly RecipeDifference[],
+): readonly string[] {
   const groups = Array.from({ length: Math.ceil(named.length / RUNS_ABREAST) }, (_, index) =>
     named.slice(index * RUNS_ABREAST, (index + 1) * RUNS_ABREAST),
   )
@@ -116,6 +120,7 @@ export function describeComparison(named: readonly ComparedRun[]): readonly stri
   ]
   return [
     ...(ends.length === 0 ? [] : ['', ...ends]),
+    ...(differences === undefined ? [] : ['', ...describeDifferences(differences)]),
     ...groups.flatMap((group) => [
       '',
       `  ${''.padEnd(NAME_WIDTH)}${group.map(({ place }) => shorten(place, FIGURE_WIDTH - 1).padStart(FIGURE_WIDTH)).join('')}`,
@@ -130,6 +135,15 @@ export function describeComparison(named: readonly ComparedRun[]): readonly stri
       `  ${sparkline(run.series.close)}`,
     ]),
     '',
+  ]
+}
+
+function describeDifferences(differences: readonly RecipeDifference[]): readonly string[] {
+  if (differences.length === 0)
+    return wrap('nothing differs: the same program, settings and prices')
+  return [
+    '  what differs, here of the first and of the second:',
+    ...differences.flatMap(({ name, one, other }) => wrap(`${name}: ${one} | ${other}`)),
   ]
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { DENIAL_CODES, type DenialCode } from '../../domain/denial.ts'
 import type { Intent } from '../../domain/intent.ts'
+import { type StrategyWait, WAIT_LENGTH_MAX } from '../../domain/strategy-wait.ts'
 import { isPlotName, type PlotPoint } from '../../domain/plot.ts'
 import type { Snapshot } from '../../domain/snapshot.ts'
 import { sha256Hex } from '../../lib/digest.ts'
@@ -252,6 +253,7 @@ export class IsolatedRunner {
         denials: [...answer.denials, ...denials],
         state: this.#state,
         ...(answer.plots.length > 0 && { plots: answer.plots }),
+        ...(answer.waits && { waits: answer.waits }),
       }
     } catch (error) {
       return failed('STRATEGY_NO_DECISION', { found: messageOf(error) })
@@ -336,6 +338,7 @@ const FIELDS_MAX = 20
 const DENIALS_MAX = 501
 const TEXT_MAX = 500
 const PLOTS_MAX = 1000
+const WAITS_MAX = 1000
 const MESSAGE_MAX = 4000
 
 interface AnswerReading {
@@ -343,6 +346,7 @@ interface AnswerReading {
   readonly denials: readonly IntentDenial[]
   readonly failure: { readonly code: StrategyFailureCode; readonly message: string } | undefined
   readonly plots: readonly PlotPoint[]
+  readonly waits: readonly StrategyWait[] | undefined
   readonly intents: readonly unknown[]
   readonly state: unknown
 }
@@ -360,6 +364,10 @@ export function readAnswer(strategyId: string, message: unknown): AnswerReading 
     said: listOf(message['said'], LINES_MAX).map(readLine),
     denials: listOf(message['denials'], DENIALS_MAX).flatMap((one) => readDenial(strategyId, one)),
     plots: listOf(message['plots'], PLOTS_MAX).flatMap(readPlot),
+    waits:
+      message['waits'] === undefined
+        ? undefined
+        : listOf(message['waits'], WAITS_MAX).flatMap(readWait),
     failure: kind === 'failed' ? readFailure(message) : undefined,
     intents: Array.isArray(intents) ? intents : [],
     state,
@@ -370,6 +378,11 @@ function readPlot(point: unknown): readonly PlotPoint[] {
   const { symbol, name, value } = isRecord(point) ? point : {}
   const isWhole = isPlotName(name) && typeof value === 'number' && Number.isFinite(value)
   return isWhole ? [{ symbol: textOf(symbol), name, value }] : []
+}
+
+function readWait(wait: unknown): readonly StrategyWait[] {
+  const { symbol, what } = isRecord(wait) ? wait : {}
+  return [{ symbol: textOf(symbol), what: textOf(what, WAIT_LENGTH_MAX) }]
 }
 
 function readFailure({

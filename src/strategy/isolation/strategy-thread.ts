@@ -89,11 +89,12 @@ function tooLargeOf({ heapMb }: StrategyThreadData): Extract<ThreadAnswer, { kin
 }
 
 function repeats(
-  { intents, denials, plots, state }: Extract<ThreadAnswer, { kind: 'decided' }>,
+  { intents, denials, plots, waits, state }: Extract<ThreadAnswer, { kind: 'decided' }>,
   before: Extract<ThreadAnswer, { kind: 'decided' }>,
 ): boolean {
   return (
     plots === undefined &&
+    waits === undefined &&
     denials.length + before.denials.length === 0 &&
     state === before.state &&
     intents.length === before.intents.length &&

@@ -7,9 +7,9 @@ import type { FeedReading } from '../../domain/feed.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { Money } from '../../domain/fill-money.ts'
-import type { PlotPoint } from '../../domain/plot.ts'
 import type { AccountMoment, InstrumentMoment } from '../../domain/snapshot.ts'
 import { type MarketAggregates, TICKER_COLUMNS } from '../../domain/ticker-table.ts'
+import type { DecisionNotes } from '../instrument-view.ts'
 import type { SaidLine } from '../strategy-runner.ts'
 import type { StrategyFailureCode } from '../strategy-failure.ts'
 
@@ -75,13 +75,12 @@ export interface Question {
 }
 
 export type ThreadAnswer = { readonly said?: readonly SaidLine[] } & (
-  | {
+  | ({
       readonly kind: 'decided'
       readonly intents: readonly Intent[]
       readonly denials: readonly (Denial & { readonly index: number })[]
-      readonly plots?: readonly PlotPoint[]
       readonly state: unknown
-    }
+    } & DecisionNotes)
   | { readonly kind: 'failed'; readonly code: StrategyFailureCode; readonly message: string }
 )
 

@@ -1,5 +1,6 @@
 import { showUtc } from '../../lib/text/show-utc.ts'
-import { ACCOUNT } from '../../domain/trading-mode.ts'
+import { EXIT_KINDS, PAUSE_CAUSES } from '../../domain/exits.ts'
+import { ACCOUNT, strategyScope } from '../../domain/trading-mode.ts'
 import type { JournalRecord } from '../../domain/record.ts'
 import { floatOnGrid } from '../../lib/grid.ts'
 import { wordsOfUniverse } from '../universe-words.ts'
@@ -24,10 +25,16 @@ import {
 export function explainSymbol(frame: ExplainContext, symbol: string, since: number): Explanation {
   const batches = new Set<number>()
   const moments: Moment[] = []
+  const { wishes, traders } = readDecisions(frame, symbol)
+  const exits = new ExitTale()
   for (const { sequence, record } of frame.reader.records({ since })) {
     if (record.kind === 'send' && record.symbol === symbol) batches.add(record.batchId)
     if (record.kind === 'outcome' && !batches.has(record.batchId)) continue
-    for (const [what, text] of describeRecord(frame.instruments, record, symbol)) {
+    const isExit = record.kind === 'exits' && record.symbol === symbol
+    const entries = isExit
+      ? exits.tell(record)
+      : describeRecord(frame.instruments, record, symbol, traders)
+    for (const [what, text] of entries) {
       moments.push({ sequence, at: record.at, what, text })
     }
   }
@@ -36,25 +43,63 @@ export function explainSymbol(frame: ExplainContext, symbol: string, since: numb
   return {
     title: `${symbol} since ${showUtc(since)}`,
     moments,
-    verdict: [summary || 'nothing happened', ...listWishes(frame, symbol)].join('; '),
+    verdict: [summary || 'nothing happened', ...wishes].join('; '),
   }
 }
 
 const DECISIONS_READ_MAX = 100_000
 
-function listWishes({ reader, instruments }: ExplainContext, symbol: string): readonly string[] {
+/** What each strategy wanted last, and the scopes of those that ever wanted something here. */
+function readDecisions({ reader, instruments }: ExplainContext, symbol: string) {
   const wishes = new Map<string, string>()
+  const traders = new Set<string>()
   let looked = 0
   const query = { newestFirst: true, kinds: ['decision'], containing: `"${symbol}"` } as const
   for (const { record } of reader.records(query)) {
     if (++looked > DECISIONS_READ_MAX) break
-    if (record.kind !== 'decision' || wishes.has(record.strategyId)) continue
+    if (record.kind !== 'decision') continue
+    if (concerns(record, symbol)) traders.add(strategyScope(record.strategyId))
+    if (wishes.has(record.strategyId)) continue
     const what = wishIn(instruments, record, symbol)
     if (what === undefined) continue
     const since = new Date(record.at).toISOString().slice(0, 16).replace('T', ' ')
     wishes.set(record.strategyId, `${record.strategyId} wants ${what} since ${since} UTC`)
   }
-  return [...wishes.values()]
+  return { wishes: [...wishes.values()], traders }
+}
+
+/**
+ * The exits that became due and the pauses of entries that followed. The state is recorded whenever
+ * the best price moves, so what was told before is not told again.
+ */
+class ExitTale {
+  readonly #told = new Map<string, ReadonlySet<string>>()
+
+  tell({ strategyId, state }: Extract<JournalRecord, { kind: 'exits' }>): Entries {
+    const entries = describeExits(strategyId, state)
+    const before = this.#told.get(strategyId)
+    this.#told.set(strategyId, new Set(entries.map(([, text]) => text)))
+    return entries.filter(([, text]) => before?.has(text) !== true)
+  }
+}
+
+function describeExits(
+  strategyId: string,
+  state: Extract<JournalRecord, { kind: 'exits' }>['state'],
+): Entries {
+  const dues = [state?.long?.due, state?.short?.due].flatMap((due) => (due ? [due] : []))
+  const pause = state?.pause
+  return [
+    ...dues.map(({ kind }) => ['exit due', `${EXIT_KINDS[kind]} of ${strategyId}`] as const),
+    ...(pause
+      ? ([
+          [
+            'pause',
+            `${strategyId} enters nothing until ${showUtc(pause.untilAt)}: ${PAUSE_CAUSES[pause.cause]}`,
+          ],
+        ] as const)
+      : []),
+  ]
 }
 
 function wishIn(
@@ -74,10 +119,11 @@ export function describeRecord(
   instruments: StepsBySymbol,
   record: JournalRecord,
   symbol: string,
+  traders: ReadonlySet<string> = NO_TRADERS,
 ): Entries {
   if ('symbol' in record && record.symbol !== symbol) return []
   if ('scope' in record && record.scope !== symbol && record.scope !== ACCOUNT)
-    return record.kind === 'restricted' && closesOn(record, symbol) ? describeAround(record) : []
+    return isAbout(record, symbol, traders) ? describeAround(record) : []
   switch (record.kind) {
     case 'decision':
       return concerns(record, symbol)
@@ -144,13 +190,22 @@ export function describeRecord(
   }
 }
 
+const NO_TRADERS: ReadonlySet<string> = new Set()
+
+type ScopedRecord = Extract<JournalRecord, { kind: 'restricted' | 'released' }>
+
+function isAbout(record: ScopedRecord, symbol: string, traders: ReadonlySet<string>): boolean {
+  const isClose =
+    record.kind === 'restricted' && (record.code === 'flatten' || record.code === 'close')
+  return isClose ? closesOn(record, symbol) : traders.has(record.scope)
+}
+
 /** Orders that close a strategy have no decision as their cause. */
 function closesOn(
-  { code, keeps }: Extract<JournalRecord, { kind: 'restricted' }>,
+  { keeps }: Extract<JournalRecord, { kind: 'restricted' }>,
   symbol: string,
 ): boolean {
-  if (keeps !== undefined) return keeps.some((kept) => kept.symbol === symbol)
-  return code === 'flatten' || code === 'close'
+  return keeps === undefined || keeps.some((kept) => kept.symbol === symbol)
 }
 
 function concerns(record: Extract<JournalRecord, { kind: 'decision' }>, symbol: string): boolean {
@@ -166,8 +221,12 @@ function wordsOfOutcomes({
   const counts = [...Map.groupBy(items, ({ outcome }) => outcome)].map(
     ([outcome, group]) => `${group.length} ${outcome}`,
   )
+  const reasons = items.flatMap(({ outcome, code, message = '' }) =>
+    code === undefined ? [] : [`${outcome} for ${`${code} ${message}`.trim()}`],
+  )
   return [
     `batch ${batchId}: ${counts.join(', ')}`,
+    ...new Set(reasons),
     ...(answer === undefined ? [] : [wordsOfAnswer(answer)]),
   ].join(', ')
 }

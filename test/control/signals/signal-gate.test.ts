@@ -232,9 +232,10 @@ test('a missing time, and one that is none, are answered with what to send', asy
       error: `time is missing: it says when the signal was sent (timeField); send ${form}`,
     },
   })
-  expect(await sent({ ...long, time: 'now' })).toMatchObject({
-    body: { error: `time is no time: write ${form}` },
-  })
+  for (const time of ['now', '2026-02-30T12:00:00Z'])
+    expect(await sent({ ...long, time })).toMatchObject({
+      body: { error: `time is no time: write ${form}` },
+    })
 })
 
 test('a signal that was sent before one that is taken is refused, and its sender is told why', async () => {

@@ -231,10 +231,27 @@ test.each([
   ['buy', { price: '9999', stopLoss: '9999' }, 'the stop-loss 9999 of a buy belongs below'],
   ['sell', { price: '10001', takeProfit: '10100' }, 'of a sell belongs below its price'],
   ['buy', { takeProfit: '9900', stopLoss: '10100' }, 'belongs above its stop-loss 10100'],
+  ['buy', { stopLoss: '10100' }, 'the stop-loss 10100 of a buy belongs below the market, which is'],
+  ['buy', { takeProfit: '9900' }, 'the take-profit 9900 of a buy belongs above the market'],
+  ['sell', { stopLoss: '9900' }, 'the stop-loss 9900 of a sell belongs above the market'],
+  ['sell', { takeProfit: '10100' }, 'the take-profit 10100 of a sell belongs below the market'],
+  ['buy', { price: '10100', stopLoss: '10050' }, 'belongs below the market'],
+  ['sell', { price: '9900', stopLoss: '9950' }, 'belongs above the market'],
 ] as const)('a level on the wrong side of a %s is refused', (side, given, why) => {
   const account = trading()
   expect(order(account, { side, ...given }).refusal).toContain(why)
   expect(account.bench.book.places.size).toBe(0)
+})
+
+test.each([
+  ['buy', { takeProfit: '10100', stopLoss: '9900' }],
+  ['sell', { takeProfit: '9900', stopLoss: '10100' }],
+  ['buy', { price: '9950', stopLoss: '9940', takeProfit: '9960' }],
+  ['sell', { price: '10050', stopLoss: '10060', takeProfit: '10040' }],
+] as const)('levels on the right side of a %s are taken: %o', (side, given) => {
+  const account = trading()
+  expect(order(account, { side, ...given }).refusal).toBeUndefined()
+  expect(account.bench.book.places.size).toBe(1)
 })
 
 describe('a cancel by hand', () => {

@@ -349,6 +349,18 @@ describe('a strategy in a thread of its own', () => {
     expect(plots).toEqual([[0], undefined, [1]])
   })
 
+  test('says what it waits for as it would without a thread, where that has changed', async () => {
+    const { isolated } = await open(
+      write(`if (state.count < 2) market.instruments[0].waitsFor('prices'); ${NOTHING}`),
+    )
+    const waits = [1, 2, 3, 4].map((sequence) => {
+      const found = isolated.decide(madeSnapshot([{}], { sequence }))
+      return found?.kind === 'decided' ? found.waits?.map(({ what }) => what) : found
+    })
+
+    expect(waits).toEqual([['prices'], undefined, [], undefined])
+  })
+
   test.each([
     ['throws', 'throw new Error("no")', 'STRATEGY_THREW'],
     ['returns a promise', 'return Promise.resolve()', 'STRATEGY_ASYNC'],
