@@ -120,7 +120,8 @@ function endWithLauncher() {
  * anyway, and Node would end it. In a terminal it means that the terminal was closed.
  */
 function ignoreEarlyReload() {
-  if (!['run', 'standby'].includes(process.argv[2]) || [0, 1, 2].some((file) => isatty(file))) return
+  if (!['run', 'standby'].includes(process.argv[2]) || [0, 1, 2].some((file) => isatty(file)))
+    return
   process.on('SIGHUP', () => undefined)
 }
 

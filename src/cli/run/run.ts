@@ -144,7 +144,7 @@ export async function run(
   // Files that change after they were read need the reload that is asked for.
   const reloads = listenForReloads()
   try {
-    return await start(options, { version, as, reloads })
+    return await tradeAs(options, { version, as, reloads })
   } finally {
     reloads.forget()
   }
@@ -156,7 +156,7 @@ interface StartFrame {
   readonly reloads: Reloads
 }
 
-async function start(options: RunOptions, { version, as, reloads }: StartFrame): Promise<number> {
+async function tradeAs(options: RunOptions, { version, as, reloads }: StartFrame): Promise<number> {
   const processStartedAt = systemClock.now()
   const request = await withContracts(await withPlayed(toConfigRequest(options), options), {
     clock: systemClock,

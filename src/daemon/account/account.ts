@@ -24,7 +24,7 @@ import {
   pausedOf,
 } from '../../assembly/strategies/strategies.ts'
 import { CandleFetcher } from '../market-data/candle-fetcher.ts'
-import { ContractsFetcher } from '../market-data/contracts-fetcher.ts'
+import { ContractsFetcher, listsContracts } from '../market-data/contracts-fetcher.ts'
 import { configuredContracts } from '../../assembly/instruments/listed-instruments.ts'
 import { isEmbedded } from '../../assembly/state/state-place.ts'
 import { Feeds } from '../market-data/feeds.ts'
@@ -594,12 +594,4 @@ export class Account implements MarketListener {
     this.#state = 'atRest'
     this.#rest.resolve(clean)
   }
-}
-
-/**
- * Without a universe the contracts serve only later backtests, and are read only if that is
- * allowed.
- */
-function listsContracts(config: AccountOptions['config']): boolean {
-  return isEmbedded(config) || config.exchange.beyondDocument
 }

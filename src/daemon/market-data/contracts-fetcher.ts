@@ -1,3 +1,5 @@
+import { isEmbedded } from '../../assembly/state/state-place.ts'
+import type { DaemonConfig } from '../../config/load-config.ts'
 import type { ContractRules } from '../../domain/contract-rules.ts'
 import type { EngineEvent } from '../../engine/event.ts'
 import type { BeyondCaller } from '../../exchange/readers/candles-reader.ts'
@@ -75,4 +77,12 @@ export class ContractsFetcher {
       this.#reading = this.#read(caller)
     })
   }
+}
+
+/**
+ * Without a universe the contracts serve only later backtests, and are read only if that is
+ * allowed.
+ */
+export function listsContracts(config: DaemonConfig): boolean {
+  return isEmbedded(config) || config.exchange.beyondDocument
 }
