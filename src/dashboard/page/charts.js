@@ -143,19 +143,17 @@ export function CurveChart({ at, values, gains, peak, label }) {
       )
       chart.panes()[0].setStretchFactor(3)
       chart.panes()[1].setStretchFactor(1)
-      const shown = { count: 0 }
-      const timeScale = chart.timeScale()
-      timeScale.subscribeSizeChange(() => fitWithLabels(timeScale, shown.count))
-      return { curve, under, shown }
+      // The price scale takes its room after the range was set.
+      chart.applyOptions({ timeScale: { lockVisibleTimeRangeOnResize: true } })
+      return { curve, under }
     },
-    ({ chart, curve, under, shown }) => {
+    ({ chart, curve, under }) => {
       const points = toPoints(at, values)
       curve.setData(points)
       const drawdowns = drawdownsOf(gains, peak)
       const falls = drawdowns.some((one) => one < 0) ? toPoints(at, drawdowns) : []
       under.setData(falls)
-      shown.count = Math.max(points.length, falls.length)
-      fitWithLabels(chart.timeScale(), shown.count)
+      fitWithLabels(chart.timeScale(), Math.max(points.length, falls.length))
     },
     [at, values],
   )
