@@ -4,7 +4,7 @@
 import { Limiter } from '../src/exchange/limiter/limiter.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { systemTimers } from '../src/lib/timers.ts'
-import { Poller } from '../src/market/poller.ts'
+import { Poller } from '../src/lib/poller.ts'
 import { percentileOf } from './figures.ts'
 
 const GRANTS = 20

@@ -62,6 +62,7 @@ if (exposingFlag !== undefined) {
 
 async function runHere() {
   endWithLauncher()
+  ignoreEarlyReload()
   for (const stream of [process.stdout, process.stderr]) stream.on('error', forgiveReader)
   // Not Node's default, a folder in the shared temporary directory: compiled code is code, and only
   // whoever may write the installation may write it. A read-only installation goes without.
@@ -112,6 +113,15 @@ function endWithLauncher() {
   if (process.channel === undefined || launcherPid !== process.ppid) return
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
   process.channel.unref()
+}
+
+/**
+ * Until a daemon listens itself, before it reads its configuration, a SIGHUP asks for nothing that it does not do
+ * anyway, and Node would end it. In a terminal it means that the terminal was closed.
+ */
+function ignoreEarlyReload() {
+  if (!['run', 'standby'].includes(process.argv[2]) || [0, 1, 2].some((file) => isatty(file))) return
+  process.on('SIGHUP', () => undefined)
 }
 
 function findBundledNode() {

@@ -331,7 +331,7 @@ export class VirtualAccount {
     const { exchange, journal, settings, pageFills, environment, time, polling } = this.#options
     const { gate, isKilled, announcements, retreatNote, listener, interruptions } = environment
     const { trusted, limiter } = this.#wire
-    const onWithheld = () => this.#lookForKill()
+    const onHeldBack = () => this.#lookForKill()
     const createCalls = this.#options.createCalls ?? ((options) => new VirtualCalls(options))
     return {
       clock: trusted.clock,
@@ -341,7 +341,7 @@ export class VirtualAccount {
         request: (endpoint, priority, onGranted) =>
           limiter.request(endpoint, priority, (grant) => gate.settle(() => onGranted(grant))),
       },
-      exchange: createCalls({ wire: this.#wire, exchange, settings, pageFills, onWithheld }),
+      exchange: createCalls({ wire: this.#wire, exchange, settings, pageFills, onHeldBack }),
       safety: { isClockSynchronised: () => trusted.isSynchronised, isKilled },
       strategies: this.#createRunners(),
       announcements: { announce: ignore, ...announcements, quiesced: ignore },

@@ -49,7 +49,7 @@ export interface VirtualCallsOptions {
    * Called when a call was withheld: perhaps the kill switch is set, and the core does not know it
    * yet.
    */
-  readonly onWithheld: () => void
+  readonly onHeldBack: () => void
 }
 
 /** Longer than a retreat waits for all its instruments. */
@@ -70,16 +70,16 @@ interface VirtualSend<Data> {
 export class VirtualCalls implements ExchangePort {
   readonly #wire: VirtualWire
   readonly #exchange: SimulatedExchange
-  readonly #onWithheld: () => void
+  readonly #onHeldBack: () => void
   readonly #instruments: EngineSettings['instruments']
   readonly #fills: FillsCallOptions
   readonly #steadyFills: SteadyFills | undefined
   readonly #positions = new Map<string, PositionReads>()
 
-  constructor({ wire, exchange, pageFills, settings, onWithheld }: VirtualCallsOptions) {
+  constructor({ wire, exchange, pageFills, settings, onHeldBack }: VirtualCallsOptions) {
     this.#wire = wire
     this.#exchange = exchange
-    this.#onWithheld = onWithheld
+    this.#onHeldBack = onHeldBack
     this.#instruments = settings.instruments
     this.#fills = { wire, exchange, pageFills, reader: createReader(settings) }
     if (wire.steady) this.#steadyFills = new SteadyFills(this.#fills, wire.steady)
@@ -94,7 +94,7 @@ export class VirtualCalls implements ExchangePort {
       options,
       onAnswer: (answer) => {
         onAnswer(answer)
-        if (isWithheld(answer)) this.#onWithheld()
+        if (isHeldBack(answer)) this.#onHeldBack()
       },
     }
     this.#withGrant(send, (grant) =>
@@ -206,7 +206,7 @@ export class VirtualCalls implements ExchangePort {
     const objection = options.beforeWrite?.()
     if (objection !== undefined) {
       grant.unused()
-      return onAnswer(notSent(WITHHELD, objection, now))
+      return onAnswer(notSent(HELD_BACK, objection, now))
     }
     const signedAt = now + (options.clockAheadMs ?? trusted.offset.offsetMs)
     carry(this.#wire, grant, {
@@ -219,10 +219,10 @@ export class VirtualCalls implements ExchangePort {
 }
 
 /** The last check before the first byte objected. */
-const WITHHELD = 'STALE'
+const HELD_BACK = 'STALE'
 
-function isWithheld(answer: Answer<unknown>): boolean {
-  return answer.kind === 'refused' && answer.code === WITHHELD
+function isHeldBack(answer: Answer<unknown>): boolean {
+  return answer.kind === 'refused' && answer.code === HELD_BACK
 }
 
 function notSent(code: string, message: string, receivedAt: number): Answer<never> {

@@ -1,6 +1,8 @@
 import { systemClock } from '../lib/clock.ts'
 import { sha256Hex } from '../lib/digest.ts'
+import { systemTimers, type Timers } from '../lib/timers.ts'
 import type { ControlAnswer, ControlRequest } from './commands.ts'
+import type { CommandOutcome } from './controlled.ts'
 
 /** Days of an operator's commands, or an hour of one a second. */
 const REQUESTS_MAX = 4000
@@ -12,6 +14,9 @@ const DATED_ID = /^(\d{13})[-:._]/
 const NEVER_OUTDATED: ReadonlySet<ControlRequest['order']['kind']> = new Set(['restrict', 'kill'])
 /** Commands whose effect ends with the process. */
 const OF_THIS_RUN: ReadonlySet<ControlRequest['order']['kind']> = new Set(['logLevel', 'reload'])
+
+/** The command line waits one second longer for an answer. */
+export const WRITTEN_WITHIN_MS = 3000
 
 export interface AnsweredRequest {
   /** Covers the whole request, because an id names one command. */
@@ -37,7 +42,24 @@ export interface AnswerStore {
  */
 export type Unanswered = 'other' | 'outdated'
 
+/** A command whose record is not known to be durable. */
+interface UnwrittenRequest {
+  readonly digest: string
+  readonly settled: Promise<ControlAnswer>
+  readonly meanwhile: ControlAnswer
+}
+
+interface AnsweredOptions {
+  readonly store?: AnswerStore | undefined
+  /** Unix ms. */
+  readonly now?: () => number
+  readonly timers?: Timers
+}
+
 /**
+ * A command counts as obeyed, and its answer is kept, once its record is durable. Until then it is
+ * answered as uncertain, and one that is repeated waits for the same record.
+ *
  * A command that is repeated after a lost answer is not carried out again. An id with a time before
  * all that is remembered is refused, because a release or a flatten that is repeated months later
  * would end or close something else. A process that dies before it stores an answer forgets the
@@ -48,13 +70,19 @@ export class AnsweredRequests {
   readonly #earlier: Set<string>
   readonly #store: AnswerStore | undefined
   readonly #now: () => number
+  readonly #timers: Timers
+  readonly #unwritten = new Map<string, UnwrittenRequest>()
   /** Requests answered before this may be forgotten. */
   #forgottenUntil = Number.NEGATIVE_INFINITY
 
-  /** @param now Unix ms */
-  constructor(store?: AnswerStore, now: () => number = () => systemClock.now()) {
+  constructor({
+    store,
+    now = () => systemClock.now(),
+    timers = systemTimers,
+  }: AnsweredOptions = {}) {
     this.#store = store
     this.#now = now
+    this.#timers = timers
     const loaded = store?.load() ?? []
     this.#answered = new Map(loaded.map((one) => [one.answer.requestId, one]))
     this.#earlier = new Set(this.#answered.keys())
@@ -72,21 +100,52 @@ export class AnsweredRequests {
     return hasEnded ? asForgotten(known.answer) : asRepeated(known.answer)
   }
 
-  once(request: ControlRequest, obey: () => ControlAnswer): ControlAnswer | Unanswered {
+  /** @param obey called at once, or not at all */
+  async once(
+    request: ControlRequest,
+    obey: () => CommandOutcome,
+  ): Promise<ControlAnswer | Unanswered> {
+    const { requestId, order } = request
+    const digest = digestOf(request)
+    const before = this.#unwritten.get(requestId)
+    if (before !== undefined)
+      return before.digest === digest ? asRepeated(await this.#answerSoon(before)) : 'other'
     const known = this.recall(request)
     if (known !== 'unknown') return known
-    const digest = digestOf(request)
-    const answer = obey()
+    const { answer, written, unwritten = '' } = obey()
     // A refused command changed nothing, so repeating it may succeed. A dry run is not kept either.
-    if (!answer.isObeyed || ('dryRun' in request.order && request.order.dryRun)) return answer
-    const isKept = !OF_THIS_RUN.has(request.order.kind)
-    this.#earlier.delete(request.requestId)
-    this.#answered.set(request.requestId, { digest, answer, isKept, answeredAt: this.#now() })
-    for (const [oldest, { answeredAt }] of this.#answered) {
-      if (this.#answered.size <= REQUESTS_MAX) break
-      this.#answered.delete(oldest)
-      this.#forgottenUntil = answeredAt ?? this.#now()
+    if (!answer.isObeyed || ('dryRun' in order && order.dryRun)) return answer
+    if (written === undefined) return this.#note(request, digest, answer)
+    const settled = written.then((isWritten) => {
+      this.#unwritten.delete(requestId)
+      return isWritten
+        ? this.#note(request, digest, answer)
+        : asUncertain(answer, `${BROKEN}; ${unwritten}`)
+    })
+    const waiting = {
+      digest,
+      settled,
+      meanwhile: asUncertain(answer, `${UNCONFIRMED}; ${unwritten}`),
     }
+    this.#unwritten.set(requestId, waiting)
+    dropOldest(this.#unwritten)
+    return this.#answerSoon(waiting)
+  }
+
+  async #answerSoon({ settled, meanwhile }: UnwrittenRequest): Promise<ControlAnswer> {
+    const { promise, resolve } = Promise.withResolvers<ControlAnswer>()
+    const cancel = this.#timers.after(WRITTEN_WITHIN_MS, () => resolve(meanwhile))
+    const answer = await Promise.race([settled, promise])
+    cancel()
+    return answer
+  }
+
+  #note({ requestId, order }: ControlRequest, digest: string, answer: ControlAnswer) {
+    const isKept = !OF_THIS_RUN.has(order.kind)
+    this.#earlier.delete(requestId)
+    this.#answered.set(requestId, { digest, answer, isKept, answeredAt: this.#now() })
+    for (const { answeredAt } of dropOldest(this.#answered))
+      this.#forgottenUntil = answeredAt ?? this.#now()
     if (isKept) this.#keep()
     return answer
   }
@@ -102,6 +161,24 @@ export class AnsweredRequests {
     const kept = [...this.#answered.values()].filter(({ isKept }) => isKept)
     this.#store?.save(kept.slice(-REQUESTS_KEPT_MAX))
   }
+}
+
+const UNCONFIRMED = `not confirmed: ${WRITTEN_WITHIN_MS / 1000} s later the journal does not have it yet`
+const BROKEN =
+  'not confirmed: the run ended before the journal had confirmed it, so the journal may have it or not'
+
+function asUncertain(answer: ControlAnswer, text: string): ControlAnswer {
+  return { ...answer, isObeyed: false, isUncertain: true, text }
+}
+
+function dropOldest<Item>(items: Map<string, Item>): readonly Item[] {
+  const dropped: Item[] = []
+  for (const [id, item] of items) {
+    if (items.size <= REQUESTS_MAX) break
+    items.delete(id)
+    dropped.push(item)
+  }
+  return dropped
 }
 
 function digestOf(request: ControlRequest): string {

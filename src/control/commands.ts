@@ -175,6 +175,10 @@ export const controlAnswerSchema = z.strictObject({
   requestId: z.string(),
   /** Carried out now or earlier; `status` shows how a flatten or a kill ends. */
   isObeyed: z.boolean(),
+  isUncertain: z.literal(true).optional().meta({
+    description:
+      'it acts in the memory of the daemon, but the journal has not confirmed it: `text` says what can be relied on; send it again with the same requestId',
+  }),
   text: z.string(),
   held: z.array(restrictionSchema),
   lifted: z.array(restrictionSchema),

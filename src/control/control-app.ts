@@ -201,7 +201,7 @@ function addCommands(app: Hono, options: ControlAppOptions): void {
       return propose(context, request, options)
     if (entrance.via === 'socket')
       await new Promise<void>((resolve) => void turns.add(urgencyOf(request.order), resolve))
-    const answer = answered.once(request, () => daemon.command(request, callerAt(entrance)))
+    const answer = await answered.once(request, () => daemon.command(request, callerAt(entrance)))
     return answerOnce(context, answer)
   })
 }
@@ -217,7 +217,7 @@ function addProposals(app: Hono, options: ControlAppOptions): void {
     if (readOnly) return refuseReadOnly(context)
     const asked = confirmationSchema.safeParse(readJson(await context.req.text()))
     if (!asked.success) return context.json({ error: wordsOf(asked.error) }, 400)
-    let answer: ControlAnswer | Unanswered = 'other'
+    let answer: Promise<ControlAnswer | Unanswered> | undefined
     const confirmed = await proposals.confirm(
       asked.data,
       { verified: callerAt(entrance) },
@@ -227,7 +227,7 @@ function addProposals(app: Hono, options: ControlAppOptions): void {
     )
     return confirmed.kind === 'refused'
       ? answerRefusal(context, confirmed)
-      : answerOnce(context, answer)
+      : answerOnce(context, (await answer) ?? 'other')
   })
 }
 

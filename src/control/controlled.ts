@@ -48,6 +48,18 @@ export interface Readiness {
   readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly found: string }>>
 }
 
+export interface CommandOutcome {
+  /** True once `written` is: what was commanded acts in memory already. */
+  readonly answer: ControlAnswer
+  /**
+   * Whether the record became durable. False: the run broke down first, so the journal may have it
+   * or not. Absent: nothing has to be written.
+   */
+  readonly written?: Promise<boolean>
+  /** Says what holds meanwhile, and after a breakdown. */
+  readonly unwritten?: string
+}
+
 /** Answers at once from memory; a read that returns a promise runs elsewhere. */
 export interface Controlled {
   readonly events: EventHistory
@@ -86,5 +98,5 @@ export interface Controlled {
    * @param verified origin: `port:control.token`, `socket:uid 1000`
    * @param approval of an order that was only proposed
    */
-  command(request: ControlRequest, verified: string, approval?: Approval): ControlAnswer
+  command(request: ControlRequest, verified: string, approval?: Approval): CommandOutcome
 }

@@ -60,6 +60,7 @@ export async function startStandby(options: StandbyOptions): Promise<Standby> {
   const inbox = new CommandInbox({
     directory: config.state.directory,
     onCommand: () => refuseCommand({ standbyOf: seen?.state.holder ?? '' }),
+    whenWritten: (done) => done(true),
     onUnreadable: (file, reason) => logger.log('warn', 'operator.unreadable', { file, reason }),
   })
   return {

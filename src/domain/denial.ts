@@ -86,6 +86,8 @@ export interface DenialState {
 
 export interface StandingDenial extends Denial {
   readonly orders: number
+  /** Unix ms, our clock: denied at each plan since. */
+  readonly since: number
 }
 
 export interface LoggedDenial {

@@ -115,8 +115,9 @@ export interface DenialRecord extends DatedRecord {
   readonly code: DenialCode
   readonly detail: string
   readonly key?: string
-  /** The number of equal denials at once, and of those since the last such record. */
+  /** A count: so many denials were equal at once. */
   readonly orders: number
+  /** Equal ones since the last such record. */
   readonly unlogged: number
 }
 

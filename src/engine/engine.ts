@@ -178,7 +178,8 @@ export interface Engine {
   unrealisedOf(strategyId: string): number | undefined
   readonly disputes: ReadonlyMap<string, Dispute>
   readonly denied: ReadonlyMap<Denial['code'], number>
-  readonly standingDenials: readonly StandingDenial[]
+  /** As of the last plan of each instrument, and the last decision of each strategy. */
+  standingDenials(): readonly StandingDenial[]
   /** Refusals that go on. */
   readonly refusals: readonly LoggedRefusal[]
   /** The core as text, taken between two steps. */
@@ -234,11 +235,7 @@ export function resumeEngine(core: Core): Engine {
     instrument: (symbol) => core.instruments.get(symbol),
     objectTo: (batch, now) => objectToBatch(core, batch, now),
     isCallHeldBack: (callId) => isCallHeldBack(core, callId) || isMoveHeldBack(core, callId),
-    objectToAdoption: (command) => objectToAdoption(core, command),
-    planByHand: (command) => planByHand(core, command),
-    worstCaseUnder: (survives) => worstCaseUnder(core, survives),
-    planPeakRelease: (command) => planPeakRelease(core, command),
-    findOrderedAgain: (command) => findOrderedAgain(core, command),
+    ...foreseeCommands(core),
     losses: core.losses.used,
     distances: core.liquidation.distances,
     nearestDistances: core.liquidation.nearest,
@@ -253,13 +250,27 @@ export function resumeEngine(core: Core): Engine {
     unrealisedOf: (strategyId) => unrealisedOfWholeStrategy(core, strategyId),
     disputes: core.disputes.open,
     denied: core.denials.counts,
-    get standingDenials() {
-      return standingDenials(core)
-    },
+    standingDenials: () => standingDenials(core),
     get refusals() {
       return listRefusals(core)
     },
     write: () => writeCore(core),
+  }
+}
+
+/** The effects of a command, for its dry run and its refusal. */
+function foreseeCommands(
+  core: Core,
+): Pick<
+  Engine,
+  'objectToAdoption' | 'planByHand' | 'worstCaseUnder' | 'planPeakRelease' | 'findOrderedAgain'
+> {
+  return {
+    objectToAdoption: (command) => objectToAdoption(core, command),
+    planByHand: (command) => planByHand(core, command),
+    worstCaseUnder: (survives) => worstCaseUnder(core, survives),
+    planPeakRelease: (command) => planPeakRelease(core, command),
+    findOrderedAgain: (command) => findOrderedAgain(core, command),
   }
 }
 

@@ -16,7 +16,7 @@ const REPAIR =
 export const MOVED_TO_FILE =
   'the journal continues in that file, on the machine that `to` names: run it there without journal.url, or move it back from there with `intentd journal copy --to postgres`'
 
-export function corrupt(file: string, { sequence, found }: Flaw, cause?: unknown): Failure {
+export function journalCorrupt(file: string, { sequence, found }: Flaw, cause?: unknown): Failure {
   return new Failure({
     code: 'JOURNAL_CORRUPT',
     sentence: 'the journal is not what was written to it',
@@ -82,7 +82,7 @@ export function copyUnfinished(file: string): Failure {
   })
 }
 
-export function foreign(file: string, found: string, expected: string): Failure {
+export function journalForeign(file: string, found: string, expected: string): Failure {
   return new Failure({
     code: 'JOURNAL_FOREIGN',
     sentence: 'the journal belongs to another account or market',
@@ -115,19 +115,19 @@ export function layoutOlder(file: string, layout: number, advice: string): Failu
 /**
  * @param file if another process has locked it, the failure names the processes that have it open
  */
-export function poisoned(error: unknown, file?: string): Failure {
-  const isLocked = HELD.has(sqliteCodeOf(error) ?? -1)
+export function writeFailed(error: unknown, file?: string): Failure {
+  const isLocked = LOCKED_CODES.has(sqliteCodeOf(error) ?? -1)
   const others = isLocked && file !== undefined ? listUsers(file) : []
   return new Failure({
     code: 'JOURNAL_POISONED',
     sentence: 'the journal could not be written, so nothing more may be sent',
     facts: { found: messageOf(error), ...(others.length > 0 && { lockedBy: others.join('; ') }) },
-    hint: isDamage(error) ? REPAIR : isLocked ? LOCKED : MAKE_ROOM,
+    hint: isDamage(error) ? REPAIR : isLocked ? UNLOCK : MAKE_ROOM,
     cause: error,
   })
 }
 
-const LOCKED =
+const UNLOCK =
   'another process has locked the journal for seconds: end it, or let it copy a stopped journal, then start again: recovery finds out what is at the exchange'
 const MAKE_ROOM =
   'free disk space or fix the rights, then start again: recovery finds out what is at the exchange'
@@ -168,10 +168,10 @@ export function keysDamaged(error: unknown, hint = REPAIR): Failure {
 }
 
 /** SQLITE_BUSY, _LOCKED: https://sqlite.org/rescode.html */
-const HELD: ReadonlySet<number> = new Set([5, 6])
+const LOCKED_CODES: ReadonlySet<number> = new Set([5, 6])
 
 /** Refused at this time or for this user: SQLITE_PERM, _READONLY, _IOERR, _FULL, _CANTOPEN. */
-const UNABLE: ReadonlySet<number> = new Set([...HELD, 3, 8, 10, 13, 14])
+const UNABLE: ReadonlySet<number> = new Set([...LOCKED_CODES, 3, 8, 10, 13, 14])
 
 export function isDamage(error: unknown): boolean {
   // Our own error, or a number that a flipped bit made too large for JavaScript.
@@ -183,12 +183,14 @@ export function isDamage(error: unknown): boolean {
 export function translateJournalError(error: unknown, file: string): Failure {
   if (error instanceof Failure) return error
   const found = messageOf(error)
-  if (isDamage(error)) return corrupt(file, { sequence: undefined, found }, error)
+  if (isDamage(error)) return journalCorrupt(file, { sequence: undefined, found }, error)
   const code = sqliteCodeOf(error)
-  return code !== undefined && HELD.has(code) ? held(file, error) : unreadable(file, found, error)
+  return code !== undefined && LOCKED_CODES.has(code)
+    ? journalLocked(file, error)
+    : unreadable(file, found, error)
 }
 
-function held(file: string, cause: unknown): Failure {
+function journalLocked(file: string, cause: unknown): Failure {
   return new Failure({
     code: 'JOURNAL_HELD',
     sentence: 'another process is writing to the journal',
@@ -213,6 +215,6 @@ function sqliteCodeOf(error: unknown): number | undefined {
   return Number(error.errcode) & 0xff
 }
 
-export function isPoisoned(error: unknown): boolean {
+export function isWriteFailure(error: unknown): boolean {
   return error instanceof Failure && error.code === 'JOURNAL_POISONED'
 }

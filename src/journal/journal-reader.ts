@@ -4,7 +4,7 @@ import type { BookedRow, BookingSpan } from './booking.ts'
 import type { CurvePoint, CurveQuery } from './curves.ts'
 import { readBookings, readDays, type RowsCount } from './tables/booking-table.ts'
 import { listSeries, readCurve } from './tables/curve-table.ts'
-import { corrupt, translateJournalError } from './journal-failures.ts'
+import { journalCorrupt, translateJournalError } from './journal-failures.ts'
 import { hasBlocks, hasCurves, openReading, readMeta } from './journal-layout.ts'
 import { type RecordBlock, type RecordRow, textOf, toBlock, unpackBlock } from './packed-records.ts'
 import type { RowsSum } from './tables/rows-sum.ts'
@@ -60,7 +60,10 @@ export class JournalReader {
         const { sequence, body } = toStoredRecord(row)
         const previous = sequence === 1 ? this.#firstLink : row['previous']
         if (previous !== null && previous !== undefined && !isLinked(String(previous), row)) {
-          throw corrupt(this.#file, { sequence, found: 'the record is not as it was written' })
+          throw journalCorrupt(this.#file, {
+            sequence,
+            found: 'the record is not as it was written',
+          })
         }
         yield { sequence, record: JSON.parse(body) as JournalRecord }
       }
@@ -139,7 +142,7 @@ export class JournalReader {
       this.#database.exec('BEGIN')
       try {
         const found = readVerifiedPrefix(this.#database, readMeta(this.#database, this.#file))
-        if (found.flaw) throw corrupt(this.#file, found.flaw)
+        if (found.flaw) throw journalCorrupt(this.#file, found.flaw)
         return toContents(found)
       } finally {
         this.#database.exec('COMMIT')

@@ -90,7 +90,7 @@ export class JournalTables {
     this.#book.apply(changes)
     this.keys.save(keepKeysSince?.() ?? 0)
     this.bookings.apply(this.#carried.bookings)
-    this.curves.carry(this.#carried.curves)
+    this.curves.addStored(this.#carried.curves)
     this.#carried = { bookings: [], curves: [] }
     this.#putSeal({ ...this.#last, booked: totalToText(this.bookings.sum) })
     this.#old.drop(keepSince())

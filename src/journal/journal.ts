@@ -123,9 +123,9 @@ export interface CurveStore {
   /**
    * Adds points, which become durable with what is written next, at the latest with the next {@link
    * Journal.flush}. After a failed write they are dropped.
-   * @param over curves that get no more points and may make room
+   * @param finished curves that get no more points and may make room
    */
-  notePoints(points: readonly CurvePoint[], over?: readonly string[]): void
+  notePoints(points: readonly CurvePoint[], finished?: readonly string[]): void
   /** @throws Failure JOURNAL_CORRUPT */
   curve(query: CurveQuery): Iterable<CurvePoint>
 }

@@ -106,8 +106,8 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   #isLogToMove = false
   #waiting: WaitingRecord[] = []
   #points: CurvePoint[] = []
-  #curvesOver: string[] = []
-  #poisonedBy: unknown
+  #finishedCurves: string[] = []
+  #writeFailure: unknown
 
   constructor(given: SqliteJournalParts) {
     const { file, database, meta, mark, prefix } = given
@@ -163,26 +163,26 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
     if (this.#waiting.length + this.#points.length === 0 && block === undefined) return
     this.#write(({ database }) => {
       for (const { record, bookings } of this.#waiting) this.#tables.putRecord(record, bookings)
-      this.#tables.curves.put(this.#points, this.#curvesOver)
+      this.#tables.curves.put(this.#points, this.#finishedCurves)
       if (block) putBlock(database, block)
     })
     this.#waiting = []
     this.#points = []
-    this.#curvesOver = []
+    this.#finishedCurves = []
   }
 
   /**
    * Leaves damaged records unpacked, so that a reader finds them; trading does not depend on them.
    */
   #takeBlock(): RecordBlock | undefined {
-    if (!this.#isPackable || this.#poisonedBy !== undefined) return undefined
+    if (!this.#isPackable || this.#writeFailure !== undefined) return undefined
     let block: RecordBlock | undefined
     try {
       block = takeBlock(this.#parts.database, this.#checkpointed)
     } catch (error) {
       if (!failures.isDamage(error)) {
-        this.#poisonedBy = error
-        throw failures.poisoned(error)
+        this.#writeFailure = error
+        throw failures.writeFailed(error)
       }
       this.#onUnpacked?.(messageOf(error))
       this.#onUnpacked = undefined
@@ -196,7 +196,7 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
     try {
       return this.#tables.usedKeys(keys)
     } catch (error) {
-      this.#poisonedBy = error
+      this.#writeFailure = error
       throw failures.keysDamaged(error)
     }
   }
@@ -236,10 +236,10 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
     }
   }
 
-  notePoints(points: readonly CurvePoint[], over: readonly string[] = []): void {
-    if (this.#poisonedBy !== undefined) return
+  notePoints(points: readonly CurvePoint[], finished: readonly string[] = []): void {
+    if (this.#writeFailure !== undefined) return
     this.#points.push(...points)
-    this.#curvesOver.push(...over)
+    this.#finishedCurves.push(...finished)
   }
 
   *curve(query: CurveQuery): Generator<CurvePoint> {
@@ -263,7 +263,7 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
   close(): void {
     const { database, mark } = this.#parts
     try {
-      if (this.#poisonedBy === undefined) this.#writeWaiting()
+      if (this.#writeFailure === undefined) this.#writeWaiting()
     } finally {
       mark.close()
       database.close()
@@ -280,12 +280,12 @@ class SqliteJournal implements Journal, BookingStore, CurveStore, WriterStore<vo
       database.exec('COMMIT')
       mark.write(this.#tables.last)
     } catch (error) {
-      this.#poisonedBy = error
-      throw failures.poisoned(error, this.#parts.file)
+      this.#writeFailure = error
+      throw failures.writeFailed(error, this.#parts.file)
     }
   }
 
   #assertSound(): void {
-    if (this.#poisonedBy !== undefined) throw failures.poisoned(this.#poisonedBy)
+    if (this.#writeFailure !== undefined) throw failures.writeFailed(this.#writeFailure)
   }
 }

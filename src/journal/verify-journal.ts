@@ -45,13 +45,13 @@ export function verifyJournal(
   try {
     if (hasNoTables(database)) return confirmAbsent(file, mark)
     const meta = readMeta(database, file)
-    if (meta.identity !== identity) throw failures.foreign(file, meta.identity, identity)
+    if (meta.identity !== identity) throw failures.journalForeign(file, meta.identity, identity)
     const prefix = readVerifiedPrefix(database, meta)
-    if (prefix.flaw) throw failures.corrupt(file, prefix.flaw)
+    if (prefix.flaw) throw failures.journalCorrupt(file, prefix.flaw)
     confirmEnd(file, prefix, mark)
-    if (prefix.daysFlaw) throw failures.corrupt(file, prefix.daysFlaw)
+    if (prefix.daysFlaw) throw failures.journalCorrupt(file, prefix.daysFlaw)
     const flaw = allRows ? findFlawedRows(database, { meta, prefix }) : undefined
-    if (flaw) throw failures.corrupt(file, flaw)
+    if (flaw) throw failures.journalCorrupt(file, flaw)
     return { meta, layout: readLayout(database), prefix }
   } finally {
     database.close()

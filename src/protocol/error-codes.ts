@@ -8,34 +8,6 @@
  */
 export type ErrorClass = 'definite' | 'ambiguous' | 'exists' | 'retry'
 
-export type ErrorTopic =
-  | 'auth'
-  | 'clock'
-  | 'parameter'
-  | 'balance'
-  | 'sizeStep'
-  | 'sizeMin'
-  | 'sizeMax'
-  | 'notionalMin'
-  | 'size'
-  | 'priceStep'
-  | 'priceHigh'
-  | 'priceLow'
-  | 'wouldTake'
-  | 'exitPrice'
-  | 'price'
-  | 'positionMode'
-  | 'marginMode'
-  | 'leverage'
-  | 'noPosition'
-  | 'orderGone'
-  | 'instrument'
-  | 'accountRisk'
-  | 'openOrders'
-  | 'rate'
-  | 'duplicate'
-  | 'system'
-
 export interface ErrorCode {
   readonly class: ErrorClass
   readonly topic: ErrorTopic
@@ -45,7 +17,7 @@ export interface ErrorCode {
  * From the vendor's error table, guides and public clients; the document lists only `00000`.
  * Messages are translated and misspelt, so match on the code alone.
  */
-const CODES: ReadonlyArray<readonly [ErrorClass, ErrorTopic, string]> = [
+const CODES = [
   [
     'definite',
     'auth',
@@ -62,7 +34,11 @@ const CODES: ReadonlyArray<readonly [ErrorClass, ErrorTopic, string]> = [
     'parameter',
     '40402 41101 41103 40808 40812 00171 00172 00001 20001 40912 40924 40063',
   ],
-  ['definite', 'parameter', '11000 12006 13002 43112 43114 43121 43126 43131 31001'],
+  [
+    'definite',
+    'parameter',
+    '11000 12006 13002 43112 43114 43121 43126 43131 31001 50032 50034 50039',
+  ],
   ['exists', 'duplicate', '40786 45034 43118 50060 40708 25212'],
   ['definite', 'balance', '40754 40762 43012 45002 40711 40712 40798 40800 50020 50035'],
   ['definite', 'sizeStep', '22038'],
@@ -80,7 +56,7 @@ const CODES: ReadonlyArray<readonly [ErrorClass, ErrorTopic, string]> = [
   ['definite', 'marginMode', '45117'],
   ['definite', 'leverage', '45097 25223 22020'],
   ['definite', 'noPosition', '22002 43043 40757 40804 45003 45005 45006'],
-  ['definite', 'orderGone', '40109 40768 43001 45057 31007 22001 43004 40819 43025 43026'],
+  ['definite', 'orderGone', '40109 40768 43001 45057 31007 22001 43004 40819 43025 43026 50062'],
   [
     'definite',
     'instrument',
@@ -92,7 +68,9 @@ const CODES: ReadonlyArray<readonly [ErrorClass, ErrorTopic, string]> = [
   ['retry', 'rate', '429 1001'],
   ['retry', 'system', '45129'],
   ['ambiguous', 'system', '40010 40910 40015 40725 45001 50031 80002 40908 40200 43059'],
-]
+] as const satisfies ReadonlyArray<readonly [ErrorClass, string, string]>
+
+export type ErrorTopic = (typeof CODES)[number][1]
 
 const TABLE: ReadonlyMap<string, ErrorCode> = new Map(
   CODES.flatMap(([errorClass, topic, codes]) =>

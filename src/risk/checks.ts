@@ -123,7 +123,7 @@ function isFlattenOrExit({ purpose, exit }: Pick<OrderIntent, 'purpose' | 'exit'
 
 export type OpeningContext = Pick<
   RiskContext,
-  'trading' | 'held' | 'holding' | 'accountExposure' | 'unowned' | 'isConfirmed'
+  'instrument' | 'trading' | 'held' | 'holding' | 'accountExposure' | 'unowned' | 'isConfirmed'
 >
 
 /**
@@ -137,7 +137,7 @@ export function checkExplained(
 ): RiskObjection | undefined {
   const { action, lots, purpose } = intent
   if (isClosing(action)) return undefined
-  const { unowned, accountExposure, trading } = context
+  const { instrument, unowned, accountExposure, trading } = context
   if (unowned.length > 0) {
     return {
       code: 'POSITION_UNEXPLAINED',
@@ -153,12 +153,17 @@ export function checkExplained(
   const backed = context.holding[side]
   if (reduced > backed) {
     const detail = (): string =>
-      `${reduced} lots to reduce, ${backed} of them are in the account or held by other strategies`
+      `${showSize(instrument, reduced)} to reduce, ${showSize(instrument, backed)} of it is in the account or held by other strategies`
     return { code: 'POSITION_UNEXPLAINED', detail }
   }
   if (context.isConfirmed || opensInAccount({ action, lots: reduced }, context) === 0)
     return undefined
   return { code: 'POSITION_UNEXPLAINED', detail: 'the position was not read since the last fill' }
+}
+
+/** @returns base coin */
+function showSize({ lot }: Instrument, lots: number): string {
+  return showOnGrid(lot, lots)
 }
 
 function opensInAccount(
@@ -215,7 +220,8 @@ function checkMinimum(
   if (intent.lots < instrument.lotsMin) {
     return {
       code: 'SIZE_BELOW_MINIMUM',
-      detail: () => `${intent.lots} lots, minimum ${instrument.lotsMin}`,
+      detail: () =>
+        `${showSize(instrument, intent.lots)}, minimum ${showSize(instrument, instrument.lotsMin)}`,
     }
   }
   if (isClosing(intent.action)) return undefined
@@ -235,7 +241,8 @@ function checkOrderLimits(intent: OrderIntent, context: RiskContext): RiskObject
   if (intent.lots > strategy.orderSizeMax) {
     return {
       code: 'ORDER_SIZE_LIMIT',
-      detail: () => `${intent.lots} lots, limit ${strategy.orderSizeMax}`,
+      detail: () =>
+        `${showSize(instrument, intent.lots)}, limit ${showSize(instrument, strategy.orderSizeMax)}`,
     }
   }
   const price = intent.ticks === undefined ? market.ask : floatOnGrid(instrument.tick, intent.ticks)
@@ -279,13 +286,15 @@ function objectToDistance(
  */
 function checkExits(
   { strategyId, action, lots, takeProfitTicks, stopLossTicks }: OrderIntent,
-  { accountExposure }: RiskContext,
+  { accountExposure, instrument }: RiskContext,
 ): RiskObjection | undefined {
   if (strategyId !== MANUAL || (takeProfitTicks ?? stopLossTicks) === undefined) return undefined
   if (opensInAccount({ action, lots }, { accountExposure }) > 0) return undefined
   const { longLots, shortLots } = accountExposure
   const [side, held] = longLots > 0 ? ['long', longLots] : ['short', shortLots]
-  return { code: 'EXIT_WITHOUT_EFFECT', detail: () => `the account is ${side} ${held} lots` }
+  const detail = (): string =>
+    `the account is ${held === 0 ? 'flat' : `${side} ${showSize(instrument, held)}`}`
+  return { code: 'EXIT_WITHOUT_EFFECT', detail }
 }
 
 /**
@@ -294,7 +303,7 @@ function checkExits(
  */
 function checkClose(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   if (!isClosing(intent.action)) return undefined
-  const { held, ownExposure, accountExposure } = context
+  const { instrument, held, ownExposure, accountExposure } = context
   const closes = (exposure: Exposure): number => {
     const isLong = intent.action === 'closeLong'
     const lots = isLong ? exposure.closingLongLots : exposure.closingShortLots
@@ -307,7 +316,9 @@ function checkClose(intent: OrderIntent, context: RiskContext): RiskObjection | 
     accountExposure[side] - closes(accountExposure),
   )
   if (intent.lots <= free) return undefined
-  return { code: 'CLOSE_EXCEEDS_POSITION', detail: () => `${intent.lots} lots, ${free} to close` }
+  const detail = (): string =>
+    `${showSize(instrument, intent.lots)}, ${showSize(instrument, free)} to close`
+  return { code: 'CLOSE_EXCEEDS_POSITION', detail }
 }
 
 /**
@@ -316,14 +327,15 @@ function checkClose(intent: OrderIntent, context: RiskContext): RiskObjection | 
  */
 function checkPosition(
   intent: OrderIntent,
-  { ownExposure, strategy }: RiskContext,
+  { ownExposure, strategy, instrument }: RiskContext,
 ): RiskObjection | undefined {
   if (isClosing(intent.action) && ownExposure.mode === 'hedge_mode') return undefined
   const worst = worstOnSide(ownExposure, intent.action) + intent.lots
   if (worst <= strategy.positionMax) return undefined
   return {
     code: 'POSITION_LIMIT',
-    detail: () => `could reach ${worst} lots, limit ${strategy.positionMax}`,
+    detail: () =>
+      `could reach ${showSize(instrument, worst)}, limit ${showSize(instrument, strategy.positionMax)}`,
   }
 }
 
@@ -347,7 +359,8 @@ function checkPositionNotional(
   if (notional <= limit) return undefined
   return {
     code: 'POSITION_NOTIONAL_LIMIT',
-    detail: () => `${worst} lots could be worth ${notional.toFixed(2)}, limit ${limit}`,
+    detail: () =>
+      `${showSize(instrument, worst)} could be worth ${notional.toFixed(2)}, limit ${limit}`,
   }
 }
 
@@ -470,14 +483,16 @@ function checkOpenOrders(intent: OrderIntent, context: RiskContext): RiskObjecti
 /** The orders of all strategies count. A post-only order cannot trade with one of them. */
 function objectToSelfTrade(
   { action, ticks, force }: OrderIntent,
-  { account, instrument, market, resting }: RiskContext,
-): Objection | undefined {
+  { account, instrument, market, bestResting }: RiskContext,
+): RiskObjection | undefined {
   if (account.selfTrade !== 'deny' || force === 'post_only') return undefined
   const isBuy = tradesAs(action) === 'buy'
   const reach = ticks ?? nearestStep(instrument.tick, isBuy ? market.ask : market.bid)
-  const own = isBuy ? resting.sellTicks : resting.buyTicks
+  const own = isBuy ? bestResting.sellTicks : bestResting.buyTicks
   if (isBuy ? reach < own : reach > own) return undefined
-  return { code: 'SELF_TRADE', detail: `at ${reach} ticks, an order of ours rests at ${own}` }
+  const show = (price: number): string => showOnGrid(instrument.tick, price)
+  const detail = (): string => `at ${show(reach)}, an order of ours rests at ${show(own)}`
+  return { code: 'SELF_TRADE', detail }
 }
 
 function objectToCount(

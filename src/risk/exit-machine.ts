@@ -30,7 +30,7 @@ export interface ExitMoment extends Readonly<Record<HoldSide, ExitHolding>> {
   readonly lotsMin: number
   /** Signed lots; undefined without a target. */
   readonly target: number | undefined
-  /** Margin coin: profit less fees, ever and since the strategy was last flat. */
+  /** Margin coin: profit less fees, of all time and since the strategy was last flat. */
   readonly net: number
   readonly tradeNet: number
   /** @returns margin coin */
@@ -342,7 +342,7 @@ function listStops(
   const hasGained = (share: number): boolean =>
     bestTicks !== null && reaches(side, bestTicks, gainTicks(side, entryTicks, share))
   if (stop) add('stop', at(entryTicks, stop))
-  // With 0 the stop trails at once, also while the best price has yet to reach the entry.
+  // With 0 the stop trails at once, even before the best price has reached the entry.
   const trails = trailing && (trailing.after === 0 || hasGained(trailing.after))
   if (trails && bestTicks !== null) add('trailing', at(bestTicks, trailing.distance))
   if (breakEven && hasGained(breakEven.after))

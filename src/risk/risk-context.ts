@@ -107,8 +107,8 @@ export interface RiskContext {
   readonly capital: StrategyCapital | undefined
   /** `risk.survives` */
   readonly worstCase: WorstCaseBasis | undefined
-  /** Ticks of the best resting orders; -Infinity and Infinity without one. */
-  readonly resting: { readonly buyTicks: number; readonly sellTicks: number }
+  /** Prices of our best resting buy and sell; -Infinity and Infinity without one. */
+  readonly bestResting: { readonly buyTicks: number; readonly sellTicks: number }
   /** Orders within a minute, those approved for this batch included. */
   readonly pace: { readonly strategy: () => number; readonly account: () => number }
   readonly otherOpenOrders: number

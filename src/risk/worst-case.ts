@@ -18,16 +18,11 @@ import type { Exposure } from './exposure.ts'
 
 /**
  * The need of an account with one margin coin after a market move with all resting orders filled
- * (`risk.survives`; docs/risk.md has the terms and an example).
+ * (`risk.survives`; docs/risk.md says what is counted, with an example).
  *
  *     used = (loss + fees + funding + maintenance) / equity        survived while it is 1 at most
  *
- * Each instrument moves alone by its `move`, down and up; and all move at once by their joint
- * moves, each in the direction that takes more.
- *
- * On the way down every resting buy is filled and no sell, on the way up every sell and no buy. A
- * buy that closes a short counts as one that opens a long, since a closed short is a hedge less. A
- * close frees no maintenance: the tier of the largest value on the way counts, since a lower tier
+ * A close frees no maintenance: the tier of the largest value on the way counts, since a lower tier
  * comes too late for what was liquidated just before it.
  */
 

@@ -4,7 +4,7 @@ import { showUtc } from '../lib/text/show-utc.ts'
 import type { Readiness } from '../control/controlled.ts'
 import type { AccountStatusView } from '../control/views.ts'
 import { candleKey, formatInterval } from '../domain/candles.ts'
-import { DENIAL_CODES, type DenialCode } from '../domain/denial.ts'
+import { DENIAL_CODES, type DenialCode, type StandingDenial } from '../domain/denial.ts'
 import {
   dueExitOf,
   EXIT_KINDS,
@@ -19,7 +19,7 @@ import { type Restriction, strategyScope } from '../domain/trading-mode.ts'
 import { WORST_CASE_WARN } from '../domain/worst-case.ts'
 import { describeScenario, showUsed } from '../risk/worst-case.ts'
 import { Failure, headlineOf } from '../lib/failure.ts'
-import { isPoisoned } from '../journal/journal-failures.ts'
+import { isWriteFailure } from '../journal/journal-failures.ts'
 import type { RunEnding } from '../engine/lifecycle/kill.ts'
 import { describeOff, type ShownAccount } from './shown-account.ts'
 import { describeStale, groupStale } from './stale-readings.ts'
@@ -100,22 +100,29 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   yield* listWorstCase(account, (used) => used > 1)
   for (const [id, reason] of paused)
     yield `strategy:${id} is not asked until its thread begins anew: ${reason}`
-  yield* listDenied(account)
+  yield* listDenied(account, account.trusted.clock.now())
   yield* listExits(account)
   yield* listWarmUps(account)
   yield* listWaiting(account)
   yield* listEmptyUniverses(account)
 }
 
-/** Wishes that were denied when they were last looked at. */
-export function* listDenied({
-  engine,
-  settings,
-}: Pick<ShownAccount, 'engine' | 'settings'>): Generator<string> {
-  const shown = engine.standingDenials.filter(
-    ({ code, strategyId }) =>
-      !SAID_ELSEWHERE.has(code) && settings.strategies.has(strategyId as StrategyId),
-  )
+/**
+ * Wishes that were denied when they were last looked at.
+ * @param now Unix ms, our clock
+ */
+export function* listDenied(
+  { engine, settings }: Pick<ShownAccount, 'engine' | 'settings'>,
+  now: number,
+): Generator<string> {
+  const shown = engine
+    .standingDenials()
+    .filter(
+      (denial) =>
+        !SAID_ELSEWHERE.has(denial.code) &&
+        !mayPass(denial, now) &&
+        settings.strategies.has(denial.strategyId as StrategyId),
+    )
   const causes = Map.groupBy(shown, ({ symbol, strategyId, code }) =>
     [symbol, strategyId, code].join('|'),
   )
@@ -143,6 +150,23 @@ const SAID_ELSEWHERE: ReadonlySet<DenialCode> = new Set([
   'ACCOUNT_STALE',
   'KEY_REUSED',
 ])
+
+/** These are shown once they have stood for so long. */
+const PASSING_MS = 5000
+
+/** The next reading, price, fill or answer often ends these. Other denials wait for a person or the market. */
+const PASSING: ReadonlySet<DenialCode> = new Set([
+  'POSITION_UNEXPLAINED',
+  'CLOSE_EXCEEDS_POSITION',
+  'SELF_TRADE',
+  'DATA_MISSING',
+  'INTENT_EXPIRED',
+])
+
+/** After our clock was set back a denial is not hidden until it has caught up. */
+function mayPass({ code, since }: StandingDenial, now: number): boolean {
+  return PASSING.has(code) && now >= since && now - since < PASSING_MS
+}
 
 /** A warning holds nothing back, but a person should know of it. */
 export function* findWarnings(account: ShownAccount): Generator<string> {
@@ -373,8 +397,12 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
           : `off: ${fatal instanceof Failure ? fatal.code : 'broken'}`,
     }
     checks[name('journal')] = {
-      ok: !isPoisoned(fatal) && pace.late === undefined,
-      found: isPoisoned(fatal) ? 'broken' : pace.late ? 'too slow: orders are dropped' : 'written',
+      ok: !isWriteFailure(fatal) && pace.late === undefined,
+      found: isWriteFailure(fatal)
+        ? 'broken'
+        : pace.late
+          ? 'too slow: orders are dropped'
+          : 'written',
     }
     const isClockKnown = isClockSynchronised(account)
     checks[name('clock')] = {

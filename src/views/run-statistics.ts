@@ -3,7 +3,12 @@ import { addFill, NO_MONEY } from '../domain/fill-money.ts'
 import type { ClientOid, StrategyId } from '../domain/ids.ts'
 import type { Intent } from '../domain/intent.ts'
 import { isTerminal, type OrderState } from '../domain/order.ts'
-import type { ItemOutcomeKind, JournalRecord, UniverseRecord } from '../domain/record.ts'
+import type {
+  ItemOutcomeKind,
+  JournalRecord,
+  SendRecord,
+  UniverseRecord,
+} from '../domain/record.ts'
 import type { Book } from '../engine/book/book.ts'
 import { decimal, ZERO } from '../lib/decimal.ts'
 import { Percentiles } from '../lib/percentiles.ts'
@@ -41,15 +46,7 @@ export class RunStatistics {
   observe(record: JournalRecord, book: Book): void {
     switch (record.kind) {
       case 'send':
-        this.batches += 1
-        this.batchesLargest = Math.max(
-          this.batchesLargest,
-          record.orders.length + record.again.length,
-        )
-        this.ordersSent += record.orders.length
-        this.ordersSentAgain += record.again.length
-        for (const { clientOid } of record.orders) this.#open.add(clientOid)
-        return
+        return this.#countBatch(record)
       case 'outcome':
         for (const { clientOid, outcome } of record.items) {
           increment(this.outcomes, outcome)
@@ -116,6 +113,14 @@ export class RunStatistics {
       if (order) increment(states, order.state)
     }
     return Object.fromEntries([...states].toSorted(byName))
+  }
+
+  #countBatch({ orders, again }: SendRecord): void {
+    this.batches += 1
+    this.batchesLargest = Math.max(this.batchesLargest, orders.length + again.length)
+    this.ordersSent += orders.length
+    this.ordersSentAgain += again.length
+    for (const { clientOid } of orders) this.#open.add(clientOid)
   }
 
   #countChoice({ strategyId, joined, left }: UniverseRecord): void {

@@ -177,6 +177,7 @@ describe('[RSK2] a release of the kill switch', () => {
           obeyed.push(command)
           return refuseCommand({})
         },
+        whenWritten: (done) => done(true),
         killedAt: () => (killedAt === undefined ? undefined : NOW + killedAt),
       },
     )
@@ -232,6 +233,7 @@ describe('a command of the operator', () => {
         commands.push(command)
         return obeys ? NOTHING : undefined
       },
+      whenWritten: (done) => done(true),
       onUnreadable: (file) => unreadable.push(file),
     })
     return { inbox, commands, unreadable }

@@ -8,6 +8,7 @@ import {
   postCommand,
   refuseCommand,
   takeAnswer,
+  type CommandInboxOptions,
 } from '../../src/daemon/account/command-inbox.ts'
 import { describeLastRun, noteRun, readLastRun } from '../../src/assembly/state/last-run.ts'
 
@@ -42,7 +43,12 @@ test('commands that wait are named, and answers that nobody fetched are gone at 
     ...scopes.map((scope) => `adopt ${scope}, by anna: enough`),
   ])
 
-  const options = { directory, onCommand: () => refuseCommand({}), onUnreadable: () => undefined }
+  const options: CommandInboxOptions = {
+    directory,
+    onCommand: () => refuseCommand({}),
+    whenWritten: (done) => done(true),
+    onUnreadable: () => undefined,
+  }
   new CommandInbox(options).empty()
   expect(listWaiting(directory)).toEqual([])
   new CommandInbox(options).empty()

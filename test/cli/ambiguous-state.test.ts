@@ -123,7 +123,11 @@ test('[RSK2] a daemon obeys what is left in its own directory, and says there th
       timers: systemTimers,
       logger: { log: () => {} },
     },
-    { onCommand: (command) => void obeyed.push(command), killedAt: () => undefined },
+    {
+      onCommand: (command) => void obeyed.push(command),
+      whenWritten: (done) => done(true),
+      killedAt: () => undefined,
+    },
   )
   const flatten = { kind: 'flatten', scope: '*', reason: 'drill', by: 'anna' } as const
   for (const directory of [stateOf('one'), stateOf('other'), config.state.directory])

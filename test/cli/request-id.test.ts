@@ -20,7 +20,7 @@ function answeredIn(ms: number): AnsweredRequests {
     isKept: true,
     answeredAt,
   }))
-  return new AnsweredRequests({ load: () => answers, save: () => undefined })
+  return new AnsweredRequests({ store: { load: () => answers, save: () => undefined } })
 }
 
 test('an id of the command line carries its time, by which one that may be forgotten is outdated', () => {

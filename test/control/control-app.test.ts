@@ -151,9 +151,9 @@ class Bench {
         journal: () => Promise.resolve([]),
         backtests: () => Promise.resolve([]),
         metrics: () => 'intentd_build_info 1\n',
-        command: (request, via, approval): ControlAnswer => {
+        command: (request, via, approval) => {
           commands.push(approval ? [request, via, approval.text] : [request, via])
-          return answerOf(request.requestId, `${commands.length}`)
+          return { answer: answerOf(request.requestId, `${commands.length}`) }
         },
         ...daemon,
       },
@@ -470,12 +470,10 @@ describe('commands', () => {
     const bench: Bench = new Bench(SOCKET, {
       daemon: {
         command: ({ requestId }) => ({
-          requestId,
-          isObeyed: isReady,
-          text: isReady ? 'killed' : 'not now',
-          held: [],
-          lifted: [],
-          stillHeld: {},
+          answer: {
+            ...answerOf(requestId, isReady ? 'killed' : 'not now'),
+            isObeyed: isReady,
+          },
         }),
       },
     })
@@ -704,7 +702,9 @@ test('a command is known by its id from both entrances, and after a restart', as
   const directory = mkdtempSync(join(tmpdir(), 'answers-'))
   const troubles: string[] = []
   const openAnswers = () =>
-    new AnsweredRequests(createAnswerFile(directory, (reason) => troubles.push(reason)))
+    new AnsweredRequests({
+      store: createAnswerFile(directory, (reason) => troubles.push(reason)),
+    })
   const pause = { kind: 'restrict', scope: 'BTCUSDT', mode: 'halted' }
   const request = (requestId: string, order: object = pause) => ({
     requestId,
@@ -761,7 +761,7 @@ test('a command is known by its id from both entrances, and after a restart', as
   const releaseKill = request('release-00', { kind: 'releaseKill' })
   const first = new Bench(SOCKET, {
     answered: openAnswers(),
-    daemon: { command: ({ requestId }) => ({ ...answerOf(requestId), held }) },
+    daemon: { command: ({ requestId }) => ({ answer: { ...answerOf(requestId), held } }) },
   })
   expect(await (await first.post(releaseKill)).json()).toMatchObject({ isObeyed: true })
   expect(await (await first.post(releaseKill)).json()).toMatchObject({ isObeyed: true })
@@ -782,7 +782,7 @@ test('a dated release, flatten or close from before all that is remembered is ou
   let now = 1_767_225_600_000
   const openBench = () => {
     const store = createAnswerFile(directory, (reason) => expect.fail(reason))
-    return new Bench(SOCKET, { answered: new AnsweredRequests(store, () => now) })
+    return new Bench(SOCKET, { answered: new AnsweredRequests({ store, now: () => now }) })
   }
   const send = async (bench: Bench, requestId: string, order: object) => {
     const answer = await bench.post({ requestId, reason: 'odd', by: 'me', order })
@@ -815,12 +815,12 @@ test('a dated release, flatten or close from before all that is remembered is ou
   // Its age is not known, so it counts as sent now.
   expect((await send(next, 'undated-flatten', flatten))[0]).toBe(200)
 
-  const answered = new AnsweredRequests(undefined, () => now)
+  const answered = new AnsweredRequests({ now: () => now })
   const within = new Bench(SOCKET, { answered })
   for (let number = 0; number <= 4000; number++) {
     const requestId = `${(now += 1)}-${number}`
     const request = { requestId, reason: 'odd', by: 'me', order: flatten } as ControlRequest
-    answered.once(request, () => answerOf(requestId))
+    await answered.once(request, () => ({ answer: answerOf(requestId) }))
   }
   expect(await send(within, `${now - 4000}-0`, flatten)).toEqual(outdated)
   expect(await send(within, `${now - 3999}-1`, flatten)).toEqual([

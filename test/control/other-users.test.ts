@@ -45,7 +45,7 @@ async function open(directory: string): Promise<Opened> {
     status: () => ({}) as ReturnType<Controlled['status']>,
     command(request, verified) {
       commands.push(verified)
-      return { ...answer, requestId: request.requestId }
+      return { answer: { ...answer, requestId: request.requestId } }
     },
   } as Partial<Controlled> as Controlled
   const tokens = openTokens({

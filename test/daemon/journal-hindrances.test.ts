@@ -28,7 +28,7 @@ function shown(of: Partial<ShownAccount>): ShownAccount {
       endings: [],
       restrictions: [],
       refusals: [],
-      standingDenials: [],
+      standingDenials: () => [],
       disputes: new Map(),
       distances: new Map(),
       fillsAskedAt: time.now(),

@@ -4,7 +4,7 @@ import { type Account } from '../../src/daemon/account/account.ts'
 import { Daemon } from '../../src/daemon/daemon.ts'
 import { type MarketData } from '../../src/daemon/market-data/market-data.ts'
 import { LoopDeadlines, Watchdog } from '../../src/daemon/watchdog/watchdog.ts'
-import { Pollers, type WatchedLoop } from '../../src/market/poller.ts'
+import { Pollers, type WatchedLoop } from '../../src/lib/poller.ts'
 import { ManualTime } from '../support/manual-time.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
 

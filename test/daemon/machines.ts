@@ -34,6 +34,14 @@ export interface Ground {
   readonly close: () => Promise<void>
 }
 
+export interface HeldCommits {
+  /** A commit waits. */
+  underWay(): Promise<void>
+  /** The server ends the connection of the one that waits. */
+  cut(): Promise<void>
+  release(): Promise<void>
+}
+
 type StartOptions = Partial<Pick<ProcessOptions, 'env' | 'preload'>>
 
 /** Some machines that could trade one account, its journal on a server, and the exchange. */
@@ -127,31 +135,40 @@ export class Machines {
 
   /** The server ends the connection of the writer while a commit of it is under way. */
   async cutCommit(): Promise<void> {
-    const { asked } = this.#ground
-    const connection = new PostgresConnection(asked)
-    const underWay = `FROM pg_stat_activity
-      WHERE query LIKE '%"${asked.schema}".write_changes%' AND wait_event_type = 'Lock'`
-    await connection.query('BEGIN')
-    await connection.query(`LOCK TABLE "${asked.schema}".records IN ACCESS EXCLUSIVE MODE`)
-    for (let cut = 0; cut === 0;) {
-      const [row] = await connection.query(
-        `SELECT count(pg_terminate_backend(pid)) AS cut ${underWay}`,
-      )
-      cut = Number(row?.['cut'])
-    }
-    await connection.query('ROLLBACK')
-    await connection.close()
+    const held = await this.stopCommits()
+    await held.cut()
+    await held.release()
   }
 
   /** For so long no commit of the writer comes to its end. */
   async holdCommits(ms: number): Promise<void> {
+    const held = await this.stopCommits()
+    await new Promise<void>((resolve) => systemTimers.after(ms, resolve))
+    await held.release()
+  }
+
+  /** No commit of the writer comes to its end from now on. */
+  async stopCommits(): Promise<HeldCommits> {
     const { asked } = this.#ground
     const connection = new PostgresConnection(asked)
+    const underWay = `FROM pg_stat_activity
+      WHERE query LIKE '%"${asked.schema}".write_changes%' AND wait_event_type = 'Lock'`
+    const untilCount = async (what: string): Promise<void> => {
+      for (let count = 0; count === 0;) {
+        const [row] = await connection.query(`SELECT count(${what}) AS count ${underWay}`)
+        count = Number(row?.['count'])
+      }
+    }
     await connection.query('BEGIN')
     await connection.query(`LOCK TABLE "${asked.schema}".records IN ACCESS EXCLUSIVE MODE`)
-    await new Promise<void>((resolve) => systemTimers.after(ms, resolve))
-    await connection.query('ROLLBACK')
-    await connection.close()
+    return {
+      underWay: () => untilCount('pid'),
+      cut: () => untilCount('pg_terminate_backend(pid)'),
+      async release() {
+        await connection.query('ROLLBACK')
+        await connection.close()
+      },
+    }
   }
 
   /** Until something was filled and something rests after it: then a stop has something to take away. */

@@ -115,14 +115,10 @@ export class BusyDaemon {
       backtests: () => Promise.resolve([]),
       readiness: () => ({ isReady: true, checks: {} }),
       metrics: () => '',
-      command: ({ requestId }) => ({
-        requestId,
-        isObeyed: false,
-        text: 'nothing here',
-        held: [],
-        lifted: [],
-        stillHeld: {},
-      }),
+      command: ({ requestId }) => {
+        const nothing = { isObeyed: false, held: [], lifted: [], stillHeld: {} }
+        return { answer: { requestId, text: 'nothing here', ...nothing } }
+      },
     }
   }
 

@@ -143,7 +143,10 @@ describe('the causes of refusals', () => {
   test.each(NAMES)('%s stands in docs/orders.md', (name) => {
     const text = readFileSync(join(import.meta.dirname, '../../docs/orders.md'), 'utf8')
 
-    expect(text).toContain(`\`${name}\``)
+    expect(
+      text.includes(`\`${name}\``),
+      `write a row for ${name} in the table of causes in docs/orders.md`,
+    ).toBe(true)
   })
 
   test('accepted steps prove those that their common step divides, and no others', () => {

@@ -130,7 +130,7 @@ export class InterpreterBench {
       positionReadAt: () => 0,
       instrument: () => undefined,
       denied: new Map(),
-      standingDenials: [],
+      standingDenials: () => [],
       write: () => '',
     }
   }

@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { errorCode, listedErrorCodes } from '../../src/protocol/error-codes.ts'
+import { refusals } from '../../src/simulator/shared/refusals.ts'
+import { wireRefusals } from '../../src/simulator/wire/checks/refusal.ts'
+
+/** Each refusal of a table: functions are called, groups opened. */
+function codesOf(entry: unknown): readonly string[] {
+  if (typeof entry === 'function') return codesOf(entry('1', '1', '1'))
+  const { code, ...others } = entry as Readonly<Record<string, unknown>>
+  return typeof code === 'string' ? [code] : Object.values(others).flatMap(codesOf)
+}
 
 describe('error codes', () => {
   const known = [
@@ -47,6 +56,16 @@ describe('error codes', () => {
       expect(errorCode(code)).toEqual({ class: 'ambiguous', topic: 'system' })
     }
   })
+
+  it.each([...new Set(codesOf({ ...refusals, ...wireRefusals }))])(
+    'lists %s, with which the simulator refuses',
+    (code) => {
+      expect(
+        new Map(listedErrorCodes()).has(code),
+        `add ${code} to CODES in src/protocol/error-codes.ts: an unlisted code leaves a call unknown`,
+      ).toBe(true)
+    },
+  )
 
   it('lists no code twice, and success not at all', () => {
     const codes = [...listedErrorCodes()].map(([code]) => code)

@@ -6,6 +6,7 @@ import {
 } from '../../src/domain/trading-mode.ts'
 import { describe, expect, test } from 'vitest'
 import { detailOf } from '../../src/domain/denial.ts'
+import { MANUAL } from '../../src/domain/hand-order.ts'
 import { type PositionMode } from '../../src/domain/instrument.ts'
 import { type OrderIntent } from '../../src/domain/intent.ts'
 import type { OrderAction } from '../../src/domain/order-action.ts'
@@ -76,7 +77,7 @@ function context(
     distanceMin: undefined,
     worstCase: undefined,
     distanceAfter: () => Number.NaN,
-    resting: { buyTicks: Number.NEGATIVE_INFINITY, sellTicks: Number.POSITIVE_INFINITY },
+    bestResting: { buyTicks: Number.NEGATIVE_INFINITY, sellTicks: Number.POSITIVE_INFINITY },
     pace: { strategy: () => 0, account: () => 0 },
     ...change,
   }
@@ -555,7 +556,7 @@ describe('[RSK1] the capital of a strategy', () => {
 
 describe('[RSK1] an order that would trade with one of ours', () => {
   const account = { ...context().account, selfTrade: 'deny' } as const
-  const resting = { buyTicks: 99_000, sellTicks: 100_010 }
+  const bestResting = { buyTicks: 99_000, sellTicks: 100_010 }
 
   test.each([
     ['openLong', 100_010, 'SELF_TRADE'],
@@ -563,17 +564,19 @@ describe('[RSK1] an order that would trade with one of ours', () => {
     ['openShort', 99_000, 'SELF_TRADE'],
     ['openShort', 99_001, 'approved'],
   ] as const)('%s at %i ticks: %s', (action, ticks, verdict) => {
-    expect(verdictOf(intent({ action, ticks }), context({ account, resting }))).toBe(verdict)
+    expect(verdictOf(intent({ action, ticks }), context({ account, bestResting }))).toBe(verdict)
   })
 
   test('leaves where nobody forbids it, where it is post only, and where it reduces', () => {
     const order = { action: 'openLong', ticks: 100_010 } as const
-    expect(verdictOf(intent(order), context({ resting }))).toBe('approved')
-    expect(verdictOf(intent({ ...order, force: 'post_only' }), context({ account, resting }))).toBe(
+    expect(verdictOf(intent(order), context({ bestResting }))).toBe('approved')
+    expect(
+      verdictOf(intent({ ...order, force: 'post_only' }), context({ account, bestResting })),
+    ).toBe('approved')
+    const holding = { longLots: 0, shortLots: 20 }
+    expect(verdictOf(intent(order), context({ account, bestResting }, { holding }))).toBe(
       'approved',
     )
-    const holding = { longLots: 0, shortLots: 20 }
-    expect(verdictOf(intent(order), context({ account, resting }, { holding }))).toBe('approved')
   })
 })
 
@@ -610,4 +613,53 @@ test('a price outside the collar is named with the digits of its instrument', ()
   expect(verdict.approved ? undefined : detailOf(verdict.objection)).toBe(
     '0.00000003, allowed 0.00000002356 to 0.000000026145',
   )
+})
+
+describe('the detail of a denial has sizes in the base coin, and prices', () => {
+  const denyTrades = { account: { ...context().account, selfTrade: 'deny' } } as const
+  const resting = { buyTicks: 99_000, sellTicks: 100_010 }
+  const manual = { strategyId: MANUAL, action: 'closeLong', takeProfitTicks: 1050_00 } as const
+
+  test.each<[string, OrderIntent, RiskContext, string]>([
+    ['SIZE_BELOW_MINIMUM', intent({ lots: 1 }), context(), '0.001, minimum 0.002'],
+    ['ORDER_SIZE_LIMIT', intent({ lots: 61 }), context(), '0.061, limit 0.06'],
+    [
+      'POSITION_LIMIT',
+      intent(),
+      context({}, { holding: { longLots: 95, shortLots: 0 } }),
+      'could reach 0.105, limit 0.1',
+    ],
+    ['POSITION_NOTIONAL_LIMIT', intent(), worthAtMost(99), '0.01 could be worth 100.00, limit 99'],
+    [
+      'CLOSE_EXCEEDS_POSITION',
+      intent({ action: 'closeLong', lots: 31 }),
+      context({}, { holding: long }),
+      '0.031, 0.03 to close',
+    ],
+    [
+      'POSITION_UNEXPLAINED',
+      intent({ action: 'openShort', lots: 30, purpose: 'target' }),
+      context({ held: long, holding: { longLots: 10, shortLots: 0 } }),
+      '0.03 to reduce, 0.01 of it is in the account or held by other strategies',
+    ],
+    [
+      'SELF_TRADE',
+      intent({ ticks: 100_010 }),
+      context({ ...denyTrades, bestResting: resting }),
+      'at 10001, an order of ours rests at 10001',
+    ],
+    [
+      'EXIT_WITHOUT_EFFECT',
+      intent(manual),
+      context({}, { holding: long }),
+      'the account is long 0.03',
+    ],
+    ['EXIT_WITHOUT_EFFECT', intent(manual), context(), 'the account is flat'],
+  ])('%s', (code, order, riskContext, detail) => {
+    const verdict = approve(order, riskContext)
+
+    expect(
+      verdict.approved ? undefined : [verdict.objection.code, detailOf(verdict.objection)],
+    ).toEqual([code, detail])
+  })
 })

@@ -1,13 +1,36 @@
 import { expect, test } from 'vitest'
 import { listDenied } from '../../src/views/hindrances.ts'
+import { toOrderId } from '../../src/domain/ids.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine/engine-bench.ts'
+import { OTHER, TradedAccount, twoStrategies } from '../engine/traded-account.ts'
 
 const TOO_LARGE = { side: 'buy', ticks: 99_990, lots: 101 } as const
 const SMALL = { ...TOO_LARGE, lots: 100 }
 
-const DENIED = `${SYMBOL}: ${STRATEGY} wants an order that is denied, ORDER_SIZE_LIMIT: the order is larger than risk.orderSizeMax of the strategy (101 lots, limit 100); since when: intentd explain ${SYMBOL}`
+const DENIED = `${SYMBOL}: ${STRATEGY} wants an order that is denied, ORDER_SIZE_LIMIT: the order is larger than risk.orderSizeMax of the strategy (0.101, limit 0.1); since when: intentd explain ${SYMBOL}`
 
-const listed = (bench: EngineBench): string[] => [...listDenied(bench)]
+const listed = (bench: EngineBench): string[] => [...listDenied(bench, bench.now)]
+
+/** Prices go on, and no reading is answered. */
+function passUnread(bench: EngineBench, ms: number): void {
+  for (const endAt = bench.now + ms; bench.now < endAt;) {
+    bench.now += 50
+    bench.price()
+    bench.step({ kind: 'timePassed' })
+  }
+}
+
+/** Two strategies were opposed, and one wants to close what only a reading confirms. */
+function unconfirmedClose(): TradedAccount {
+  const account = new TradedAccount(twoStrategies())
+  account.reach(STRATEGY, 10)
+  account.bench.decideAs(OTHER, { kind: 'target', symbol: SYMBOL, lots: -10 })
+  const batch = account.bench.grantBatch()
+  account.bench.accept(batch)
+  account.trade('sell', 10, { orderId: toOrderId(`${batch.batchId}001`) })
+  account.bench.decide({ kind: 'target', symbol: SYMBOL, lots: 0 })
+  return account
+}
 
 test('a wish that is denied is said as long as it is denied at each plan, however long ago it was logged', () => {
   const bench = new EngineBench().start()
@@ -60,4 +83,46 @@ test('what a restriction denies is said by its own line alone', () => {
   expect([...bench.engine.denied.keys()]).toEqual(['TRADING_HALTED'])
 
   expect(listed(bench)).toEqual([])
+})
+
+test('what the next reading may end is said once it has stood for five seconds', () => {
+  const { bench } = unconfirmedClose()
+  expect(bench.engine.standingDenials()).toMatchObject([{ code: 'POSITION_UNEXPLAINED' }])
+  expect(listed(bench)).toEqual([])
+
+  passUnread(bench, 4900)
+  expect(listed(bench)).toEqual([])
+
+  passUnread(bench, 100)
+  expect(listed(bench)).toEqual([
+    expect.stringContaining(
+      `${SYMBOL}: ${STRATEGY} wants an order that is denied, POSITION_UNEXPLAINED`,
+    ),
+  ])
+})
+
+test('what the next reading has ended begins anew when it comes back', () => {
+  const account = unconfirmedClose()
+  const { bench } = account
+  passUnread(bench, 4900)
+  account.look()
+  expect(bench.engine.standingDenials()).toEqual([])
+  account.fillNext()
+
+  bench.decide({ kind: 'target', symbol: SYMBOL, lots: 10 })
+  const batch = bench.grantBatch()
+  bench.accept(batch)
+  account.trade('buy', 10, { orderId: toOrderId(`${batch.batchId}001`) })
+  bench.decide({ kind: 'target', symbol: SYMBOL, lots: 0 })
+  expect(bench.engine.standingDenials()).toHaveLength(1)
+  passUnread(bench, 4900)
+
+  expect(listed(bench)).toEqual([])
+})
+
+test('a clock that was set back hides no denial', () => {
+  const { bench } = unconfirmedClose()
+  passUnread(bench, 5000)
+
+  expect([...listDenied(bench, bench.now - 3_600_000)]).toHaveLength(1)
 })

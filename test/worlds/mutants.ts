@@ -879,6 +879,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'const isRefused = setup.refusedMode === stated',
   },
   {
+    name: 'refused-mode-kept',
+    what: 'a refused margin mode is remembered although the exchange has taken an order of it since',
+    find: 'if (refusedMode === sentMode) noteRefusedMode(instrument, undefined)',
+    replace: 'void refusedMode',
+  },
+  {
     name: 'listed-after-a-batch',
     what: 'an order leaves between a fill that was adopted and the cancel-all that lists what rests',
     find: 'if (core.unlisted.symbols.size > 0) listResting(core)\n  if (core.book.calls.size > 0)',
@@ -1336,8 +1342,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'self-trade-within-a-batch',
     what: 'an approved buy rests for no other order of its batch, so that a sell of ours meets it',
-    find: "if (tradesAs(action) === 'buy') resting.buyTicks = Math.max(resting.buyTicks, ticks)\n  else resting.sellTicks",
-    replace: "if (tradesAs(action) !== 'buy') resting.sellTicks",
+    find: "if (tradesAs(action) === 'buy') bestResting.buyTicks = Math.max(bestResting.buyTicks, ticks)\n  else bestResting.sellTicks",
+    replace: "if (tradesAs(action) !== 'buy') bestResting.sellTicks",
   },
   {
     name: 'kill-waits-for-the-first-copy',

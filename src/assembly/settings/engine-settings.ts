@@ -157,21 +157,41 @@ function toSignalTerms({ accept }: NonNullable<DaemonConfig['signals']>) {
   )
 }
 
+/** Keys of a strategy file that the core does not see. */
+type OutsideCore =
+  | 'file'
+  | 'moduleFile'
+  | 'module'
+  | 'enabled'
+  | 'params'
+  | 'feeds'
+  | 'signals'
+  | 'history'
+  | 'isolation'
+  | 'thread'
+
+/** Does not compile if a key is neither handed to the core nor one of `Known`. */
+type Forgotten<Rest, Known = never> = Readonly<Record<Exclude<keyof Rest, Known>, never>>
+
 function toStrategy(
   strategy: StrategyConfig,
   instruments: ReadonlyMap<string, Instrument>,
   { shown }: RunSettings,
 ): [StrategyId, StrategySettings] {
-  const id = toStrategyId(strategy.id)
-  const { losses: _losses, pace, positionNotionalMax, orderNotionalMax, ...risk } = strategy.risk
-  const { openOrdersMax, ...sizes } = risk
+  const { id: name, instruments: symbols, universe, onFailure, exits, risk, ...others } = strategy
+  const { capital: capitalText, ...outsideCore } = others
+  outsideCore satisfies Forgotten<typeof outsideCore, OutsideCore>
+  const id = toStrategyId(name)
+  const { losses: _losses, pace, positionNotionalMax, orderNotionalMax, ...rest } = risk
+  const { openOrdersMax, positionMax, orderSizeMax, ...noOther } = rest
+  noOther satisfies Forgotten<typeof noOther>
   const common = {
     openOrdersMax,
     ...(positionNotionalMax !== undefined && { positionNotionalMax: Number(positionNotionalMax) }),
     ...(orderNotionalMax !== undefined && { orderNotionalMax: Number(orderNotionalMax) }),
     ...withoutAbsent(pace),
   }
-  const limits = strategy.instruments.map((symbol) => {
+  const limits = symbols.map((symbol) => {
     const instrument = instruments.get(symbol)
     const lot = instrument?.lot ?? createGrid('1')
     const most = instrument ? lotsMax(instrument) : 0
@@ -179,13 +199,12 @@ function toStrategy(
       size === undefined ? most : stepBelow(lot, Number(size))
     const own: StrategyLimits = {
       ...common,
-      positionMax: toLots(sizes.positionMax),
-      orderSizeMax: toLots(sizes.orderSizeMax),
+      positionMax: toLots(positionMax),
+      orderSizeMax: toLots(orderSizeMax),
     }
     return [symbol, own] as const
   })
-  const { instruments: symbols, universe, onFailure, exits } = strategy
-  const capital = strategy.capital === undefined ? undefined : parseCapital(strategy.capital)
+  const capital = capitalText === undefined ? undefined : parseCapital(capitalText)
   const policy = onFailure === undefined ? {} : { onFailure }
   const fixed = new Set(symbols)
   return [
@@ -226,11 +245,11 @@ function toManual(
   return [[MANUAL, { id: MANUAL, symbols, limits: new Map(limits), feeds, isByHand: true }]]
 }
 
-/** Does not compile if a limit is missing, so that no configured limit is ignored. */
+/** Does not compile if a limit is not handed to the core. */
 function optionalLimitsOf({
-  risk: { leverageMax, unknownOrdersMax },
+  risk,
 }: DaemonConfig): Readonly<Record<OptionalLimit, number | undefined>> {
-  return { leverageMax, unknownOrdersMax }
+  return { leverageMax: risk.leverageMax, unknownOrdersMax: risk.unknownOrdersMax }
 }
 
 function withoutAbsent<Name extends string>(limits: {
@@ -436,8 +455,9 @@ type Unlimited = Readonly<Record<string, readonly ScopeKind[]>> &
   Readonly<Record<OptionalLimit, readonly ScopeKind[]>>
 
 function findUnlimited(config: DaemonConfig): Unlimited {
-  const { leverageMax, selfTrade, unknownOrdersMax, pace, survives } = config.risk
-  const paces = config.strategies.filter(({ enabled }) => enabled).map(({ risk }) => risk.pace)
+  const { risk } = config
+  const { pace } = risk
+  const paces = config.strategies.filter(({ enabled }) => enabled).map((one) => one.risk.pace)
   const losses = listScopes(config).map(
     ([scope, limits]) => [kindOf(scope), toLimits(limits)] as const,
   )
@@ -447,13 +467,13 @@ function findUnlimited(config: DaemonConfig): Unlimited {
     paces.filter((limits) => limits[name] === undefined).map(() => 'strategy')
   const account = (isOff: boolean): readonly ScopeKind[] => (isOff ? ['account'] : [])
   return {
-    leverageMax: account(leverageMax === undefined),
-    survives: account(survives === undefined),
+    leverageMax: account(risk.leverageMax === undefined),
+    survives: account(risk.survives === undefined),
     ...nameBlindSteps(config),
-    selfTrade: account(selfTrade === 'allow'),
-    unknownOrdersMax: account(unknownOrdersMax === undefined),
+    selfTrade: account(risk.selfTrade === 'allow'),
+    unknownOrdersMax: account(risk.unknownOrdersMax === undefined),
     positionNotionalMax: config.strategies
-      .filter(({ enabled, risk }) => enabled && risk.positionNotionalMax === undefined)
+      .filter((one) => one.enabled && one.risk.positionNotionalMax === undefined)
       .map(() => 'strategy'),
     'pace.ordersPerMinute': [
       ...account(pace.ordersPerMinute === undefined),

@@ -1,5 +1,5 @@
 import { cleanLine } from '../../lib/text/clean-text.ts'
-import { closeSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../../lib/clock.ts'
 import { makeDirectory, syncDirectory, writeDurably } from '../../lib/durable-file.ts'
@@ -118,6 +118,19 @@ export class KillSwitch {
   /** A file that cannot be checked counts as thrown. */
   get isThrown(): boolean {
     return this.#findFile() !== undefined
+  }
+
+  /** @returns the file that stands now; undefined if it could not be written */
+  throw(note: KillNote): string | undefined {
+    try {
+      const standing = this.#files.find((file) => existsSync(file))
+      if (standing !== undefined) return standing
+      throwKillSwitch(this.#options.directory, note)
+      return killFileOf(this.#options.directory)
+    } catch (error) {
+      this.#options.onTrouble(messageOf(error))
+      return undefined
+    }
   }
 
   /** Reports each throw once. @returns whether the switch is thrown */

@@ -18,7 +18,7 @@ import { messageOf } from '../../lib/failure.ts'
 import { inParallel } from '../../lib/in-parallel.ts'
 import { systemTimers, type Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
-import type { WatchedLoop } from '../../market/poller.ts'
+import type { WatchedLoop } from '../../lib/poller.ts'
 import {
   type EndpointName,
   endpointNamed,
@@ -291,7 +291,7 @@ export async function closeRunners(runners: Runners): Promise<void> {
 }
 
 /** Some code ends only with the process, so threads that are ending are watched. */
-export function endingsOf(runners: Runners): readonly WatchedLoop[] {
+export function closingThreadsOf(runners: Runners): readonly WatchedLoop[] {
   return isolatedOf(runners).map((runner) => ({
     name: `the thread of strategy ${runner.strategyId}`,
     intervalMs: 0,

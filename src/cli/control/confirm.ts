@@ -4,6 +4,7 @@ import type { ControlAnswer, ProposalView } from '../../control/commands.ts'
 import { EXIT_SILENT, explainReply, findSocket, withClient } from '../operator/find-daemon.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import { describeProposal } from '../operator/propose-command.ts'
+import { printAnswer } from '../operator/send-command.ts'
 import { askLine } from '../process/ask-line.ts'
 import { callerName, print, printResult } from '../process/operator.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
@@ -54,7 +55,5 @@ async function send(
   const confirmation = { id, code, by: callerName() }
   const reply = await withClient(socket, (client) => client.confirm(confirmation))
   if (reply.kind !== 'answered' || reply.status !== 200) return explainReply(config, reply)
-  const { isObeyed, text } = reply.body as ControlAnswer
-  printResult(text)
-  return isObeyed ? 0 : EXIT_NOT_DONE
+  return printAnswer(reply.body as ControlAnswer)
 }

@@ -257,6 +257,10 @@ function endOf(directory: string): 'clean' | 'released' | undefined {
 async function cancelHere(config: DaemonConfig, request: ConfigRequest): Promise<number> {
   const isSilent = explainSilence(config.state.directory)
   if (!isSilent) print('no daemon has seen it; one that starts here will, before its first write')
+  if (config.journal !== undefined)
+    printResult(
+      'not yet in the journal: a daemon on another machine that takes this account over does not know of it; `intentd kill --all` orders it by the server',
+    )
   if (config.exchange.baseUrl === undefined) {
     if (isSilent) return EXIT_NOT_PROVED
     print(

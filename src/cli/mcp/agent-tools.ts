@@ -31,7 +31,7 @@ export interface AgentTool<
   readonly path?: (input: z.output<Input>) => string | undefined
   /** How long the daemon is waited for before the command is run; default: two seconds. */
   readonly liveMs?: number
-  /** What of the daemon's answer the command would print; undefined if only the command can say. */
+  /** Keeps of the daemon's answer what the command would print; undefined if only it can say. */
   choose?(answer: z.output<Data>, input: z.output<Input>): unknown
   words(input: z.output<Input>, config: ConfigWords): readonly string[]
 }

@@ -7,6 +7,7 @@ import {
   adviseUnclosable,
   type CommandAnswer,
   type ControlCommand,
+  isUnwritten,
   postCommand,
   REASON_MAX,
   SCOPE_MAX,
@@ -131,6 +132,7 @@ export async function commandDaemon(
   if (!isHeld) print(`no daemon runs here now (${directory}): waiting for one`)
   const { isObeyed, answer } = await waitFor({ file, order, directory, withinMs: options.wait })
   if (existsSync(file)) {
+    if (isUnwritten(file) && listHolders(directory).length > 0) return printUnwritten(file)
     explainSilence(directory)
     print(
       `no daemon has read it yet; the next one that starts here will, unless you remove ${file}`,
@@ -196,6 +198,13 @@ function printUnreleased(directory: string): number {
 function printUnadopted(directory: string): number {
   print(
     `not done: no daemon runs here (${directory}), and only one that runs knows what no strategy holds`,
+  )
+  return EXIT_WAITING
+}
+
+function printUnwritten(file: string): number {
+  print(
+    `not confirmed: the daemon acts on it already, and its journal does not have it yet; if the daemon ends first, the next one that starts here reads it again from ${file}, and one on another machine does not know of it`,
   )
   return EXIT_WAITING
 }

@@ -5,6 +5,7 @@ import { operatorName, print, printResult } from '../process/operator.ts'
 import { EXIT_SILENT, explainReply, findSocket, withClient } from './find-daemon.ts'
 
 const EXIT_NOT_DONE = 1
+const EXIT_WAITING = 75
 
 export interface SentCommand {
   readonly key: string
@@ -33,7 +34,13 @@ export async function sendCommand(
     return code
   }
   if (reply.status !== 200) return explainReply(config, reply)
-  const { isObeyed, text } = reply.body as ControlAnswer
+  return printAnswer(reply.body as ControlAnswer, key)
+}
+
+/** @returns the exit code */
+export function printAnswer({ isObeyed, isUncertain, text }: ControlAnswer, key?: string): number {
   printResult(text)
+  if (isUncertain && key !== undefined) print(`to send it again: --key ${toShellWord(key)}`)
+  if (isUncertain) return EXIT_WAITING
   return isObeyed ? 0 : EXIT_NOT_DONE
 }

@@ -141,6 +141,22 @@ export async function run(
   version: string,
   as: 'daemon' | 'standby' = 'daemon',
 ): Promise<number> {
+  // Files that change after they were read need the reload that is asked for.
+  const reloads = listenForReloads()
+  try {
+    return await start(options, { version, as, reloads })
+  } finally {
+    reloads.forget()
+  }
+}
+
+interface StartFrame {
+  readonly version: string
+  readonly as: 'daemon' | 'standby'
+  readonly reloads: Reloads
+}
+
+async function start(options: RunOptions, { version, as, reloads }: StartFrame): Promise<number> {
   const processStartedAt = systemClock.now()
   const request = await withContracts(await withPlayed(toConfigRequest(options), options), {
     clock: systemClock,
@@ -173,7 +189,6 @@ export async function run(
   logContracts([loaded, ...accounts.others], request.contracts, logger)
   const signals = {
     stops: listenForStops(),
-    reloads: listenForReloads(),
     breakdowns: listenForBreakdowns(logger),
   }
   try {
@@ -186,6 +201,7 @@ export async function run(
       others,
       logger,
       alerts,
+      reloads,
       ...signals,
       standby:
         as === 'standby'

@@ -9,6 +9,7 @@ import {
   toSimulatorOptions,
 } from '../../assembly/simulator/simulated-exchange.ts'
 import { systemClock } from '../../lib/clock.ts'
+import type { CoreSettings } from '../../simulator/futures/settings.ts'
 import type { RunningSimulator, AccountRequest } from '../../simulator/start-simulator.ts'
 import { endOutputs } from '../../logging/log-output.ts'
 import type { ServerEvent } from '../../simulator/wire/server-event.ts'
@@ -151,6 +152,7 @@ async function start(
 function toServerOptions(config: SimulatorFile, { market, speed, demoPast }: SimulateOptions) {
   const { limits, services } = config
   const { unknownParameters, limitAboveMaximum, ...readings } = config.readings
+  readings satisfies Readonly<Record<Exclude<keyof typeof readings, keyof CoreSettings>, never>>
   const shared = toSimulatorOptions(config, { files: market, speed })
   return {
     ...shared,

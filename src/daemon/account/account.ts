@@ -2,24 +2,27 @@ import { refusesKeys } from '../../domain/answer.ts'
 import { killOf } from '../../engine/book/book.ts'
 import { createEngine, type Engine } from '../../engine/engine.ts'
 import type { InstrumentSteps } from '../../domain/instrument.ts'
-import { MANUAL } from '../../domain/hand-order.ts'
 import {
   type EngineCommand,
   type EngineEvent,
   isByHand,
-  isKeyed,
-  type KeyedCommand,
   type StopPolicy,
 } from '../../engine/event.ts'
 import { describeDropped } from '../../engine/lifecycle/flatten.ts'
 import { Interpreter } from '../../interpreter/interpreter.ts'
 import type { Ports } from '../../interpreter/ports.ts'
 import { Retreat } from '../../interpreter/retreat.ts'
-import { Pollers, type WatchedLoop } from '../../market/poller.ts'
+import { Pollers, type WatchedLoop } from '../../lib/poller.ts'
 import { SignalInbox } from './signal-inbox.ts'
+import { WrittenRecords } from './written-records.ts'
 import type { SignalOutcome } from '../../control/signals/signal-gate.ts'
 import type { Signal } from '../../domain/signal.ts'
-import { closeRunners, endingsOf, feedsOf, pausedOf } from '../../assembly/strategies/strategies.ts'
+import {
+  closeRunners,
+  closingThreadsOf,
+  feedsOf,
+  pausedOf,
+} from '../../assembly/strategies/strategies.ts'
 import { CandleFetcher } from '../market-data/candle-fetcher.ts'
 import { ContractsFetcher } from '../market-data/contracts-fetcher.ts'
 import { configuredContracts } from '../../assembly/instruments/listed-instruments.ts'
@@ -44,13 +47,20 @@ import { WishTimes } from '../../views/wishes.ts'
 import { DiskSpace } from './disk-space.ts'
 import { ownWriter } from '../../assembly/account/own-writer.ts'
 import { keepGrids } from '../../assembly/state/known-grids.ts'
+import type { KillNote } from '../../assembly/state/kill-switch.ts'
 import { haltHungStrategy } from '../watchdog/hang-note.ts'
 import { codeNameOf } from '../../strategy/load-strategy.ts'
 import { keysRefused, noteOwnState, toRefusal } from '../../assembly/account/account-keys.ts'
-import { isPoisoned } from '../../journal/journal-failures.ts'
+import { isWriteFailure } from '../../journal/journal-failures.ts'
 import { isBarred, logFatal, retreatPolicy, closeJournal } from './breakdown.ts'
 import type { CommandAnswer } from './command-inbox.ts'
-import { judgeRelease, judgeScope, listenToOperator, type Operator } from './listen-to-operator.ts'
+import {
+  judgeRelease,
+  judgeScope,
+  listenToOperator,
+  type Operator,
+  withUsedKey,
+} from './listen-to-operator.ts'
 import { readRoundsOf } from '../../assembly/settings/read-pace.ts'
 import type { ShownAccount } from '../../views/shown-account.ts'
 import { viewEquity } from '../../views/losses-view.ts'
@@ -94,6 +104,7 @@ export class Account implements MarketListener {
   readonly #wishes = new WishTimes()
   readonly #plots: PlotLog
   readonly #signals: SignalInbox
+  readonly #written: WrittenRecords
   readonly #rest = Promise.withResolvers<boolean>()
   #state: 'new' | 'begun' | 'atRest' = 'new'
   #hasBegun = false
@@ -115,8 +126,10 @@ export class Account implements MarketListener {
     this.#plots = new PlotLog({ ...options, clock, settings: this.#engine.settings })
     const { dryRun } = options.config
     this.#eventLog = new EventLog({ logger, grids: this.#grids, clock, isDry: dryRun })
+    this.#written = new WrittenRecords(options.journal, (error) => this.fail(error))
     this.#operator = listenToOperator(options, {
       onCommand: (command) => this.command(command),
+      whenWritten: (done) => this.#written.when(done),
       killedAt: () => killOf(this.#engine.book)?.at,
     })
     this.#space = this.#createDiskSpace()
@@ -181,7 +194,7 @@ export class Account implements MarketListener {
     return [
       ...this.#polls.loops.map((loop) => ({ ...loop, isCalling: false })),
       ...this.#feeds.loops,
-      ...endingsOf(runners),
+      ...closingThreadsOf(runners),
       {
         name: 'account calls',
         intervalMs: 0,
@@ -224,7 +237,9 @@ export class Account implements MarketListener {
     // the first order.
     timers.after(0, () => {
       this.#operator.inbox.empty()
-      haltHungStrategy(directory, logger, (halt) => this.command(halt) !== undefined)
+      haltHungStrategy(directory, logger, (halt, onRecorded) => {
+        if (this.command(halt)) this.#written.when((isWritten) => isWritten && onRecorded())
+      })
     })
     this.#space.start()
     this.#polls.start()
@@ -248,14 +263,25 @@ export class Account implements MarketListener {
     this.health.rollDay()
   }
 
+  /** In each state of a run. @returns the file; undefined if it could not be written */
+  throwKill(note: KillNote): string | undefined {
+    return this.#operator.killSwitch.throw(note)
+  }
+
+  /** False: the run broke down first, so the journal may have the last commands or not. */
+  untilWritten(): Promise<boolean> {
+    if (this.#state !== 'begun') return Promise.resolve(this.#fatal === undefined)
+    return new Promise((resolve) => this.#written.when(resolve))
+  }
+
   /**
-   * Takes all commands. Undefined: the command was not carried out, because the run has not begun,
-   * has ended, or could not write the journal.
+   * Takes all commands, which act in memory at once: {@link untilWritten}. Undefined: the command
+   * was not carried out, because the run has not begun, has ended, or could not write the journal.
    */
   command(given: EngineCommand): CommandAnswer | undefined {
     if (this.#state !== 'begun') return undefined
-    const command = isKeyed(given) ? this.#withUsedKey(given) : given
-    const { settings, book, trusted } = this.#options
+    const { settings, book, trusted, journal } = this.#options
+    const command = withUsedKey(given, journal)
     const { restrictions } = book
     const before = [...restrictions]
     const { killSwitch } = this.#operator
@@ -294,14 +320,6 @@ export class Account implements MarketListener {
     return this.#state === 'begun' ? this.#signals.take(signal) : Promise.resolve(undefined)
   }
 
-  /** Asks the journal, because the book forgets the keys of ended orders and closes. */
-  #withUsedKey(command: KeyedCommand): EngineCommand {
-    const purpose = command.kind === 'order' ? 'place' : 'command'
-    const used = { purpose, strategyId: MANUAL, key: command.key } as const
-    const isUsed = this.#options.journal.usedKeys([used]).length > 0
-    return isUsed ? { ...command, isKeyUsed: true } : command
-  }
-
   stop(policy: StopPolicy = this.#options.config.onStop): void {
     if (this.#state === 'begun') this.command({ kind: 'stop', policy })
     else this.#comeToRest(this.#isAtRest())
@@ -326,8 +344,9 @@ export class Account implements MarketListener {
       this.#observers.flush()
       logFatal(this.#options.logger, error)
     } finally {
-      if (isPoisoned(error)) this.#space.giveBallast()
+      if (isWriteFailure(error)) this.#space.giveBallast()
       this.#comeToRest(false)
+      this.#written.fail()
     }
   }
 

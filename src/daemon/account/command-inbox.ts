@@ -26,6 +26,7 @@ const COMMANDS_MAX = 20
 const COMMAND_BYTES_MAX = 4096
 const COMMAND = '.json'
 const ANSWER = '.answer'
+const UNWRITTEN = '.unwritten'
 const ANSWERS_MAX = 20
 export const REASON_MAX = 500
 export const SCOPE_MAX = 100
@@ -216,8 +217,15 @@ export function wasUnreadable(file: string): boolean {
   return existsSync(unreadableOf(file))
 }
 
+/** A daemon acts on it, and its journal does not have it yet. */
+export function isUnwritten(file: string): boolean {
+  return existsSync(`${file}${UNWRITTEN}`)
+}
+
 export interface CommandInboxOptions {
   readonly directory: string
+  /** Called back, at once or later, when all commands so far are durable; false: they may not be. */
+  readonly whenWritten: (done: (isWritten: boolean) => void) => void
   /** Undefined if the command has to wait. `givenAt`: machine's clock. */
   readonly onCommand: (command: ControlCommand, givenAt: number) => CommandAnswer | undefined
   readonly onUnreadable: (file: string, reason: string) => void
@@ -225,30 +233,47 @@ export interface CommandInboxOptions {
 
 /**
  * A command is a file, which needs no port and waits for a daemon; only the owner of the state
- * directory can leave one. A command that is carried out twice because of a crash changes nothing
- * the second time.
+ * directory can leave one. It is answered and removed when its record is durable, so if the run
+ * ends first the next one reads it again. A command that is carried out twice because of that
+ * changes nothing the second time.
  */
 export class CommandInbox {
   readonly #options: CommandInboxOptions
   readonly #inbox: string
   readonly #stuck = new Set<string>()
+  readonly #unwritten = new Set<string>()
 
   constructor(options: CommandInboxOptions) {
     this.#options = options
     this.#inbox = inboxOf(options.directory)
     this.#try(this.#inbox, () => makeDirectory(this.#inbox, 0o700))
     this.#try(this.#inbox, () => removeAnswers(this.#inbox, 0))
+    this.#try(this.#inbox, () => {
+      for (const file of filesIn(this.#inbox, UNWRITTEN)) rmSync(file, { force: true })
+    })
   }
 
   empty(): void {
     const files = this.#try(this.#inbox, () => filesIn(this.#inbox, COMMAND)) ?? []
-    for (const file of files.filter((one) => !this.#stuck.has(one)).slice(0, COMMANDS_MAX)) {
+    const isNew = (file: string): boolean => !this.#stuck.has(file) && !this.#unwritten.has(file)
+    for (const file of files.filter(isNew).slice(0, COMMANDS_MAX)) {
       const given = this.#read(file)
       const answer = given && this.#options.onCommand(given.command, given.at)
-      if (answer === undefined) continue
+      if (answer !== undefined) this.#conclude(file, answer)
+    }
+  }
+
+  #conclude(file: string, answer: CommandAnswer): void {
+    const note = `${file}${UNWRITTEN}`
+    this.#unwritten.add(file)
+    this.#options.whenWritten((isWritten) => {
+      this.#unwritten.delete(file)
+      this.#try(file, () => rmSync(note, { force: true }))
+      if (!isWritten) return
       leaveAnswer(file, answer)
       this.#try(file, () => rmSync(file, { force: true }))
-    }
+    })
+    if (this.#unwritten.has(file)) this.#try(note, () => writeFileSync(note, '', { mode: 0o600 }))
   }
 
   #read(file: string): { readonly command: ControlCommand; readonly at: number } | undefined {

@@ -1,11 +1,13 @@
 import type { DaemonConfig } from '../../config/load-config.ts'
 import { listScopes, type Scope } from '../../domain/trading-mode.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { EngineCommand } from '../../engine/event.ts'
+import { MANUAL } from '../../domain/hand-order.ts'
+import { type EngineCommand, isKeyed } from '../../engine/event.ts'
 import { describeBeyondLimit } from '../../engine/lifecycle/adopt.ts'
 import { describeUnclaimed, describeUnclosable } from '../../engine/lifecycle/flatten.ts'
 import type { ReleaseCommand } from '../../engine/state/trading-mode.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
+import type { OpenedJournal } from '../../journal/journal.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import {
@@ -28,6 +30,7 @@ export interface OperatorOptions {
 
 export interface OperatedAccount {
   readonly onCommand: (command: EngineCommand) => CommandAnswer | undefined
+  readonly whenWritten: CommandInboxOptions['whenWritten']
   readonly killedAt: () => number | undefined
 }
 
@@ -38,7 +41,7 @@ export interface Operator {
 
 export function listenToOperator(
   { config, directory: stateDirectory, trusted, timers, logger, onKillNoted }: OperatorOptions,
-  { onCommand, killedAt }: OperatedAccount,
+  { onCommand, whenWritten, killedAt }: OperatedAccount,
 ): Operator {
   const { directory } = config.state
   const killSwitch = new KillSwitch({
@@ -71,6 +74,7 @@ export function listenToOperator(
       })
       return refuseCommand({ isTooOld: true })
     },
+    whenWritten,
     onUnreadable: (file, reason) => logger.log('warn', 'operator.unreadable', { file, reason }),
   }
   // Where two simulated accounts share the configured directory, each has one of its own too.
@@ -97,6 +101,17 @@ function toEngineCommand(command: ControlCommand): EngineCommand {
   return scope === undefined
     ? { kind: 'releaseKill', reason, by }
     : { kind: 'release', scope, reason, by, newPeak, unclaimed }
+}
+
+/** Asks the journal, because the book forgets the keys of ended orders and closes. */
+export function withUsedKey(
+  command: EngineCommand,
+  journal: Pick<OpenedJournal, 'usedKeys'>,
+): EngineCommand {
+  if (!isKeyed(command)) return command
+  const purpose = command.kind === 'order' ? 'place' : 'command'
+  const used = { purpose, strategyId: MANUAL, key: command.key } as const
+  return journal.usedKeys([used]).length > 0 ? { ...command, isKeyUsed: true } : command
 }
 
 type ScopeAnswer = Pick<

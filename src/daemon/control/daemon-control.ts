@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
 import type {
   Approval,
+  CommandOutcome,
   Controlled,
   CommandPlan,
   Readiness,
@@ -30,7 +31,7 @@ import type { UniverseView } from '../../control/universe-view.ts'
 import { viewUniverses } from '../../views/universe-view.ts'
 import type { WhatIfQuery, WhatIfView } from '../../control/what-if-view.ts'
 import type { SharedLimits } from '../../exchange/limiter/shared/shared-limits.ts'
-import { listScopes, type Restriction, type Scope } from '../../domain/trading-mode.ts'
+import { listScopes, type Scope } from '../../domain/trading-mode.ts'
 import type { EngineCommand, EngineEvent, HandCommand } from '../../engine/event.ts'
 import { scopeNamed } from '../../engine/lifecycle/close-part.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
@@ -41,17 +42,10 @@ import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { headlineOf, messageOf } from '../../lib/failure.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { describeCaller } from '../../control/access/verified-caller.ts'
-import type { PollerStats } from '../../market/poller.ts'
+import type { PollerStats } from '../../lib/poller.ts'
 import type { Account } from '../account/account.ts'
 import type { UnopenedAccount } from '../../views/shown-account.ts'
-import {
-  adviseUnclaimed,
-  adviseUnclosable,
-  type CommandAnswer,
-  describePeak,
-  describeRefusedRelease,
-  describeStillHeld,
-} from '../account/command-inbox.ts'
+import { adviseUnclosable, type CommandAnswer, describePeak } from '../account/command-inbox.ts'
 import type { BackgroundReadings } from '../explain/background-readings.ts'
 import type { MarketListener } from '../market-data/market-data.ts'
 import { ObserverQueue } from '../account/account-ports.ts'
@@ -63,15 +57,14 @@ import { type SignalCounts, viewSignals } from './view-signals.ts'
 import { checkReadiness } from '../../views/hindrances.ts'
 import { viewInstrument } from '../../views/instrument-view.ts'
 import { viewEquity } from '../../views/losses-view.ts'
+import { type HandRequest, judgeAnswers } from './judge-answers.ts'
 import { Metrics } from './metrics.ts'
 import { planAccountCommand, planHandOrder, planReload } from './command-plans.ts'
 import { viewProfit } from '../../views/money-view.ts'
-import {
-  adviseHeld,
-  type RestrictionContext,
-  viewRestriction,
-} from '../../views/restriction-view.ts'
+import { adviseHeld } from '../../views/restriction-view.ts'
 import { type Rest, viewWhatIf } from '../../views/what-if.ts'
+
+type ControlledAccount = Pick<Account, 'shown' | 'command' | 'throwKill' | 'untilWritten'>
 
 export interface DaemonControlOptions {
   readonly name: string
@@ -80,7 +73,7 @@ export interface DaemonControlOptions {
   readonly exchange: string
   readonly configOption: string
   readonly speed: number
-  readonly accounts: readonly Pick<Account, 'shown' | 'command'>[]
+  readonly accounts: readonly ControlledAccount[]
   readonly off: readonly UnopenedAccount[]
   readonly market: { readonly polls: PollerStats; listen(listener: MarketListener): void }
   readonly isReadOnly: boolean
@@ -301,22 +294,57 @@ export class DaemonControl implements Controlled {
     })
   }
 
-  command(request: ControlRequest, verified: string, approval?: Approval): ControlAnswer {
-    const { logger } = this.#options
-    const { order, reason, requestId } = request
+  command(request: ControlRequest, verified: string, approval?: Approval): CommandOutcome {
+    const { order, reason } = request
     const caller = describeCaller(verified, request.by)
     const by = approval === undefined ? caller : `${caller}, ${approval.text}`
-    const answer = this.#obey(request, by, approval)
-    const { kind, ...details } = order
-    logger.log(answer.isObeyed ? 'info' : 'warn', 'control.commanded', {
-      order: kind,
-      ...details,
-      by,
-      reason,
-      requestId,
-      result: answer.text,
+    const { accounts } = this.#options
+    // The files come first: they hold, whatever becomes of the journal and of this process.
+    const files =
+      order.kind === 'kill' ? accounts.map((one) => one.throwKill({ reason, by })) : undefined
+    const killed = files && this.#describeKilled(files)
+    const obeyed = this.#obey(request, by, approval)
+    const answer = killed !== undefined && obeyed.text === NOT_NOW ? asKept(obeyed, killed) : obeyed
+    if (!answer.isObeyed || !isRecorded(order)) {
+      this.#log(request, by, answer)
+      return { answer }
+    }
+    const unwritten = killed?.text ?? UNWRITTEN
+    const written = Promise.all(accounts.map((account) => account.untilWritten())).then((all) => {
+      const isWritten = !all.includes(false)
+      this.#log(request, by, isWritten ? answer : { isObeyed: false, text: unwritten })
+      return isWritten
     })
-    return answer
+    return { answer, written, unwritten }
+  }
+
+  /** @param files undefined where one could not be written */
+  #describeKilled(files: readonly (string | undefined)[]): KilledHere {
+    const written = [...new Set(files.flatMap((file) => file ?? []))]
+    const isWhole = !files.includes(undefined)
+    const isShared = this.#shown.some(({ config }) => config.journal !== undefined)
+    const text = [
+      written.length > 0
+        ? `killed here, also after a restart: nothing that creates an order leaves while ${written.join(' and ')} is there`
+        : 'killed in this process',
+      ...(isWhole ? [] : ['a kill file could not be written (kill.notWrittenDown says why)']),
+      ...(isShared
+        ? [
+            'a daemon on another machine that takes this account over does not know of it: kill it there too, or by the server with `intentd kill --all`',
+          ]
+        : []),
+    ].join('; ')
+    return { text, isCertain: isWhole && !isShared }
+  }
+
+  #log(
+    { order, reason, requestId }: ControlRequest,
+    by: string,
+    { isObeyed, text: result }: Pick<ControlAnswer, 'isObeyed' | 'text'>,
+  ): void {
+    const { kind, ...details } = order
+    const fields = { order: kind, ...details, by, reason, requestId, result }
+    this.#options.logger.log(isObeyed ? 'info' : 'warn', 'control.commanded', fields)
   }
 
   #obey(
@@ -359,7 +387,7 @@ export class DaemonControl implements Controlled {
     )
     const isToClose = (scope: Scope) => this.#shown.some((shown) => isOpen(shown, scope))
     const isKilled = this.#shown.some(({ engine }) => engine.kill !== undefined)
-    const verdict = judge(order, answers, { configOption, isKilled, isToClose, coolDownMs })
+    const verdict = judgeAnswers(order, answers, { configOption, isKilled, isToClose, coolDownMs })
     const text = [verdict.text, ...answers.flatMap(describePeak)].join('; ')
     return { ...nothing, ...verdict, text }
   }
@@ -394,7 +422,7 @@ export class DaemonControl implements Controlled {
   }
 
   /** Returns advice if several accounts are meant, because the order would be placed in each. */
-  #accountFor({ account: name }: HandRequest): Pick<Account, 'shown' | 'command'> | string {
+  #accountFor({ account: name }: HandRequest): ControlledAccount | string {
     const accounts = this.#options.accounts.filter(
       ({ shown }) => name === undefined || shown.config.name === name,
     )
@@ -440,15 +468,32 @@ const PLANNED_KEY = 'planned'
 const NOT_NOW =
   'not now: the run has not begun, or is over; a command of the command line waits for it'
 
-type HandRequest = Extract<
-  ControlRequest['order'],
-  { readonly kind: 'order' | 'close' | 'cancel' | 'deposit' | 'withdrawal' | 'correctDeposit' }
->
+const UNWRITTEN =
+  'it acts in this process; if that ends first, or another machine takes over, it may be lost: look at status, and send it again with the same requestId'
 
-type AccountCommand = Exclude<
-  ControlRequest['order'],
-  HandRequest | { readonly kind: 'logLevel' | 'reload' }
->
+/** A kill promises this by its files alone. */
+interface KilledHere {
+  readonly text: string
+  readonly isCertain: boolean
+}
+
+/** No account took the kill: the next one that starts here finds its file. */
+function asKept(answer: ControlAnswer, { text, isCertain }: KilledHere): ControlAnswer {
+  const after =
+    'the run has not begun, or is over: a daemon that starts here obeys before its first order'
+  return {
+    ...answer,
+    isObeyed: isCertain,
+    ...(!isCertain && { isUncertain: true }),
+    text: `${isCertain ? '' : 'not in the journal: '}${text}; ${after}`,
+  }
+}
+
+/** These are not in the journal, or do nothing. */
+function isRecorded(order: ControlRequest['order']): boolean {
+  if (order.kind === 'logLevel' || order.kind === 'reload') return false
+  return !('dryRun' in order && order.dryRun === true)
+}
 
 const HAND_REQUESTS: ReadonlySet<ControlRequest['order']['kind']> = new Set<HandRequest['kind']>([
   'order',
@@ -480,105 +525,6 @@ function toHandCommand(
       const { kind, scope, percent } = order
       return { kind, scope: scopeNamed(settings, scope), share: percent / 100, ...source }
     }
-    default:
-      return unreachable(order)
-  }
-}
-
-interface OrderFrame extends RestrictionContext {
-  readonly isKilled: boolean
-}
-
-function judge(
-  order: AccountCommand,
-  answers: readonly CommandAnswer[],
-  around: OrderFrame,
-): Pick<ControlAnswer, 'isObeyed' | 'text' | 'held' | 'lifted' | 'stillHeld'> {
-  const held = answers.flatMap((answer) => answer.held)
-  const lifted = answers.flatMap((answer) => answer.lifted)
-  return {
-    ...verdictOf(order, answers, around),
-    held: held.map((one) => viewRestriction(one, around)),
-    lifted: lifted.map((one) => viewRestriction(one, around)),
-    stillHeld: Object.assign({}, ...answers.map(({ stillHeld }) => stillHeld)) as Record<
-      string,
-      string
-    >,
-  }
-}
-
-function verdictOf(
-  order: AccountCommand,
-  answers: readonly CommandAnswer[],
-  { isKilled, configOption }: Pick<OrderFrame, 'isKilled' | 'configOption'>,
-): Pick<ControlAnswer, 'isObeyed' | 'text'> {
-  const [held, lifted] = [
-    answers.flatMap((answer) => answer.held),
-    answers.flatMap((answer) => answer.lifted),
-  ]
-  const holds = (scope: string, code: Restriction['code']) =>
-    held.find((one) => one.scope === scope && one.code === code)
-  switch (order.kind) {
-    case 'restrict': {
-      const own = holds(order.scope, 'operator')
-      if (own?.mode === order.mode)
-        return { isObeyed: true, text: `${order.scope} is held ${order.mode}` }
-      return {
-        isObeyed: false,
-        text: `not done: a restriction never loosens; release ${order.scope} first`,
-      }
-    }
-    case 'flatten':
-      return holds(order.scope, 'flatten')
-        ? {
-            isObeyed: true,
-            text: [
-              isKilled
-                ? `${order.scope} is noted to be closed; under a kill nothing is: release the kill, and it is closed then`
-                : `${order.scope} is being closed; its reason here and in status, and flatten.done in the log, say when nothing is left`,
-              ...answers.flatMap(({ unclosable }) => adviseUnclosable(unclosable)),
-            ].join('; '),
-          }
-        : { isObeyed: false, text: 'not done: the log says why' }
-    case 'adopt': {
-      const refusals = answers.flatMap(({ refusal }) => refusal ?? [])
-      return refusals.length < answers.length
-        ? {
-            isObeyed: true,
-            text: `${order.strategyId} holds now what no strategy held of ${order.symbol}`,
-          }
-        : { isObeyed: false, text: `not done: ${refusals.join('; ')}` }
-    }
-    case 'release':
-      return lifted.length > 0
-        ? {
-            isObeyed: true,
-            text: [
-              `${order.scope} is released`,
-              ...answers.flatMap(describeStillHeld),
-              ...answers.flatMap((answer) => adviseUnclaimed(answer, configOption)),
-            ].join('; '),
-          }
-        : { isObeyed: false, text: describeRefusedRelease(order.scope, answers, configOption) }
-    case 'kill':
-      return holds('*', 'kill')
-        ? {
-            isObeyed: true,
-            text: 'killed: nothing that creates an order leaves; kill.clean says when nothing rests',
-          }
-        : { isObeyed: false, text: 'not done: the log says why' }
-    case 'releaseKill':
-      if (lifted.some(({ code }) => code === 'kill'))
-        return { isObeyed: true, text: 'the kill switch is released' }
-      return answers.some(({ killFiles }) => killFiles.length > 0)
-        ? {
-            isObeyed: true,
-            text: 'the kill switch is released once it is proved that nothing rests',
-          }
-        : {
-            isObeyed: false,
-            text: 'not done: no kill stands; name the scope that is to be released',
-          }
     default:
       return unreachable(order)
   }

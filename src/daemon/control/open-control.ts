@@ -94,9 +94,11 @@ export function serveControl(
     version,
     readOnly,
     socket,
-    answered: new AnsweredRequests(
-      createAnswerFile(directory, (reason) => logger.log('error', 'control.failed', { reason })),
-    ),
+    answered: new AnsweredRequests({
+      store: createAnswerFile(directory, (reason) =>
+        logger.log('error', 'control.failed', { reason }),
+      ),
+    }),
     proposals: openProposals(control, options),
     agents: config.control.agents.http
       ? { socket: agentSocketOf(config), powers: [...agentPowers(config.control, 'port')] }

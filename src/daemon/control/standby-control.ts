@@ -1,5 +1,10 @@
-import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
-import type { Controlled, CommandPlan, Readiness } from '../../control/controlled.ts'
+import type { ControlRequest } from '../../control/commands.ts'
+import type {
+  CommandOutcome,
+  CommandPlan,
+  Controlled,
+  Readiness,
+} from '../../control/controlled.ts'
 import type {
   ClosedTradesView,
   CurvesView,
@@ -156,8 +161,9 @@ export class StandbyControl implements Controlled {
 
   planCommand = (): CommandPlan => ({ changes: [], notes: [], refusal: STANDBY })
 
-  command({ requestId }: ControlRequest): ControlAnswer {
-    return { requestId, isObeyed: false, text: STANDBY, held: [], lifted: [], stillHeld: {} }
+  command({ requestId }: ControlRequest): CommandOutcome {
+    const nothing = { isObeyed: false, held: [], lifted: [], stillHeld: {} }
+    return { answer: { requestId, text: STANDBY, ...nothing } }
   }
 }
 

@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { deepFreeze } from '../../lib/plain-data.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
-import { Pollers, type WatchedLoop } from '../../market/poller.ts'
+import { Pollers, type WatchedLoop } from '../../lib/poller.ts'
 import type { Feed } from '../../assembly/strategies/strategies.ts'
 
 export interface FeedsOptions {

@@ -16,14 +16,13 @@ interface HangNote {
 }
 
 /**
- * Halts a strategy that hung the last run. The note is removed only after the halt is recorded, so
+ * Halts a strategy that hung the last run. The note is removed only after the halt is durable, so
  * that a crash in between repeats the halt.
- * @param command returns whether it was recorded
  */
 export function haltHungStrategy(
   directory: string,
   logger: Pick<DaemonLogger, 'log'>,
-  command: (halt: EngineCommand) => boolean,
+  command: (halt: EngineCommand, onRecorded: () => void) => void,
 ): void {
   const file = hangNoteOf(directory)
   const { at, hungMs, strategy } = readNote(file) ?? {}
@@ -34,7 +33,11 @@ export function haltHungStrategy(
         ? 'its thread ran on after it was ended, in the last run'
         : `its code held the last run up for ${hungMs} ms, until it was ended`
     const strategyId = toStrategyId(strategy)
-    if (!command({ kind: 'haltStrategy', strategyId, reason, by: 'intentd' })) return
+    const halt = { kind: 'haltStrategy', strategyId, reason, by: 'intentd' } as const
+    return command(halt, () => {
+      // Another strategy may have hung meanwhile.
+      if (readNote(file)?.at === at) rmSync(file, { force: true })
+    })
   }
   rmSync(file, { force: true })
 }

@@ -3,7 +3,7 @@ import { Failure } from '../../lib/failure.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { Patience, SupervisedThread } from '../../lib/supervised-thread.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
-import type { WatchedLoop } from '../../market/poller.ts'
+import type { WatchedLoop } from '../../lib/poller.ts'
 
 const BEAT_MS = 250
 const END_MS = 2000

@@ -142,8 +142,11 @@ function Outcome({ stage, answer, live, order }) {
   const obeyed = order.kind === 'flatten' ? 'begun' : 'done'
   if (stage === 'answered')
     return html`<p class="answer" role="status">
-      <${Badge} tone=${answer.isObeyed ? 'ok' : 'bad'} sign=${answer.isObeyed ? '✓' : '✕'}>
-        ${answer.isObeyed ? obeyed : 'not done'}<//
+      <${Badge}
+        tone=${answer.isObeyed ? 'ok' : 'bad'}
+        sign=${answer.isObeyed ? '✓' : answer.isUncertain ? '?' : '✕'}
+      >
+        ${answer.isObeyed ? obeyed : answer.isUncertain ? 'not confirmed' : 'not done'}<//
       >
       ${' '}${answer.text}
     </p>`

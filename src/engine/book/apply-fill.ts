@@ -60,9 +60,9 @@ export function bindOrphans(book: WritableBook, orderId: OrderId): void {
   const fills = book.orphans.get(orderId)
   const clientOid = book.byOrderId.get(orderId)
   if (!fills || clientOid === undefined) return
-  book.orphans.delete(orderId)
   const [{ symbol } = { symbol: '' }] = fills
   const setters = HOLD_SIDES.map((side) => ({ side, terms: listSetters(book, symbol, side) }))
+  book.orphans.delete(orderId)
   settleOwner(book, fills, book.orders.get(clientOid)?.terms.strategyId ?? NOBODY)
   for (const fill of fills) {
     const order = book.orders.get(clientOid)

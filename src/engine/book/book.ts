@@ -127,7 +127,7 @@ export interface Book {
   readonly ownTrades: ReadonlyMap<StrategyAndSymbol, OwnTrades>
   /** The exits that our orders gave to the exchange. */
   readonly exits: ReadonlyMap<SymbolAndSide, KeptExits>
-  /** What the orders of a strategy asked for, while it holds something. */
+  /** A strategy counts on these levels, as its orders asked for them, while it holds something. */
   readonly orderedExits: ReadonlyMap<
     StrategyAndSymbol,
     Readonly<Partial<Record<HoldSide, OrderedExits>>>

@@ -159,13 +159,26 @@ function toCorrection(
   }
 }
 
+/** Equity is a double, which counts to a ten-thousandth up to here. */
+const AMOUNT_MAX = decimal('1000000000000')
+
 /** The account must be worth something afterwards, or limits would count from nothing. */
-function objectToAmount(core: Core, { amount, coin, isCapital }: Deposit): string | undefined {
+function objectToAmount(core: Core, entry: Deposit): string | undefined {
+  const { amount, coin, isCapital } = entry
   if (decimal(amount).eq(ZERO)) return 'an amount of zero moves nothing'
+  if (isCapital && isUncountable(core, entry))
+    return `${describeAmount(entry)} is more than can be counted: an entry, and all of them together, are at most ${AMOUNT_MAX.toString()} ${coin}; look at the amount, and enter it again`
   const equity = equityOf(core)
   if (!isCapital || equity === undefined || decimal(amount).gt(ZERO)) return undefined
   if (equity + Number(amount) > 0) return undefined
   return `the account is worth ${showAmount(core, equity)} ${coin}, and ${amount.slice(1)} would leave nothing: compare with the exchange`
+}
+
+/** An entry can always be taken back. */
+function isUncountable({ book }: Core, { amount, corrects }: Deposit): boolean {
+  if (corrects !== undefined) return false
+  const sum = decimal(book.deposited).plus(decimal(amount))
+  return [decimal(amount), sum].some((one) => one.abs().gt(AMOUNT_MAX))
 }
 
 function describe(deposit: Deposit): string {

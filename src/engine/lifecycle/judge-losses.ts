@@ -76,7 +76,7 @@ function judgeDrawdown(
   const isBeyond = (fallen: number, step: DrawdownStep): boolean =>
     isLossReached(fallen, drawdown?.[step] ?? Number.POSITIVE_INFINITY)
   const reasonOf = (step: DrawdownStep, fallen = believed.drawdown): string =>
-    `${showFall(core, scope, fallen)} below the peak, limit ${showFall(core, scope, drawdown?.[step] ?? 0)}`
+    `${showDrawdown(core, scope, fallen)} below the peak, limit ${showDrawdown(core, scope, drawdown?.[step] ?? 0)}`
   if (noteWarned(core, scope, isBeyond(believed.drawdown, 'warn'))) {
     announce(core, 'warn', 'limits.warned', { scope, reason: reasonOf('warn') })
   }
@@ -103,13 +103,13 @@ function judgeDisputedLoss(
     isLossReached(worse.drawdown, reducing) || isLossReached(worse.lastDrawdown, closing)
   const reason =
     isDisputed && (isFallen || isLossReached(worse.dayLoss, daily))
-      ? `by the worse of two figures that differ: lost ${showAmount(core, worse.dayLoss)} since the day began, ${showFall(core, scope, worse.lastDrawdown)} below the peak`
+      ? `by the worse of two figures that differ: lost ${showAmount(core, worse.dayLoss)} since the day began, ${showDrawdown(core, scope, worse.lastDrawdown)} below the peak`
       : undefined
   holdForDispute(core, scope, reason)
 }
 
 /** A fall of the account is a share of its equity, that of a strategy an amount. */
-export function showFall(core: Pick<Core, 'settings'>, scope: Scope, fallen: number): string {
+export function showDrawdown(core: Pick<Core, 'settings'>, scope: Scope, fallen: number): string {
   return scope === ACCOUNT ? `${(fallen * 100).toFixed(2)} %` : showAmount(core, fallen)
 }
 

@@ -20,7 +20,7 @@ import { writePeaks } from '../state/losses.ts'
 import { showAmount, toAmountText } from '../state/own-figure.ts'
 import { release, type ReleaseCommand, type ScopeRelease } from '../state/trading-mode.ts'
 import { describeLeftOpen, describeSides, isInScope } from './flatten.ts'
-import { showFall } from './judge-losses.ts'
+import { showDrawdown } from './judge-losses.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import { type Holding, isFlat } from '../../domain/position.ts'
 
@@ -120,7 +120,7 @@ export function planPeakRelease(core: Core, order: ReleaseCommand): PeakRelease 
     peak: newPeak ? 'new' : 'kept',
     from: toAmountText(core, capital + used.lastPeak),
     to: toAmountText(core, capital + used.net),
-    below: showFall(core, scope, used.lastDrawdown),
+    below: showDrawdown(core, scope, used.lastDrawdown),
     limits: describeLevels(core, drawdown, levelOf),
     ...(isKept && { lastUsed: `${((100 * used.lastDrawdown) / flatten).toFixed(1)} %` }),
     ...(isAgain && { closesBelow: toAmountText(core, levelOf('flatten')) }),

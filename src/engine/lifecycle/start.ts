@@ -248,7 +248,7 @@ function advanceInstrumentStart(core: Core, instrument: InstrumentState): void {
 }
 
 function resolveWhereNeeded(core: Core, instrument: InstrumentState): void {
-  if (instrument.phase === 'idle' && needsResolution(core, instrument.symbol))
+  if (instrument.phase === 'idle' && cancelsOrMayHaveCancelled(core, instrument.symbol))
     startResolution(core, instrument, 'restart')
 }
 
@@ -308,7 +308,7 @@ function endStart(core: Core, wasRunning: boolean): void {
  * True where `onRestart` says cancel, or where the last run may have sent a cancel-all. Unknown
  * orders need no mention here: `scheduleInstrument` has them resolved.
  */
-function needsResolution(core: Core, symbol: string): boolean {
+function cancelsOrMayHaveCancelled(core: Core, symbol: string): boolean {
   const { book, settings } = core
   return settings.hasRetreated === true || book.cancels.has(symbol) || cancelsAtStart(core, symbol)
 }

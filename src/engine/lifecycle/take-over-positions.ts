@@ -6,7 +6,7 @@ import { beginStep, type Core, record } from '../state/core.ts'
 
 export interface ExchangePositions {
   readonly holdings: ReadonlyMap<string, Holding>
-  /** Unix ms, exchange clock: no reading is older. */
+  /** Unix ms, exchange clock: no holding was read before. */
   readonly exchangeAt: number
 }
 

@@ -44,7 +44,7 @@ export interface ApprovedOrders {
 
 interface ApprovedSoFar {
   readonly approved: readonly string[]
-  readonly resting: { buyTicks: number; sellTicks: number }
+  readonly bestResting: { buyTicks: number; sellTicks: number }
 }
 
 const NOTHING: ApprovedOrders = { items: [], denials: [], reduces: false }
@@ -60,10 +60,10 @@ export function approveOrders(
   const denials: (Denial | Undescribed<Denial>)[] = []
   const approved: string[] = []
   const { buyTicks, sellTicks } = totalsOf(core, symbol)
-  const resting = { buyTicks, sellTicks }
-  const contextOf = createRiskContexts(core, symbol, { approved, resting })
+  const bestResting = { buyTicks, sellTicks }
+  const contextOf = createRiskContexts(core, symbol, { approved, bestResting })
   let reduces = false
-  for (const { intent: wished, resendOf, isCut } of [...candidates].sort(byUrgency)) {
+  for (const { intent: wished, resendOf, isCut } of [...candidates].sort(closingFirst)) {
     const context = contextOf(wished.strategyId as StrategyId)
     if (!context) continue
     const intent = isCut ? cutToHeld(wished, context) : wished
@@ -76,7 +76,7 @@ export function approveOrders(
     }
     reduces ||= isReducing
     approved.push(intent.strategyId)
-    noteResting(resting, verdict.intent)
+    noteResting(bestResting, verdict.intent)
     items.push({ intent: verdict.intent, ...(resendOf === undefined ? {} : { resendOf }) })
   }
   return { items, denials, reduces }
@@ -84,12 +84,12 @@ export function approveOrders(
 
 /** The exchange handles a batch in turn: an approved order rests when the next one is handled. */
 function noteResting(
-  resting: ApprovedSoFar['resting'],
+  bestResting: ApprovedSoFar['bestResting'],
   { action, ticks, force }: OrderIntent,
 ): void {
   if (ticks === undefined || !canRest({ ticks, force })) return
-  if (tradesAs(action) === 'buy') resting.buyTicks = Math.max(resting.buyTicks, ticks)
-  else resting.sellTicks = Math.min(resting.sellTicks, ticks)
+  if (tradesAs(action) === 'buy') bestResting.buyTicks = Math.max(bestResting.buyTicks, ticks)
+  else bestResting.sellTicks = Math.min(bestResting.sellTicks, ticks)
 }
 
 function whose({
@@ -101,7 +101,7 @@ function whose({
   return { strategyId, symbol, ...(purpose === 'place' ? { key } : {}) }
 }
 
-function byUrgency(left: OrderCandidate, right: OrderCandidate): number {
+function closingFirst(left: OrderCandidate, right: OrderCandidate): number {
   return Number(isClosing(right.intent.action)) - Number(isClosing(left.intent.action))
 }
 
@@ -111,7 +111,7 @@ function byUrgency(left: OrderCandidate, right: OrderCandidate): number {
 function createRiskContexts(
   core: Core,
   symbol: string,
-  { approved, resting }: ApprovedSoFar,
+  { approved, bestResting }: ApprovedSoFar,
 ): (id: StrategyId) => RiskContext | undefined {
   const { settings, book } = core
   const mode = settings.positionMode
@@ -145,7 +145,7 @@ function createRiskContexts(
       accountExposure,
       unowned,
       isConfirmed: instrumentOf(core, symbol).position.isConfirmed,
-      resting,
+      bestResting,
       pace: {
         strategy: () => approved.filter((one) => one === id).length + countSent(core, id),
         account: () => approved.length + countSent(core),
@@ -247,6 +247,7 @@ function openingContextOf(
   trading: OpeningContext['trading'],
 ): OpeningContext {
   return {
+    instrument: specOf(core, symbol),
     trading,
     held: holdingOf(core.book, strategyId, symbol),
     holding: backedHolding(core.book, strategyId, symbol),

@@ -128,7 +128,7 @@ function askForBatch(
  * wanted any more the grant goes back.
  */
 export function placeBatch(core: Core): void {
-  for (const instrument of instrumentsAwaitingBatch(core).sort(byUrgency)) {
+  for (const instrument of instrumentsAwaitingBatch(core).sort(byReductionAndWait)) {
     if (sendBatchOf(core, instrument)) return askForNext(core)
   }
   emit(core, { kind: 'returnGrant', endpoint: 'batchPlaceOrder' })
@@ -150,7 +150,7 @@ function instrumentsAwaitingBatch(core: Core): InstrumentState[] {
   )
 }
 
-function byUrgency(left: InstrumentState, right: InstrumentState): number {
+function byReductionAndWait(left: InstrumentState, right: InstrumentState): number {
   const reduces = Number(right.wantsReduce) - Number(left.wantsReduce)
   return reduces || (left.wantsBatchSince ?? 0) - (right.wantsBatchSince ?? 0)
 }

@@ -46,7 +46,7 @@ export function checkSetup(
     setting: 'marginMode',
     path: 'account.marginMode',
     wanted: marginMode,
-    // When the position is gone, so is the wrong margin mode.
+    // Where nothing is held, no position has the wrong margin mode.
     said: rows.length === 0 && !isSilent ? [marginMode] : modes,
   })
   compareTiers(core, instrument, reading)

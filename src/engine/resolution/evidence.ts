@@ -94,7 +94,7 @@ export function settleByEvidence(
       return {
         clientOid,
         state: 'quarantined',
-        reason: `fills of ${odd.join(', ')} are too many for it`,
+        reason: describeContradiction(core, order, { odd, orderId }),
       }
     if (order.state === 'quarantined') {
       return {
@@ -111,6 +111,21 @@ export function settleByEvidence(
     }
     return { clientOid, state: 'done', reason: why }
   })
+}
+
+/** An order has one orderId, and fills of no more than its size. */
+function describeContradiction(
+  { book }: Core,
+  { terms }: Order,
+  { odd, orderId }: { readonly odd: readonly OrderId[]; readonly orderId: OrderId | undefined },
+): string {
+  const lotsOf = (id: OrderId): number =>
+    (book.orphans.get(id) ?? []).reduce((sum, { lots }) => sum + lots, 0)
+  const [named, have] = [odd.join(', '), odd.length === 1 ? 'has' : 'have']
+  if (odd.every((id) => lotsOf(id) > terms.lots))
+    return `orderId ${named} ${have} its terms, and fills of more than its size`
+  const other = orderId === undefined ? '' : ` beside ${orderId}`
+  return `orderId ${named}${other} ${have} fills that it could have made, and an order has one orderId: another program may have ordered the same`
 }
 
 // An answer is often later than the first fill, so a fill waits while an order of ours may own it

@@ -137,7 +137,7 @@ export interface ClockState {
   readonly refusals: number
   /** The code of the last refusal. */
   readonly refused: string
-  /** No batch leaves before. */
+  /** No batch leaves before this. */
   readonly refusedUntil: number
 }
 
@@ -190,7 +190,10 @@ export interface InstrumentState {
   readonly start: InstrumentStart
 }
 
-/** The cause decides which orders are placed again, and what is logged. */
+/**
+ * The cause decides which orders are placed again, and what is logged. `restart`: a start cancels,
+ * or the run before may have. Orders that a crash left in flight are `unknown`.
+ */
 export type ResolutionCause =
   | 'unwanted'
   | 'unknown'
@@ -215,7 +218,7 @@ export interface Resolution {
   readonly refusal: string
   /** Exchange clock: no unknown order can be accepted later. 0: no order is unknown. */
   readonly acceptanceDeadlineAt: number
-  /** Then the instrument is halted, and an operator must look. */
+  /** After this the instrument is halted, and an operator must look. */
   readonly patientUntil: number
   /** Undefined while the exchange answers. */
   readonly silentSince: number | undefined
@@ -237,10 +240,10 @@ export interface DisplacedOrder {
 
 /** Lots that strategies lost because the exchange's position was believed. */
 export interface WriteOff {
-  /** The position that the fills had explained. */
+  /** The position that the fills had explained before. */
   readonly was: Holding
   readonly lost: ReadonlyMap<StrategyId, Holding>
-  /** Since then the account's holding has not changed. */
+  /** When the adoption changed the holding: after a later change nothing is given back. */
   readonly movedAt: number
 }
 
@@ -266,7 +269,7 @@ export interface PositionCheck {
 export interface SetupCheck {
   /** Keyed by setting. */
   readonly found: ReadonlyMap<string, { readonly verdict: string; readonly at: number }>
-  /** That of the held position; undefined without one, or while it is unknown. */
+  /** The mode of the held position; undefined without one, or while it is unknown. */
   readonly marginMode: MarginMode | undefined
   /** The mode that the last batch named. */
   readonly sentMode: MarginMode | undefined
@@ -276,7 +279,7 @@ export interface SetupCheck {
   readonly leverage: string | undefined
 }
 
-/** Seen once; the next reading confirms or drops it. */
+/** A difference that was seen once; the next reading confirms or drops it. */
 export interface Mismatch {
   /** Exchange less book, lots, signed. In one-way mode the long side is the net difference. */
   readonly difference: Holding

@@ -24,12 +24,11 @@ export function forgetDenials({ denials }: Core, symbol: string): void {
 
 type AnyDenial = Denial | Undescribed<Denial>
 
-/** What is denied as long as nothing is planned or decided anew. */
 export function standingDenials({ denials }: Core): readonly StandingDenial[] {
   return [...denials.standing.values()].flat()
 }
 
-/** What was denied at the last plan of the instrument. */
+/** They stand since the last plan of the instrument. */
 export function denialsOn({ denials }: Core, symbol: string): readonly StandingDenial[] {
   return denials.standing.get(symbol) ?? NONE
 }
@@ -51,16 +50,31 @@ export function noteDecisionDenials(
   noteStanding(core, strategyScope(id), standing)
 }
 
-function noteStanding(
-  { denials }: Core,
-  source: string,
-  standing: readonly StandingDenial[],
-): void {
-  if (standing.length > 0) mutable(denials.standing).set(source, standing)
-  else if (denials.standing.has(source)) mutable(denials.standing).delete(source)
+function noteStanding({ denials, now }: Core, source: string, denied: readonly Denied[]): void {
+  const earlier = denials.standing.get(source)
+  if (denied.length === 0) {
+    if (earlier !== undefined) mutable(denials.standing).delete(source)
+    return
+  }
+  const standing = denied.map((denial) => {
+    const known = earlier?.find((one) => isSameWish(one, denial))
+    return { ...denial, since: known?.since ?? now }
+  })
+  mutable(denials.standing).set(source, standing)
 }
 
-const NONE: readonly StandingDenial[] = []
+function isSameWish(one: Denial, other: Denial): boolean {
+  return (
+    one.code === other.code &&
+    one.strategyId === other.strategyId &&
+    one.symbol === other.symbol &&
+    one.key === other.key
+  )
+}
+
+type Denied = Omit<StandingDenial, 'since'>
+
+const NONE: readonly never[] = []
 
 /**
  * Counts a kind of denial once a snapshot. A kind is recorded and logged when it comes first, then
@@ -71,7 +85,7 @@ export function noteDenials(
   core: Core,
   symbol: string,
   denied: readonly AnyDenial[],
-): readonly StandingDenial[] {
+): readonly Denied[] {
   return [...groupByKind(core, symbol, denied)].flatMap(([kind, [first, ...others]]) =>
     first === undefined
       ? NONE
@@ -89,7 +103,7 @@ function noteKind(
   core: Core,
   kinds: Map<string, LoggedDenial>,
   { kind, first, orders }: DeniedGroup,
-): StandingDenial {
+): Denied {
   const { snapshots } = core.market
   const logged = kinds.get(kind)
   if (logged?.snapshot === snapshots) return { ...first, detail: logged.detail, orders }

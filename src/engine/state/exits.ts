@@ -29,7 +29,10 @@ import { ownPriceOf } from './own-figure.ts'
 import { exchangeNow } from './market-state.ts'
 import { openAccountCall } from './open-calls.ts'
 
-/** A better best price alone is recorded after so long: a crash sets a trailing stop back by it. */
+/**
+ * A better best price alone is recorded after so long. A crash sets a trailing stop back by as
+ * much.
+ */
 const BEST_UNRECORDED_MS_MAX = 10_000
 
 export function createExitWatch({ strategies }: EngineSettings): { readonly exits?: ExitWatch } {

@@ -27,9 +27,7 @@ import { announce, type Core, type OrderRefusal, specOf } from './core.ts'
  *      ▲                   │                         │   ▲   │ rejected again: twice the wait
  *      └───────ended───────┴──────────ended──────────┘   └───┘
  *
- * A refusal is ended by an acceptance that disproves its cause (for a flatten, by any), by ten
- * acceptances in a row of orders that it concerns, by a release of their scope, and by time without
- * another rejection.
+ * docs/orders.md says what ends a refusal. Any acceptance ends that of a flatten.
  *
  * | state    | kind             | cause   | orders that it concerns                                 |
  * |----------|------------------|---------|---------------------------------------------------------|

@@ -39,7 +39,7 @@ export interface BeyondLimit {
 export interface FlattenProgress {
   /** The rest that was logged when the flatten ended. */
   readonly ended?: string
-  /** Then a log line says that the flatten takes long. */
+  /** After this a log line says that the flatten takes long. */
   readonly patientUntil: number
 }
 
@@ -105,7 +105,7 @@ export interface KillProgress {
   /** The holdings of the last round, and how far fills were known, as text. */
   readonly seen: string
   readonly leftOut: readonly string[]
-  /** Then a log line says that the kill takes long. */
+  /** After this a log line says that the kill takes long. */
   readonly patientUntil: number
   readonly saidAt: number
   /** The last log line, and how many times in a row it came. */

@@ -12,7 +12,13 @@ import {
   readMark,
   markFileOf,
 } from '../durable-mark.ts'
-import { type Flaw, foreign, isDamage, markDamaged, repairUnfinished } from '../journal-failures.ts'
+import {
+  type Flaw,
+  journalForeign,
+  isDamage,
+  markDamaged,
+  repairUnfinished,
+} from '../journal-failures.ts'
 import { removeDatabase } from '../journal-layout.ts'
 import { isJournalFile, verifyJournal } from '../verify-journal.ts'
 import { PostgresConnection, serverName } from '../postgres/connection.ts'
@@ -113,7 +119,7 @@ function isNeverCopied(
 function judgeFile(options: CopyOptions, mark: MarkReading, state: ServerState): 'copy' | 'done' {
   const { file, identity, place, fileName } = options
   if (state.meta.identity !== identity)
-    throw foreign(serverName(place), state.meta.identity, identity)
+    throw journalForeign(serverName(place), state.meta.identity, identity)
   if (state.movedTo !== undefined) {
     if (state.movedTo === fileName && mark.kind === 'copying') return 'copy'
     if (state.movedTo === fileName && mark.kind === 'read') return 'done'

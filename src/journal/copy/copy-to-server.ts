@@ -10,7 +10,7 @@ import {
   readMark,
   markFileOf,
 } from '../durable-mark.ts'
-import { type Flaw, foreign, movedAway, movedOn } from '../journal-failures.ts'
+import { type Flaw, journalForeign, movedAway, movedOn } from '../journal-failures.ts'
 import { openReading, removeDatabase } from '../journal-layout.ts'
 import { WRITER } from '../journal-writer.ts'
 import { type VerifiedJournal, verifyJournal } from '../verify-journal.ts'
@@ -127,7 +127,7 @@ function judgeServer(
 ): 'make' | 'replace' | 'done' {
   if (state === undefined) return 'make'
   const where = serverName(place)
-  if (state.meta.identity !== identity) throw foreign(where, state.meta.identity, identity)
+  if (state.meta.identity !== identity) throw journalForeign(where, state.meta.identity, identity)
   if (state.isBlank && state.movedTo === undefined) {
     if (state.freeInMs > 0) throw leaseHeld(place, state.holder, state.freeInMs)
     return 'replace'

@@ -13,7 +13,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { syncDirectory, syncFile } from '../../lib/durable-file.ts'
 import { Failure } from '../../lib/failure.ts'
 import { type JournalSize, countJournal, findCopyFlaw } from '../copy/prove-copy.ts'
-import { corrupt, translateJournalError } from '../journal-failures.ts'
+import { journalCorrupt, translateJournalError } from '../journal-failures.ts'
 import {
   LAYOUT,
   openReading,
@@ -170,7 +170,8 @@ function copyAside(file: string, { verified, plan }: ExaminedJournal): void {
   const difference = reading(part, (database) =>
     findDifference(database, { verified, counted }, part),
   )
-  if (difference !== undefined) throw corrupt(part, { sequence: undefined, found: difference })
+  if (difference !== undefined)
+    throw journalCorrupt(part, { sequence: undefined, found: difference })
   syncFile(part)
   if (existsSync(markFileOf(file))) {
     copyFileSync(markFileOf(file), markFileOf(copy))
@@ -189,7 +190,8 @@ function changeLayout(file: string, { verified, plan }: ExaminedJournal): void {
     for (const step of steps) step.rows?.(database, verified.meta)
     database.exec(`PRAGMA user_version = ${LAYOUT}`)
     const difference = findDifference(database, { verified, counted: plan.counted }, file)
-    if (difference !== undefined) throw corrupt(file, { sequence: undefined, found: difference })
+    if (difference !== undefined)
+      throw journalCorrupt(file, { sequence: undefined, found: difference })
     database.exec('COMMIT')
   } finally {
     database.close()

@@ -7,7 +7,7 @@ import { COPY_ANSWER_MS_MAX } from '../copy/copy-options.ts'
 import { makeProvedFile } from '../copy/make-proved-file.ts'
 import { countServer, type JournalSize } from '../copy/prove-copy.ts'
 import { lockServerJournal, type ServerState } from '../copy/server-state.ts'
-import { type Flaw, foreign } from '../journal-failures.ts'
+import { type Flaw, journalForeign } from '../journal-failures.ts'
 import { LAYOUT } from '../journal-layout.ts'
 import { type TableChanges, readChanges, toServerText } from '../postgres/table-changes.ts'
 import { PostgresConnection, type PostgresPlace, serverName } from '../postgres/connection.ts'
@@ -115,7 +115,7 @@ async function migrateWithin(
 
 function assertFree({ place, identity }: ServerToMigrate, state: ServerState): void {
   const { meta, movedTo, freeInMs, holder } = state
-  if (meta.identity !== identity) throw foreign(serverName(place), meta.identity, identity)
+  if (meta.identity !== identity) throw journalForeign(serverName(place), meta.identity, identity)
   if (movedTo !== undefined) throw movedAway(place, movedTo)
   if (freeInMs > 0) throw leaseHeld(place, holder, freeInMs)
 }

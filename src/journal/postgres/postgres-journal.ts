@@ -61,7 +61,7 @@ type WriteStep =
   | {
       readonly kind: 'points'
       readonly points: readonly CurvePoint[]
-      readonly over: readonly string[]
+      readonly finished: readonly string[]
     }
   | { readonly kind: 'checkpoint'; readonly changes: readonly RowChange[] }
   | { readonly kind: 'archived'; readonly record: ArchivedRecord }
@@ -209,9 +209,9 @@ class PostgresJournal implements OpenedJournal {
     this.flush()
   }
 
-  notePoints(points: readonly CurvePoint[], over: readonly string[] = []): void {
-    if (this.#failure === undefined && points.length + over.length > 0)
-      this.#steps.push({ kind: 'points', points, over })
+  notePoints(points: readonly CurvePoint[], finished: readonly string[] = []): void {
+    if (this.#failure === undefined && points.length + finished.length > 0)
+      this.#steps.push({ kind: 'points', points, finished })
   }
 
   *bookings(kind: BookedRow['kind'], span?: BookingSpan): Generator<BookedRow> {
@@ -325,7 +325,7 @@ class PostgresJournal implements OpenedJournal {
   #carryOutOne(step: WriteStep): void {
     if (step.kind === 'checkpoint') return this.#tables.putCheckpoint(step.changes)
     if (step.kind === 'keys') return this.#tables.putKeysAhead()
-    if (step.kind === 'points') return this.#tables.curves.put(step.points, step.over)
+    if (step.kind === 'points') return this.#tables.curves.put(step.points, step.finished)
     this.#recordsWaiting -= 1
     if (step.kind === 'archived') this.#tables.dropBookings(step.record)
     else this.#tables.putRecord(step.record, step.bookings)

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { type JournalMeta, createMeta, LAYOUT } from '../journal-layout.ts'
 import { assertKeys, type JournalWriter, parseWriter, WRITER } from '../journal-writer.ts'
-import { foreign } from '../journal-failures.ts'
+import { journalForeign } from '../journal-failures.ts'
 import { PostgresConnection, type PostgresPlace, serverName, sqlStateOf } from './connection.ts'
 import { type TableRow, toServerText } from './table-changes.ts'
 import { FLEET_SCHEMA } from './fleet-member.ts'
@@ -122,7 +122,7 @@ function assertOwner(
   { identity, own }: ServerOwner,
 ): ServerMeta {
   const where = serverName(place)
-  if (meta.identity !== identity) throw foreign(where, meta.identity, identity)
+  if (meta.identity !== identity) throw journalForeign(where, meta.identity, identity)
   if (own) assertKeys(where, meta.writer, own)
   return meta
 }

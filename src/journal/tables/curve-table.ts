@@ -37,7 +37,7 @@ export function* readCurve(
     )
     .iterate(series, since, until, everyMs)
   for (const row of rows) {
-    const { step: _, ...point } = prove(firstLink, row)
+    const { step: _, ...point } = verifyPoint(firstLink, row)
     yield point
   }
 }
@@ -94,24 +94,24 @@ export class CurveTable {
   /**
    * Adds points by minute, and thins out old points of all curves.
    *
-   * @param over curves that may make room, as those of earlier runs do
+   * @param finished curves that may make room, as those of earlier runs do
    */
-  put(points: readonly CurvePoint[], over: readonly string[] = []): void {
-    for (const series of over) this.#live.delete(series)
+  put(points: readonly CurvePoint[], finished: readonly string[] = []): void {
+    for (const series of finished) this.#live.delete(series)
     if (points.length === 0) return
     for (const { series } of points) if (this.#series.has(series)) this.#live.add(series)
     for (const point of points) {
       if (!this.#series.has(point.series) && !this.#hasRoomFor(point.series)) continue
       this.#series.add(point.series)
       this.#live.add(point.series)
-      // What is kept whole is never thinned out, as nothing of an hour is.
+      // Only minutes are thinned out, so a curve that is kept whole has hours from the start.
       this.#put({ ...point, step: isKeptWhole(point.series) ? HOUR_MS : MINUTE_MS })
     }
     const now = Math.max(...points.map(({ at }) => at))
     this.#thinAll(now)
   }
 
-  carry(points: Iterable<StoredPoint>): void {
+  addStored(points: Iterable<StoredPoint>): void {
     for (const point of points) {
       this.#series.add(point.series)
       this.#put(point)
@@ -225,7 +225,7 @@ function toPoint(row: CurveRow): StoredPoint {
   }
 }
 
-function prove(firstLink: string, row: CurveRow): StoredPoint {
+function verifyPoint(firstLink: string, row: CurveRow): StoredPoint {
   const point = toPoint(row)
   if (row['digest'] === digestOf(firstLink, point)) return point
   throw new RangeError(

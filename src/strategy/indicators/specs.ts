@@ -76,17 +76,17 @@ export function ema({
   candles = EMA_PERIODS * period,
   ...rest
 }: WindowedPeriod): IndicatorSpec<number> {
-  return spec({ name: 'ema', interval, settings: [period], candles }, period, rest)
+  return spec({ name: 'ema', interval, periods: [period], candles }, period, rest)
 }
 
 /** Simple moving average of closes. Uses `period` candles. */
 export function sma({ interval, period, ...rest }: Period): IndicatorSpec<number> {
-  return spec({ name: 'sma', interval, settings: [period], candles: period }, period, rest)
+  return spec({ name: 'sma', interval, periods: [period], candles: period }, period, rest)
 }
 
 /** Moving average of closes with weights 1 to `period`. Uses `period` candles. */
 export function wma({ interval, period, ...rest }: Period): IndicatorSpec<number> {
-  return spec({ name: 'wma', interval, settings: [period], candles: period }, period, rest)
+  return spec({ name: 'wma', interval, periods: [period], candles: period }, period, rest)
 }
 
 /**
@@ -99,7 +99,7 @@ export function rsi({
   candles = WILDER_PERIODS * period + 1,
   ...rest
 }: WindowedPeriod): IndicatorSpec<number> {
-  return spec({ name: 'rsi', interval, settings: [period], candles }, period + 1, rest)
+  return spec({ name: 'rsi', interval, periods: [period], candles }, period + 1, rest)
 }
 
 /** Wilder's average true range, in quote coin. Uses 16 × period candles. */
@@ -109,7 +109,7 @@ export function atr({
   candles = WILDER_PERIODS * period,
   ...rest
 }: WindowedPeriod): IndicatorSpec<number> {
-  return spec({ name: 'atr', interval, settings: [period], candles }, period + 1, rest)
+  return spec({ name: 'atr', interval, periods: [period], candles }, period + 1, rest)
 }
 
 /** Wilder's average directional index, 0 to 100. Smoothed twice, so it uses 32 × period candles. */
@@ -119,7 +119,7 @@ export function adx({
   candles = 2 * WILDER_PERIODS * period,
   ...rest
 }: WindowedPeriod): IndicatorSpec<number> {
-  return spec({ name: 'adx', interval, settings: [period], candles }, 2 * period, rest)
+  return spec({ name: 'adx', interval, periods: [period], candles }, 2 * period, rest)
 }
 
 /**
@@ -133,7 +133,7 @@ export function bollinger({
   ...rest
 }: Period & { readonly deviations?: number }): IndicatorSpec<Bands> {
   return spec(
-    { name: 'bollinger', interval, settings: [period, deviations], candles: period },
+    { name: 'bollinger', interval, periods: [period], factors: [deviations], candles: period },
     period,
     rest,
   )
@@ -158,7 +158,7 @@ export function macd({
   readonly candles?: number
 }): IndicatorSpec<Macd> {
   return spec(
-    { name: 'macd', interval, settings: [fast, slow, signal], candles },
+    { name: 'macd', interval, periods: [fast, slow, signal], candles },
     slow + signal,
     rest,
   )
@@ -182,7 +182,7 @@ export function stochastic({
 }): IndicatorSpec<Stochastic> {
   const candles = period + slowing + signal - 2
   return spec(
-    { name: 'stochastic', interval, settings: [period, slowing, signal], candles },
+    { name: 'stochastic', interval, periods: [period, slowing, signal], candles },
     candles,
     rest,
   )
@@ -198,9 +198,9 @@ export function donchian({
   shift = 0,
   ...rest
 }: Period & { readonly shift?: number }): IndicatorSpec<Bands> {
-  const settings = shift === 0 ? [period] : [period, shift]
+  const periods = shift === 0 ? [period] : [period, shift]
   return spec(
-    { name: 'donchian', interval, settings, candles: period + shift },
+    { name: 'donchian', interval, periods, candles: period + shift },
     period + shift,
     rest,
   )
@@ -210,7 +210,7 @@ export function donchian({
  * Distance of the last close from the mean of `period` closes, in population standard deviations.
  */
 export function zScore({ interval, period, ...rest }: Period): IndicatorSpec<number> {
-  return spec({ name: 'zScore', interval, settings: [period], candles: period }, period, rest)
+  return spec({ name: 'zScore', interval, periods: [period], candles: period }, period, rest)
 }
 
 /**
@@ -218,16 +218,22 @@ export function zScore({ interval, period, ...rest }: Period): IndicatorSpec<num
  * candles.
  */
 export function roc({ interval, period, ...rest }: Period): IndicatorSpec<number> {
-  return spec({ name: 'roc', interval, settings: [period], candles: period + 1 }, period + 1, rest)
+  return spec({ name: 'roc', interval, periods: [period], candles: period + 1 }, period + 1, rest)
 }
 
 /** Population standard deviation of `period` closes, in quote coin. */
 export function standardDeviation({ interval, period, ...rest }: Period): IndicatorSpec<number> {
   return spec(
-    { name: 'standardDeviation', interval, settings: [period], candles: period },
+    { name: 'standardDeviation', interval, periods: [period], candles: period },
     period,
     rest,
   )
+}
+
+interface SpecParts extends Pick<IndicatorSpec, 'name' | 'interval' | 'candles'> {
+  readonly periods: readonly number[]
+  /** Need not be whole, unlike periods. */
+  readonly factors?: readonly number[]
 }
 
 /**
@@ -235,40 +241,64 @@ export function standardDeviation({ interval, period, ...rest }: Period): Indica
  * for an impossible spec
  */
 function spec<Value>(
-  made: IndicatorSpec<Value>,
+  { name, interval, periods, factors = [], candles }: SpecParts,
   candlesMin: number,
   rest: object,
 ): IndicatorSpec<Value> {
-  const { name, interval, settings, candles } = made
   const [unknown] = Object.keys(rest)
   if (unknown !== undefined) {
-    throw new RangeError(`${name}: has no option "${unknown}"${didYouMeanEnd(unknown, OPTIONS)}`)
+    const advice = didYouMeanEnd(unknown, Object.keys(OPTIONS))
+    throw new RangeError(`${name}: has no option "${unknown}"${advice}`)
   }
-  const periods = name === 'bollinger' ? settings.slice(0, 1) : settings
   if (parseInterval(interval) === undefined)
     throw new RangeError(`${name}: ${INTERVAL_RULE}, not "${interval}"`)
   if (!periods.every((period) => Number.isSafeInteger(period) && period >= 1)) {
     throw new RangeError(
-      `${name}: a period is a whole number above 0, not ${settings.map(String).join(', ')}`,
+      `${name}: a period is a whole number above 0, not ${periods.map(String).join(', ')}`,
+    )
+  }
+  if (!factors.every((factor) => Number.isFinite(factor) && factor > 0)) {
+    throw new RangeError(
+      `${name}: a factor is a number above 0, not ${factors.map(String).join(', ')}`,
     )
   }
   if (!Number.isSafeInteger(candles) || candles < candlesMin || candles > CANDLES_MAX) {
     throw new RangeError(`${name}: needs ${candlesMin} to ${CANDLES_MAX} candles, not ${candles}`)
   }
-  return Object.freeze(made)
+  return Object.freeze({ name, interval, settings: [...periods, ...factors], candles })
 }
 
-const OPTIONS = [
-  'shift',
-  'interval',
-  'period',
-  'candles',
-  'deviations',
-  'fast',
-  'slow',
-  'signal',
-  'slowing',
-]
+export const INDICATORS = {
+  adx,
+  atr,
+  bollinger,
+  donchian,
+  ema,
+  macd,
+  roc,
+  rsi,
+  sma,
+  standardDeviation,
+  stochastic,
+  wma,
+  zScore,
+} as const satisfies Readonly<Record<IndicatorName, unknown>>
+
+type OptionsOf<Indicator> = Indicator extends (options: infer Options) => unknown
+  ? keyof Options
+  : never
+
+const OPTIONS: Readonly<Record<OptionsOf<(typeof INDICATORS)[IndicatorName]>, true>> = {
+  shift: true,
+  interval: true,
+  period: true,
+  candles: true,
+  deviations: true,
+  fast: true,
+  slow: true,
+  signal: true,
+  slowing: true,
+}
 
 export const INTERVAL_RULE =
   'an interval is a number and ms, s, m, h or d that divides a day, at least 1s'

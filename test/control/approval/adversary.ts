@@ -8,7 +8,7 @@ import { OneTimeCodes } from '../../../src/control/approval/one-time-codes.ts'
 import { PROPOSAL_MS, Proposals } from '../../../src/control/approval/proposals.ts'
 import type { ControlAnswer, ControlRequest } from '../../../src/control/commands.ts'
 import { buildControlApp } from '../../../src/control/control-app.ts'
-import type { Controlled, CommandPlan } from '../../../src/control/controlled.ts'
+import type { CommandOutcome, CommandPlan, Controlled } from '../../../src/control/controlled.ts'
 import { EventHistory } from '../../../src/control/event-history.ts'
 import type { RequestedCommand, RiskierCommand } from '../../../src/control/powers.ts'
 import { TurnQueue } from '../../../src/control/access/turn-queue.ts'
@@ -467,10 +467,10 @@ class Campaign {
     return {
       events: new EventHistory(1000),
       status: () => ({ configOption: '' }),
-      command: ({ requestId, order }: ControlRequest): ControlAnswer => {
+      command: ({ requestId, order }: ControlRequest): CommandOutcome => {
         this.#daemon.obey(order)
-        const text = 'done'
-        return { requestId, isObeyed: true, text, held: [], lifted: [], stillHeld: {} }
+        const nothing = { held: [], lifted: [], stillHeld: {} }
+        return { answer: { requestId, isObeyed: true, text: 'done', ...nothing } }
       },
     } as unknown as Controlled
   }

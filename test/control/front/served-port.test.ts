@@ -54,7 +54,8 @@ class PortBench {
         positions: () => [],
         command: ({ requestId, order }) => {
           this.commands.push(order.kind)
-          return { requestId, isObeyed: true, text: 'done', held: [], lifted: [], stillHeld: {} }
+          const nothing = { held: [], lifted: [], stillHeld: {} }
+          return { answer: { requestId, isObeyed: true, text: 'done', ...nothing } }
         },
       } as Partial<Controlled> as Controlled,
     })

@@ -81,6 +81,19 @@ describe('deposits and withdrawals', () => {
     expect(capital(bench)).toBe('1001')
   })
 
+  test('are refused where they cannot be counted, alone or together; what was entered can be taken back', () => {
+    const bench = started()
+    const tooMuch = /is more than can be counted: .* at most 1000000000000 USDT; look at the amount/
+    expect(deposit(bench, '99999999999999999999').refusal).toMatch(tooMuch)
+    expect(deposit(bench, '-99999999999999999999').refusal).toMatch(tooMuch)
+    expect(deposit(bench, '1000000000000').refusal).toBeUndefined()
+    expect(deposit(bench, '0.01').refusal).toMatch(tooMuch)
+    expect(deposit(bench, '99999999999999999999', { coin: 'PEPE' }).refusal).toBeUndefined()
+    expect(bench.book.deposits.size).toBe(2)
+    expect(correct(bench, '1').refusal).toBeUndefined()
+    expect(capital(bench)).toBe('1000')
+  })
+
   test('are refused where they are older than the journal, whose capital has them already', () => {
     const bench = started()
     const { beganAt } = bench.book

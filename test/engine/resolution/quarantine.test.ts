@@ -31,15 +31,27 @@ const tooLarge = (bench: EngineBench): Fill[] => [take(bench, '77', 6), take(ben
 
 describe('[ORD4] evidence that contradicts itself', () => {
   test.each([
-    ['two orders where one was sent', twoOrders],
-    ['more lots than the order has', tooLarge],
-  ])('%s: the order is in quarantine and its instrument halted, with what to do', (_, make) => {
-    const { bench } = contradicted(make)
+    [
+      'two orders where one was sent',
+      twoOrders,
+      /orderId 78 beside 77 has fills that it could have made, and an order has one orderId: another program/,
+    ],
+    [
+      'more lots than the order has',
+      tooLarge,
+      /orderId 77 has its terms, and fills of more than its size/,
+    ],
+  ])(
+    '%s: the order is in quarantine and its instrument halted, with what to do',
+    (_, make, why) => {
+      const { bench } = contradicted(make)
 
-    expect(bench.states()).toEqual(['quarantined'])
-    expect([...bench.halts.keys()]).toEqual([SYMBOL])
-    expect(bench.halts.get(SYMBOL)).toMatch(/order t\w+-0 is in quarantine.*7[78].*release/)
-  })
+      expect(bench.states()).toEqual(['quarantined'])
+      expect([...bench.halts.keys()]).toEqual([SYMBOL])
+      expect(bench.halts.get(SYMBOL)).toMatch(/order t\w+-0 is in quarantine.*7[78].*release/)
+      expect(bench.halts.get(SYMBOL)).toMatch(why)
+    },
+  )
 
   test('[ORD5] is logged again after a restart, and nothing is disowned before somebody looked', () => {
     const { bench, account } = contradicted(twoOrders)

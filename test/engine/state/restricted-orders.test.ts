@@ -403,7 +403,7 @@ describe('[RSK2] what rests when a restriction begins', () => {
     expect(resting(bench)).toMatchObject([{ ticks: first.ticks, lots: 9 }])
     const denied = bench.take('announce').filter(({ event }) => event === 'intent.denied')
     expect(denied).toMatchObject([
-      { fields: { code: 'SIZE_BELOW_MINIMUM', detail: '1 lots, minimum 2' } },
+      { fields: { code: 'SIZE_BELOW_MINIMUM', detail: '0.001, minimum 0.002' } },
     ])
   })
 

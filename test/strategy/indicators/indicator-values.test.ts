@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { ADX, ATR, RSI } from 'trading-signals'
 import { describe, expect, test } from 'vitest'
 import { appendCandle, type CandleSeries, createCandleSeries } from '../../../src/domain/candles.ts'
@@ -8,6 +9,7 @@ import {
   bollinger,
   donchian,
   ema,
+  INDICATORS,
   macd,
   roc,
   rsi,
@@ -17,6 +19,7 @@ import {
   wma,
   zScore,
 } from '../../../src/strategy/indicators/specs.ts'
+import * as contract from '../../../src/strategy/contract.ts'
 import { indicatorValue } from '../../../src/strategy/indicators/indicator-values.ts'
 
 const MINUTE = 60_000
@@ -331,33 +334,45 @@ test.each([
   expect(make).toThrow(RangeError)
 })
 
-const everyIndicator = {
-  adx,
-  atr,
-  bollinger,
-  donchian,
-  ema,
-  macd,
-  roc,
-  rsi,
-  sma,
-  standardDeviation,
-  stochastic,
-  wma,
-  zScore,
-}
+test.each([
+  ['NaN', Number.NaN],
+  ['-1', -1],
+  ['0', 0],
+  ['Infinity', Number.POSITIVE_INFINITY],
+  ['x', 'x' as unknown as number],
+])('a factor of %s is refused, a period is not blamed', (text, deviations) => {
+  expect(() => bollinger({ interval, period: 5, deviations })).toThrow(
+    `bollinger: a factor is a number above 0, not ${text}`,
+  )
+})
 
-test.each(Object.entries(everyIndicator))(
-  '%s refuses a word that it does not know',
-  (name, make) => {
-    const misspelt = { interval, period: 5, slowng: 3 }
-    expect(() => make(misspelt)).toThrow(
-      name === 'macd'
-        ? 'macd: has no option "period"'
-        : `${name}: has no option "slowng"; did you mean slowing?`,
-    )
-  },
-)
+test('a factor need not be whole', () => {
+  expect(bollinger({ interval, period: 5, deviations: 1.5 }).settings).toEqual([5, 1.5])
+})
+
+const PAGE = readFileSync(new URL('../../../docs/strategies.md', import.meta.url), 'utf8')
+
+describe.each(Object.entries(INDICATORS))('the indicator %s', (name, make) => {
+  test('can be imported from intentd/strategy', () => {
+    expect(contract, `export ${name} in src/strategy/contract.ts`).toHaveProperty(name, make)
+  })
+
+  test('has a row in docs/strategies.md', () => {
+    expect(
+      PAGE.split('\n').some((line) => new RegExp(`^\\| (?:\`\\w+\`, )?\`${name}\\b`).test(line)),
+      `write a row for ${name} in the table "Indicators" of docs/strategies.md`,
+    ).toBe(true)
+  })
+})
+
+test.each(Object.entries(INDICATORS))('%s refuses a word that it does not know', (name, make) => {
+  const misspelt = { interval, period: 5, slowng: 3 }
+  expect(() => make(misspelt)).toThrow(
+    name === 'macd'
+      ? 'macd: has no option "period"'
+      : `${name}: has no option "slowng"; did you mean slowing?`,
+  )
+})
 
 test('an average over just its period has no number of candles of its own', () => {
   const given = { interval, period: 5, candles: 10 }

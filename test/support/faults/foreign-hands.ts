@@ -1,6 +1,11 @@
 import { createRandom, type Random } from '../../../src/lib/random.ts'
 import { orderIdText, tradeIdText } from '../../../src/simulator/futures/orders/order.ts'
-import { accountOf, type CoreState, symbolOf } from '../../../src/simulator/futures/core-state.ts'
+import {
+  accountOf,
+  type CoreState,
+  positionOf,
+  symbolOf,
+} from '../../../src/simulator/futures/core-state.ts'
 import { priceText, sizeText } from '../../../src/simulator/futures/instruments/instruments.ts'
 import { cancelOrder } from '../../../src/simulator/futures/orders/order-lifecycle.ts'
 import { setPositionMode } from '../../../src/simulator/undocumented/futures-account.ts'
@@ -206,8 +211,9 @@ function placeByHand(world: World, random: Random, orderType: 'market' | 'limit'
 
 /**
  * Another program with the account's keys trades at the market at any time, also while the process
- * is down. It trades more than an order of ours can have, and not while one of ours has no orderId:
- * the parts of a large order could not be attributed.
+ * is down. It trades more than an order of ours can have, also where the exchange cuts it to what
+ * is held, and not while one of ours has no orderId: the parts of a large order could not be
+ * attributed.
  */
 export function tradeByProgram(world: World, random: Random): void {
   if (hasNameless(world)) return
@@ -216,6 +222,7 @@ export function tradeByProgram(world: World, random: Random): void {
   place(world, random, {
     orderType: 'market',
     lots,
+    leastLots: ORDER_LOTS_MAX + 1,
     name: { clientOid: `${prefix}${random.integer(2 ** 30)}` },
   })
 }
@@ -230,24 +237,33 @@ function hasNameless({ process }: World): boolean {
 interface ForeignOrder {
   readonly orderType: 'market' | 'limit'
   readonly lots: number
+  /** Nothing is placed that the exchange would cut to less. */
+  readonly leastLots?: number
   readonly name: { readonly clientOid?: string }
 }
 
 function place(
   { exchange, plan, time }: World,
   random: Random,
-  { orderType, lots, name }: ForeignOrder,
+  { orderType, lots, leastLots = 0, name }: ForeignOrder,
 ): void {
   const symbol = plan.symbols[random.integer(plan.symbols.length)] ?? ''
   const side = random.integer(2) === 0 ? 'buy' : 'sell'
   const tradeSide = random.integer(2) === 0 ? 'open' : 'close'
-  const { size, price } = exchange.core.carryOut(exchange.now, (state) => {
+  const isClose = plan.positionMode === 'hedge_mode' && tradeSide === 'close'
+  const { size, price, closableLots } = exchange.core.carryOut(exchange.now, (state) => {
     const { instrument, market } = symbolOf(state, symbol)
+    const closed = positionOf(accountOf(state, UID), symbol, side === 'buy' ? 'long' : 'short')
     const buys = (side === 'buy') === (plan.positionMode === 'one_way_mode' || tradeSide === 'open')
     const away = random.integer(12)
     const ticks = buys ? market.bidTicks - away : market.askTicks + away
-    return { size: sizeText(instrument, lots), price: priceText(instrument, ticks) }
+    return {
+      size: sizeText(instrument, lots),
+      price: priceText(instrument, ticks),
+      closableLots: closed?.lots ?? 0,
+    }
   })
+  if (isClose && closableLots < leastLots) return
   const reply = exchange.core.answer(
     'batchPlaceOrder',
     { uid: UID },

@@ -6,8 +6,8 @@ import { type Reply } from '../../../src/simulator/shared/reply.ts'
 export interface GarbledAnswer<Data> {
   readonly reply: Reply<Data>
   readonly endpoint: CallableName
-  /** Unix ms, exchange clock. */
-  readonly requestTime: number
+  /** Unix ms, clock of the machine that answers; undefined: it names none. */
+  readonly requestTime: number | undefined
   /** Unix ms, our clock. */
   readonly receivedAt: number
   /** Any whole number. */

@@ -304,8 +304,14 @@ const LATER: ReadonlySet<JournalRecord['kind']> = new Set([
   'departed',
 ])
 
-/** With new fills, a reading that waited for them may have shown funding of its instrument. */
-function symbolsIn(event: EngineEvent, records: readonly JournalRecord[]): readonly string[] {
+/**
+ * Instruments whose profit is compared anew: with new fills, a reading that waited for them may have
+ * shown funding of its instrument.
+ */
+export function symbolsIn(
+  event: EngineEvent,
+  records: readonly JournalRecord[],
+): readonly string[] {
   if (event.kind === 'positionRead') return [event.reading.symbol]
   if (event.kind !== 'fillsRead') return []
   const paid = records.flatMap((record) => (record.kind === 'funding' ? record.symbol : []))

@@ -17,8 +17,10 @@ const HELD_WITHIN_MS = 8000
 const READ_EVERY_MS = 2500
 /** Within this time either figure must reduce, at the second reading at the latest. */
 const REDUCED_WITHIN_MS = 3500
-/** After the faults a dispute must end within this time. */
+/** After the faults, or after a standstill that reaches into the calm, a dispute ends within this. */
 const CALM_DISPUTE_MS = 5000
+/** Steps farther apart say that the process stood still: meanwhile no figure could agree. */
+const STOOD_STILL_MS = 1000
 /** After a crash the exchange's mark and index need this long to reach the price. */
 const CAUGHT_UP_MS = 70_000
 
@@ -48,8 +50,13 @@ export function watchBelief(world: World): WorldWatcher {
     if (code === 'dailyLoss') return daily
     return ((code === 'drawdown' ? drawdown.reducing : drawdown.flatten) ?? 0) * capital
   }
+  /** Unix ms, our clock: the last step, and the end of the last standstill. */
+  let [steppedAt, wokeAt] = [0, 0]
   return {
-    onBirth: () => truth.forgetReadings(),
+    onBirth() {
+      steppedAt = wokeAt = 0
+      truth.forgetReadings()
+    },
     onRecord(record) {
       truth.look()
       if (record.kind === 'restricted' && record.scope === ACCOUNT && OF_LOSS.has(record.code)) {
@@ -74,6 +81,8 @@ export function watchBelief(world: World): WorldWatcher {
     },
     afterStep(event, effects, now) {
       const { engine } = world.process
+      if (now - steppedAt > STOOD_STILL_MS) wokeAt = now
+      steppedAt = now
       if (engine === undefined || !concernsMoney(event)) return
       truth.look()
       if (event.kind === 'snapshotTaken') truth.noteIndex(event.tickers)
@@ -106,7 +115,8 @@ export function watchBelief(world: World): WorldWatcher {
       // After the first reading that agrees it waits for another.
       const isOpen = dispute !== undefined && dispute.agreedBy !== event.reading.requestedAt
       const isCalm = world.facts.isCalm && world.time.now > caughtUpAt
-      if (isCalm && isOfBook && isOpen && now - dispute.since > CALM_DISPUTE_MS)
+      const lastedMs = now - Math.max(dispute?.since ?? now, wokeAt)
+      if (isCalm && isOfBook && isOpen && lastedMs > CALM_DISPUTE_MS)
         violate(
           world,
           'MON1',

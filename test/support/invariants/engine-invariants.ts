@@ -8,6 +8,7 @@ import { needsNow } from '../../../src/engine/state/worst-case.ts'
 import { sumUpTo } from '../../../src/risk/resting-ladder.ts'
 import { type Core } from '../../../src/engine/state/core.ts'
 import { createCore } from '../../../src/engine/state/create-core.ts'
+import { ACCOUNT } from '../../../src/domain/trading-mode.ts'
 import { isSameData } from '../../../src/lib/plain-data.ts'
 import { type EngineEvent } from '../../../src/engine/event.ts'
 import {
@@ -183,7 +184,8 @@ interface LastStep {
  * An event that is handled twice changes nothing the second time. A grant has no name: if the core
  * has asked for another meanwhile, the sender makes the send wait for one. And a core that just
  * began to trade or to stop looks at its instruments at any event. The repetition of a snapshot asks
- * no strategy, so what waited for a decision is planned at once, and may drop an order.
+ * no strategy, so what waited for a decision is planned at once, and may drop an order. Where a
+ * strategy took lots over to reduce them, the next reading says how many it gives, also the same one.
  */
 export function watchRepeats(world: World): WorldWatcher {
   let last: LastStep | undefined
@@ -198,7 +200,7 @@ export function watchRepeats(world: World): WorldWatcher {
       last = {
         event,
         now,
-        goesOn: hasAsked || mode !== before,
+        goesOn: hasAsked || mode !== before || effects.some((one) => isTakeOver(world, one)),
         waiting: new Set(effects.flatMap((effect) => symbolsAsked(world, effect))),
       }
       const deed = isRepeat
@@ -210,6 +212,17 @@ export function watchRepeats(world: World): WorldWatcher {
       if (deed) violate(world, 'REPEAT', `${event.kind}, heard again, makes the core ${deed.kind}`)
     },
   }
+}
+
+/** For a reduction: a flatten takes what no strategy holds wholly, and needs no further reading. */
+function isTakeOver({ process }: World, effect: Effect): boolean {
+  if (effect.kind !== 'record' || effect.record.kind !== 'assigned') return false
+  const { symbol, by } = effect.record
+  const held = (process.engine?.restrictions ?? []).filter(
+    ({ scope }) => scope === ACCOUNT || scope === symbol,
+  )
+  const isReduced = held.some(({ code }) => code === 'worstCase' || code === 'liquidationNear')
+  return by === 'intentd' && isReduced && !held.some(({ code }) => code === 'flatten')
 }
 
 function symbolsAsked({ process }: World, effect: Effect): readonly string[] {

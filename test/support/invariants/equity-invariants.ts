@@ -3,7 +3,7 @@ import { type JournalRecord, type WatermarkRecord } from '../../../src/domain/re
 import { type PositionReading } from '../../../src/domain/position.ts'
 import { ACCOUNT } from '../../../src/domain/trading-mode.ts'
 import { type Book } from '../../../src/engine/book/book.ts'
-import { type EngineEvent } from '../../../src/engine/event.ts'
+import { symbolsIn } from './account-invariants.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** Float error after some thousands of sums, margin coin. */
@@ -34,16 +34,18 @@ export function watchEquity(world: World): WorldWatcher {
       const { engine } = world.process
       const records = effects.flatMap((effect) => (effect.kind === 'record' ? [effect.record] : []))
       for (const record of records) fold.add(record)
-      const symbol = symbols.find((one) => concerns(event, one))
-      if (engine === undefined || symbol === undefined) return
+      const named = symbolsIn(event, records)
+      const compared = symbols.filter((one) => named.includes(one))
+      if (engine === undefined || compared.length === 0) return
       const isRefused = effects.some(
         (effect) => effect.kind === 'announce' && effect.event === 'read.failed',
       )
       // A silent reading is refused if something is held, else it is an ordinary one.
-      if (event.kind === 'positionRead' && !isRefused) readings.set(symbol, event.reading)
+      if (event.kind === 'positionRead' && !isRefused)
+        readings.set(event.reading.symbol, event.reading)
       if (records.some(({ kind }) => LATER.has(kind))) nets.clear()
       else {
-        for (const one of symbols.filter((other) => concerns(event, other))) {
+        for (const one of compared) {
           const read = readings.get(one)
           if (read === undefined || !agrees(engine.book, read)) continue
           nets.set(one, {
@@ -71,12 +73,6 @@ export function watchEquity(world: World): WorldWatcher {
 
 function addUp(amounts: readonly number[]): number {
   return amounts.reduce((total, amount) => total + amount, 0)
-}
-
-/** The event updates the instrument's result. */
-function concerns(event: EngineEvent, symbol: string): boolean {
-  if (event.kind === 'positionRead') return event.reading.symbol === symbol
-  return event.kind === 'fillsRead' && event.reading.fills.some((fill) => fill.symbol === symbol)
 }
 
 /** Our own figure uses another price than the exchange's. */

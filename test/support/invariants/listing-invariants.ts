@@ -19,8 +19,8 @@ export class DueListings {
   readonly #due = new Map<string, boolean>()
   /** When the first fill was made, exchange clock, by orderId. */
   readonly #filledAt = new Map<string, number>()
-  /** Exchange clock, keyed by symbol: the first cancel-all that may have listed all from before. */
-  readonly #listedAt = new Map<string, number>()
+  /** Symbols of a cancel-all that may have listed all from before. */
+  readonly #listed = new Set<string>()
   /** Unix ms, exchange clock. */
   #bornAt = 0
 
@@ -32,7 +32,7 @@ export class DueListings {
   restart(): void {
     this.#due.clear()
     this.#filledAt.clear()
-    this.#listedAt.clear()
+    this.#listed.clear()
     this.#bornAt = this.#world.time.now
   }
 
@@ -55,8 +55,10 @@ export class DueListings {
     const isLate =
       requestAt >= this.#bornAt + settings.execution.acceptanceWindowMs - CLOCK_ERROR_MS
     if (!isLate) return
-    for (const one of symbol === undefined ? plan.symbols : [symbol])
-      this.#listedAt.set(one, this.#listedAt.get(one) ?? requestAt)
+    for (const one of symbol === undefined ? plan.symbols : [symbol]) {
+      this.#listed.add(one)
+      this.#due.delete(one)
+    }
   }
 
   #noteRecord(record: JournalRecord): void {
@@ -73,9 +75,8 @@ export class DueListings {
     if (!book || restrictionOf(book, symbol, 'foreignFills') !== undefined) return
     const fills = orderIds.flatMap((orderId) => this.#filledAt.get(orderId) ?? [])
     if (fills.length === 0) return
-    const listedAt = this.#listedAt.get(symbol) ?? Number.POSITIVE_INFINITY
-    const isCertain = fills.some((filledAt) => filledAt < listedAt)
-    this.#due.set(symbol, isCertain || this.isCertain(symbol))
+    // Whenever the fill was made, nothing from before rests after such a cancel-all.
+    this.#due.set(symbol, !this.#listed.has(symbol) || this.isCertain(symbol))
   }
 }
 

@@ -13,6 +13,7 @@ import {
   paidBy,
 } from './debts.ts'
 import { KnownPrices } from './known-prices.ts'
+import { PausedReads } from './reading-invariants.ts'
 import { type World, type WorldWatcher, violate } from '../world/world.ts'
 
 const LOOK_EVERY = 5
@@ -31,7 +32,9 @@ function mayRest({ plan }: World): boolean {
   return (plan.faults.rateStorm ?? 0) > 0
 }
 
-/** After the faults strategies get what they want, or a reason. */
+/**
+ * After the faults strategies get what they want, or a reason: reads that were refused may wait on.
+ */
 export function watchDebts(world: World): WorldWatcher {
   if (mayRest(world)) return {}
   const owed = new Map<
@@ -44,6 +47,7 @@ export function watchDebts(world: World): WorldWatcher {
   const slotsMs = (1 + world.plan.symbols.length) * CANCEL_SLOT_MS
   const cancelledMs = world.settings.execution.unwantedMsMax + slotsMs
   const known = new KnownPrices()
+  const paused = new PausedReads()
   let [looks, denied] = [0, 0]
   const countSilent = ({ items }: Extract<JournalRecord, { kind: 'outcome' }>): void => {
     const [first] = items
@@ -57,6 +61,7 @@ export function watchDebts(world: World): WorldWatcher {
       owed.clear()
       silent.clear()
       known.forget()
+      paused.restart()
     },
     onRecord(record) {
       const paid = paidBy(record, strategyIds)
@@ -75,6 +80,7 @@ export function watchDebts(world: World): WorldWatcher {
     afterStep(event, _, now) {
       const { engine } = world.process
       known.note(event, now)
+      paused.note(event)
       if (event.kind !== 'timePassed' || ++looks % LOOK_EVERY !== 0) return
       if (!world.facts.isCalm || world.facts.isStopping || engine?.isTrading !== true) {
         return owed.clear()
@@ -82,11 +88,16 @@ export function watchDebts(world: World): WorldWatcher {
       const deniedNow = denialsOf(engine.denied)
       const isDenied = deniedNow !== denied
       denied = deniedNow
-      const isExcused = ({ strategyId, symbol }: Debt): boolean =>
-        (refusals.get(pairKey(strategyId, symbol)) ?? 0) >= REFUSALS_MAX ||
-        (silent.get(symbol) ?? 0) >= SILENT_MAX ||
-        restrictionsOn(engine.book, symbol, strategyId).length > 0 ||
-        engine.restrictions.some(({ code }) => code === 'rateLimited' || code === 'unknownOrders')
+      const isExcused = (debt: Debt): boolean => {
+        const { strategyId, symbol } = debt
+        return (
+          (refusals.get(pairKey(strategyId, symbol)) ?? 0) >= REFUSALS_MAX ||
+          (silent.get(symbol) ?? 0) >= SILENT_MAX ||
+          (isWaitingForReads(debt, engine.book) && paused.holdUp(symbol)) ||
+          restrictionsOn(engine.book, symbol, strategyId).length > 0 ||
+          engine.restrictions.some(({ code }) => code === 'rateLimited' || code === 'unknownOrders')
+        )
+      }
       const open = debtsOf({ book: engine.book, settings: world.settings }, known.tickers).filter(
         (debt) => !isExcused(debt),
       )
@@ -105,6 +116,15 @@ export function watchDebts(world: World): WorldWatcher {
       }
     },
   }
+}
+
+/**
+ * Refused reads are repeated ever more rarely (MKT3 holds how rarely). Nothing that adds risk leaves
+ * meanwhile, and only readings show that a cancel-all has ended an order. The cancel-all itself
+ * waits for none.
+ */
+function isWaitingForReads(debt: Debt, { cancels }: Book): boolean {
+  return !isToCancel(debt) || cancels.has(debt.symbol)
 }
 
 /** Orders that were not sent in time explain nothing. */

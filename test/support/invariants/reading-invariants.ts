@@ -60,11 +60,8 @@ export function watchRefusedReads(world: World): WorldWatcher {
     times.heard = now
     waiting.delete(what)
     if (event.kind === 'fillsRead' || event.kind === 'positionRead') inRow.delete(what)
-    if (event.kind !== 'readFailed') return
-    // A page in front of the exchange refuses too, though the exchange itself said nothing.
-    const isPage = event.status === 401 || event.status === 403
-    if (event.isRefused !== true && !isPage) return
-    const isOfAccount = isPage || OF_ACCOUNT.test(event.reason)
+    if (event.kind !== 'readFailed' || !isRefusedForGood(event)) return
+    const isOfAccount = isPage(event) || OF_ACCOUNT.test(event.reason)
     waiting.set(what, { at: now, isOfAccount })
     inRow.set(what, (inRow.get(what) ?? 0) + 1)
     if (isOfAccount) refusedSince.add(what)
@@ -109,6 +106,38 @@ export function watchRefusedReads(world: World): WorldWatcher {
       }
     },
   }
+}
+
+/** Reads that wait because they were refused; {@link watchRefusedReads} says how long they may. */
+export class PausedReads {
+  readonly #reads = new Set<string>()
+
+  restart(): void {
+    this.#reads.clear()
+  }
+
+  note(event: EngineEvent): void {
+    const what = readOf(event)
+    if (what === undefined) return
+    if (event.kind === 'readFailed' && isRefusedForGood(event)) this.#reads.add(what)
+    else this.#reads.delete(what)
+  }
+
+  /** Without them no order of the instrument can be known to have ended. */
+  holdUp(symbol: string): boolean {
+    return this.#reads.has('fills') || this.#reads.has(`position ${symbol}`)
+  }
+}
+
+type FailedRead = Extract<EngineEvent, { kind: 'readFailed' }>
+
+/** A page in front of the exchange refuses too, though the exchange itself said nothing. */
+function isRefusedForGood(event: FailedRead): boolean {
+  return event.isRefused === true || isPage(event)
+}
+
+function isPage({ status }: FailedRead): boolean {
+  return status === 401 || status === 403
 }
 
 function readOf(event: EngineEvent): string | undefined {

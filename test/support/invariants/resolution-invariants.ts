@@ -2,7 +2,7 @@ import type { OrderTerms } from '../../../src/domain/order.ts'
 import { tradesAs } from '../../../src/domain/order-action.ts'
 import { type SettledOrder } from '../../../src/domain/record.ts'
 import { type Book, pairKey, restrictionsOn } from '../../../src/engine/book/book.ts'
-import { isKeptFromReturn } from './restricted-invariants.ts'
+import { isClosedInPart, isKeptFromReturn } from './restricted-invariants.ts'
 import { isOpenThere } from '../virtual/exchange-truth.ts'
 import { violate, type World, type WorldWatcher } from '../world/world.ts'
 
@@ -136,17 +136,21 @@ function deferWhile(unproved: readonly string[], one: Expected, now: number): Ex
     : one
 }
 
-/** Orders that a cancel-all took along rest again in time, or are reported. */
+/**
+ * Orders that a cancel-all took along rest again in time, or are reported. A close of a part of what
+ * the strategy holds gives them up.
+ */
 export function watchDisplacedBack(world: World): WorldWatcher {
   let expected: Expected[] = []
   const answeredAt = new Map<string, number>()
   return {
     afterStep(event, effects, now) {
-      const { book, isTrading, unproved = [] } = world.process.engine ?? {}
+      const { engine } = world.process
+      const { book, isTrading, unproved = [] } = engine ?? {}
       if (event.kind === 'cancelAnswered') {
         for (const symbol of world.plan.symbols) answeredAt.set(symbol, now)
       }
-      if (!book || isTrading !== true) {
+      if (!engine || !book || isTrading !== true) {
         expected = []
         return
       }
@@ -165,7 +169,7 @@ export function watchDisplacedBack(world: World): WorldWatcher {
         for (const settled of effect.record.orders)
           expected.push(...displacedOf(book, settled, dueAt))
       }
-      expected = expected.filter((one) => isOwed(book, one))
+      expected = expected.filter((one) => isOwed(book, one) && !isClosedInPart(engine, one.terms))
       // An instrument that the start has not proved is reported later.
       if (expected.length > 0 && unproved.length > 0)
         expected = expected.map((one) => deferWhile(unproved, one, now))

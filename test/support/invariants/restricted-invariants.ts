@@ -1,8 +1,16 @@
 import { canRest, openLots, type Order, type OrderTerms } from '../../../src/domain/order.ts'
 import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
-import { ACCOUNT, strategyScope } from '../../../src/domain/trading-mode.ts'
-import { type Book, pairKey, restrictionsOn, backedHolding } from '../../../src/engine/book/book.ts'
+import { ACCOUNT, type ModeReason, strategyScope } from '../../../src/domain/trading-mode.ts'
+import {
+  type Book,
+  backedHolding,
+  holdingOf,
+  pairKey,
+  restrictionsOn,
+} from '../../../src/engine/book/book.ts'
 import { type JournalRecord } from '../../../src/domain/record.ts'
+import { type Engine } from '../../../src/engine/engine.ts'
+import { parseCore } from '../../../src/engine/replay/core-image.ts'
 import { isOpenThere } from '../virtual/exchange-truth.ts'
 import { DueListings } from './listing-invariants.ts'
 import { ResolvingInstruments } from './standing-invariants.ts'
@@ -91,14 +99,16 @@ function rests({ exchange }: World, { state, terms }: Order): boolean {
 
 /**
  * Where a restriction reduces ladders, no cancel for unwanted orders is made while all resting ones
- * are wanted: they would only be placed again. One that lists what rests may be.
+ * are wanted: they would only be placed again. One that lists what rests may be. While the daemon
+ * closes a part of what a strategy holds, none of its orders is wanted there (docs/risk.md).
  */
 export function watchNeedlessCancels(world: World): WorldWatcher {
   const listings = new DueListings(world)
   return {
     onBirth: () => listings.restart(),
     afterStep(_, effects) {
-      const { book } = world.process.engine ?? {}
+      const { engine } = world.process
+      const { book } = engine ?? {}
       // A duplicate is searched by a cancel-all: the state may be an older copy.
       const isSearched = effects.some(
         (effect) => effect.kind === 'announce' && effect.event === 'order.exists',
@@ -106,7 +116,13 @@ export function watchNeedlessCancels(world: World): WorldWatcher {
       for (const effect of effects) {
         const isListing = listings.note(effect)
         if (isSearched || isListing) continue
-        if (!book || effect.kind !== 'announce' || effect.event !== 'instrument.resolving') continue
+        if (
+          !engine ||
+          !book ||
+          effect.kind !== 'announce' ||
+          effect.event !== 'instrument.resolving'
+        )
+          continue
         const symbol = String(effect.fields['symbol'])
         const resting = [...(book.open.get(symbol)?.values() ?? [])].filter(
           ({ state }) => state === 'live',
@@ -115,12 +131,32 @@ export function watchNeedlessCancels(world: World): WorldWatcher {
           ({ terms }) => restrictionsOn(book, symbol, terms.strategyId).length > 0,
         )
         if (effect.fields['cause'] !== 'unwanted' || !isCut || world.facts.isStopping) continue
-        if (resting.every((order) => isWantedThere(book, order)))
+        const isNeedless = resting.every((order) => isWantedThere(book, order))
+        if (isNeedless && !resting.some(({ terms }) => isClosedInPart(engine, terms)))
           violate(world, 'WISH', `${symbol} is cancelled, and all that rests there is wanted`)
       }
     },
   }
 }
+
+/**
+ * The daemon closes a part of what the strategy holds there. The image of the core, which says so,
+ * is written only while something is held for that.
+ */
+export function isClosedInPart(engine: Engine, { strategyId, symbol }: OrderTerms): boolean {
+  const { book } = engine
+  const held = restrictionsOn(book, symbol).filter(({ code }) => REDUCING.has(code))
+  if (held.length === 0) return false
+  const reduction = parseCore(engine.write()).reductions.get(symbol)
+  const keptLots = reduction?.keeps.get(strategyId)
+  if (reduction === undefined || keptLots === undefined) return false
+  return (
+    held.some(({ code }) => code === reduction.code) &&
+    holdingOf(book, strategyId, symbol)[`${reduction.holdSide}Lots`] > keptLots
+  )
+}
+
+const REDUCING: ReadonlySet<ModeReason> = new Set(['worstCase', 'liquidationNear'])
 
 function isWantedThere(book: Book, order: Order): boolean {
   const { strategyId, symbol, purpose, clientOid, action, ticks, lots } = order.terms

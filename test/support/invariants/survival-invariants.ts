@@ -1,5 +1,6 @@
 import { openLots, type OrderTerms } from '../../../src/domain/order.ts'
 import { isClosing, tradesAs } from '../../../src/domain/order-action.ts'
+import { ACCOUNT } from '../../../src/domain/trading-mode.ts'
 import { type DenialRecord } from '../../../src/domain/record.ts'
 import { accountHoldingOf, type Book, holdingOf, pairKey } from '../../../src/engine/book/book.ts'
 import { type Effect } from '../../../src/engine/effect.ts'
@@ -16,7 +17,7 @@ import { type World, type WorldWatcher, violate } from '../world/world.ts'
 const SLACK = 0.03
 /** Maximum age of the core's prices and figures. */
 const KNOWN_WITHIN_MS = 4000
-/** Within this time an excess must be held, if positions are read this often. */
+/** Within this time an excess must be held, again after a release, if positions are read so often. */
 const HELD_WITHIN_MS = 8000
 const READ_EVERY_MS = 2500
 /** An excess is reduced to this share of the budget. */
@@ -30,10 +31,21 @@ const LED_BACK_TO = 0.8
 export function watchSurvival(world: World): WorldWatcher {
   if (world.plan.survives === undefined) return {}
   const count = new SurvivalCount(world)
+  let isHeld = false
   return {
-    onBirth: () => count.forget(),
+    onBirth() {
+      isHeld = world.process.engine?.book.restrictions.has(pairKey(ACCOUNT, 'worstCase')) === true
+      count.forget()
+    },
     onRecord(record) {
       const isOwn = record.kind === 'released' && record.by === 'intentd'
+      if (record.kind === 'restricted' && record.code === 'worstCase') isHeld = true
+      const isOver =
+        record.kind === 'released' &&
+        record.scope === ACCOUNT &&
+        (record.code ?? 'worstCase') === 'worstCase'
+      if (isOver && isHeld) count.noteRelease()
+      if (isOver) isHeld = false
       if (record.kind !== 'restricted' && !isOwn) return
       if (record.code !== 'worstCase') return
       count.look()
@@ -212,6 +224,7 @@ class SurvivalCount {
   #samples: Sample[] = []
   #readAt = 0
   #readSince = 0
+  #releasedAt = 0
 
   constructor(world: World) {
     this.#world = world
@@ -221,6 +234,11 @@ class SurvivalCount {
     this.known.forget()
     this.#samples = []
     this.#readSince = this.#world.time.now
+  }
+
+  /** The hold for an excess has ended, and two readings have to confirm another. */
+  noteRelease(): void {
+    this.#releasedAt = this.#world.time.now
   }
 
   look(): void {
@@ -282,11 +300,12 @@ class SurvivalCount {
     return { equity: Math.min(...this.#last(ms).map(({ equity }) => equity)) }
   }
 
-  /** Undefined without looks or readings for so long. */
+  /** Undefined without looks or readings for so long, and so long after a release. */
   lowestOfLast(ms: number): number | undefined {
     const since = this.#world.time.now - ms
     const first = this.#samples[0]
-    if (first === undefined || first.at > since || this.#readSince > since) return undefined
+    if (first === undefined || first.at > since) return undefined
+    if (Math.max(this.#readSince, this.#releasedAt) > since) return undefined
     return this.within(ms).lowest
   }
 

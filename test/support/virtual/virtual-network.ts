@@ -125,19 +125,20 @@ export class VirtualNetwork implements Network {
     if (turnedAway) return time.after(latencyMs, () => answered(turnedAway(ourNow())))
     const reply = this.#perform(wire)
     if (this.#isOut(site, n) || faults.strikes('answerLost', site, n)) return
-    const spoilt = this.#spoil(wire, reply, requestTime)
+    const refusedMs = isTimeRefused(reply) ? this.#options.refusalsAheadMs() : 0
+    const namedTime = refusedMs === undefined ? undefined : requestTime + refusedMs
+    const spoilt = this.#spoil(wire, reply, namedTime)
     if (spoilt) return time.after(latencyMs, () => answered(spoilt(ourNow())))
     const wrongMs =
       (faults.strikes('timeWrong', site, n) ? faults.severity(-WRONG_MS, WRONG_MS) : 0) +
       (site === 'tickers' ? this.#publicOffMs(n) : 0)
-    const refusedMs = isTimeRefused(reply) ? this.#options.refusalsAheadMs() : 0
     // The answer is newer than its content.
     const isOld = site === 'singlePosition' && faults.strikes('positionOld', site, n)
     const oldMs = isOld ? faults.severity(...OLD_MS) : 0
     const made = (): Answer<Data> => {
       const receivedAt = ourNow()
-      if (refusedMs === undefined) return toAnswer(reply, { receivedAt })
-      const times = { receivedAt, requestTime: requestTime + oldMs + wrongMs + refusedMs }
+      if (namedTime === undefined) return toAnswer(reply, { receivedAt })
+      const times = { receivedAt, requestTime: namedTime + oldMs + wrongMs }
       if (!isTimeRefused(reply))
         trusted.offset.observe({ ...times, sentAt: wire.sentAt }, originOf(call))
       return toAnswer(reply, times)
@@ -184,7 +185,7 @@ export class VirtualNetwork implements Network {
   #spoil<Data>(
     { call, n }: CallOnWire<Data>,
     reply: Reply<Data>,
-    requestTime: number,
+    requestTime: number | undefined,
   ): ((receivedAt: number) => Answer<Data>) | undefined {
     const { faults } = this.#options
     const { site } = call

@@ -23,7 +23,7 @@ const ANSWER_BYTES_MAX = 10_000_000
 
 /** The daemon's own exchange, client and readers over a world's network. */
 export function createWiredCalls(options: WiredCallsOptions): ExchangePort {
-  const { wire, settings, pageFills, onWithheld, onBroken } = options
+  const { wire, settings, pageFills, onHeldBack, onBroken } = options
   const { clock, offset } = wire.trusted
   const client = new ExchangeClient({
     baseUrl: 'https://exchange.test',
@@ -60,7 +60,7 @@ export function createWiredCalls(options: WiredCallsOptions): ExchangePort {
   exchange.placeBatch = (body, call, onAnswer) =>
     placeBatch(body, call, (answer) => {
       onAnswer(answer)
-      if (answer.kind === 'refused' && answer.code === 'ABORTED') onWithheld()
+      if (answer.kind === 'refused' && answer.code === 'ABORTED') onHeldBack()
     })
   return exchange
 }

@@ -1,7 +1,7 @@
-import type { Clock } from '../lib/clock.ts'
-import { messageOf } from '../lib/failure.ts'
-import { type DurationSummary, Percentiles } from '../lib/percentiles.ts'
-import type { Timers } from '../lib/timers.ts'
+import type { Clock } from './clock.ts'
+import { messageOf } from './failure.ts'
+import { type DurationSummary, Percentiles } from './percentiles.ts'
+import type { Timers } from './timers.ts'
 
 export interface PollerOptions {
   readonly intervalMs: number

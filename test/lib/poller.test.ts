@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Poller } from '../../src/market/poller.ts'
+import { Poller } from '../../src/lib/poller.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
 /** A poller of 1000 ms on a clock that begins 300 ms into a slot, with polls that take `tookMs`. */
