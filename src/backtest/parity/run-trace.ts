@@ -80,7 +80,7 @@ export class RunTrace {
     if (record.kind === 'restricted') this.#restrict(record)
     if (record.kind === 'send')
       for (const { strategyId, clientOid } of record.orders)
-        if (this.#strategies.get(strategyId as StrategyId)?.isByHand) this.#handNames.add(clientOid)
+        if (this.#strategies.get(strategyId)?.isByHand) this.#handNames.add(clientOid)
     if (record.kind === 'outcome')
       for (const { clientOid, orderId } of record.items)
         if (orderId !== undefined && this.#handNames.has(clientOid)) this.byHand.add(orderId)
