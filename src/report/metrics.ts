@@ -114,7 +114,7 @@ function ratiosOfReturns({ opening, final, fromAt, toAt, equity }: MetricsInput)
       formula: `mean(daily returns) / sd(daily returns)${scale}; risk-free rate 0`,
     }),
     ratio('Sortino', {
-      // Of one return it would be -1, or nothing, whatever the return is.
+      // A single return would give -1 or nothing, whatever it is.
       value:
         returns.length < 2 ? Number.NaN : (mean(returns) / downsideDeviation(returns)) * yearly,
       unit: 'number',

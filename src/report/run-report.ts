@@ -11,7 +11,7 @@ export interface BacktestReport {
   readonly name: string
   readonly coin: string
   readonly coverage: readonly PriceCoverage[]
-  /** By strategy, with defaults. Absent for a daemon, and in earlier reports. */
+  /** Keyed by strategy, with defaults. Absent for a daemon, and in earlier reports. */
   readonly params?: Readonly<Record<string, unknown>>
   readonly assumptions: readonly string[]
   readonly remarks: readonly string[]
@@ -20,7 +20,7 @@ export interface BacktestReport {
   readonly runs: readonly RunReport[]
 }
 
-/** What `run.json` holds: all that the result depends on. */
+/** `run.json` holds all that the result depends on. */
 export type RunRecipe = Readonly<Record<string, unknown>>
 
 /** How often prices were read, and their maximum age in decisions. */

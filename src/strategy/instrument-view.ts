@@ -1,4 +1,4 @@
-import { type StrategyWait, WAIT_LENGTH_MAX } from '../domain/strategy-wait.ts'
+import { type DecisionNotes, type StrategyWait, WAIT_LENGTH_MAX } from '../domain/strategy-wait.ts'
 import { isPlotName, PLOT_NAMES_MAX, type PlotPoint } from '../domain/plot.ts'
 import { candleKey, type CandleSeries, openOf, parseInterval } from '../domain/candles.ts'
 import { type Instrument, isCountable, isInverse } from '../domain/instrument.ts'
@@ -422,13 +422,6 @@ function undeclaredIndicators(symbol: string, declared: readonly string[]): obje
 const NO_TICKERS = new TickerTable(1)
 const NO_SERIES: ReadonlyMap<string, CandleSeries> = new Map()
 const NOTHING_YET = { holding: FLAT, accountHolding: FLAT, positionReadAt: 0, orders: [] }
-
-export interface DecisionNotes {
-  /** Only plots that have changed; absent: none has. */
-  readonly plots?: readonly PlotPoint[]
-  /** All waits of the decision if they have changed; absent: they have not. */
-  readonly waits?: readonly StrategyWait[]
-}
 
 const NO_WAITS: readonly StrategyWait[] = []
 const NO_NOTES: DecisionNotes = {}

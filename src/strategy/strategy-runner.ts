@@ -1,4 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
+import type { DecisionNotes } from '../domain/strategy-wait.ts'
 import type { Instrument } from '../domain/instrument.ts'
 import type { Intent } from '../domain/intent.ts'
 import type { Snapshot } from '../domain/snapshot.ts'
@@ -17,7 +18,7 @@ import {
   type StrategyFailure,
   type StrategyFailureCode,
 } from './strategy-failure.ts'
-import { type DecisionNotes, PlotSheet } from './instrument-view.ts'
+import { PlotSheet } from './instrument-view.ts'
 import { cleanLine } from '../lib/text/clean-text.ts'
 
 /** A slow decision delays all other strategies, so it is logged. */

@@ -12,7 +12,7 @@ import type { InstrumentSteps } from '../domain/instrument.ts'
 import type { RecentActivity } from './recent-activity.ts'
 import type { RunStatistics } from './run-statistics.ts'
 import type { JournalPace } from './journal-pace.ts'
-import type { WishTimes } from './wishes.ts'
+import type { StrategyWait } from '../domain/strategy-wait.ts'
 
 export interface StoredPrice {
   readonly price: number
@@ -49,7 +49,10 @@ export interface ShownAccount {
   readonly pace: Pick<JournalPace, 'waits' | 'batchesLate' | 'late'>
   readonly recent: RecentActivity
   /** Absent, like `paused`, for a journal at rest. */
-  readonly wishes?: Pick<WishTimes, 'since' | 'waitsOf'>
+  readonly wishes?: {
+    readonly since: (pair: string) => number | undefined
+    readonly waitsOf: (strategyId: string) => readonly StrategyWait[]
+  }
   readonly equityBefore?: AccountStatusView['equityBefore']
   /** Keyed by strategy, until its thread restarts. */
   readonly paused: ReadonlyMap<string, string>

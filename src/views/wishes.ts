@@ -24,7 +24,7 @@ export class WishTimes {
     this.#waits.set(strategyId, waits)
   }
 
-  /** What the strategy said at its last decision. */
+  /** The strategy said it at its last decision. */
   waitsOf(strategyId: string): readonly StrategyWait[] {
     return this.#waits.get(strategyId) ?? []
   }

@@ -127,7 +127,7 @@ test('the same fills in another order are the same; another price is not', () =>
   const instruments = new Map(
     ['BTCUSDT', 'ETHUSDT'].map((symbol) => [symbol, { symbol, tick: grid, lot: grid }]),
   )
-  const frame = instruments as never
+  const frame = { instruments } as never
   const fill = (symbol: string, ticks: number) =>
     ({
       symbol,
@@ -150,7 +150,7 @@ test('the same fills in another order are the same; another price is not', () =>
 test('fills of the same size at other prices, and of orders that rested, differ as is normal; another size does not', () => {
   const grid = { units: 1, scale: 10, decimals: 1 }
   const instruments = new Map([['ETHUSDT', { tick: grid, lot: grid }]])
-  const frame = instruments as never
+  const frame = { instruments } as never
   const fill = (ticks: number, lots: number, scope: string, source = 'API') =>
     ({ symbol: 'ETHUSDT', side: 'buy', ticks, lots, scope, source, filledAt: 0 }) as unknown as Fill
   const isNormal = (recorded: readonly Fill[], played: readonly Fill[]) =>
@@ -161,6 +161,26 @@ test('fills of the same size at other prices, and of orders that rested, differ 
   expect(isNormal([fill(5, 2, 'taker')], [fill(6, 3, 'taker')])).toBe(false)
   expect(isNormal([fill(5, 2, 'taker', 'SYS')], [])).toBe(false)
   expect(isNormal([fill(4, 1, 'maker')], [fill(6, 2, 'taker')])).toBe(false)
+})
+
+test('a fill of an order by hand is explained by that', () => {
+  const fill = {
+    symbol: 'X',
+    side: 'buy',
+    scope: 'taker',
+    source: 'API',
+    filledAt: 0,
+    orderId: '7',
+  }
+  const why = (byHand: readonly string[]) =>
+    compareFills([fill as unknown as Fill], [], { instruments: new Map(), byHand: new Set(byHand) })
+      .lines.find((line) => line.includes('why:'))
+      ?.trim()
+
+  expect(why(['7'])).toBe(
+    'why: by hand: a person gave the order, and in a backtest nobody trades by hand',
+  )
+  expect(why(['8'])).toMatch(/^why: prices or time of decision/)
 })
 
 test('a fill of one of the two alone is the reason of what is wanted after it, and of nothing before it', () => {

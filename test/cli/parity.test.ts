@@ -62,6 +62,7 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
     fillsOf('in the b'),
   ])
   expect([recorded?.restrictions, played?.restrictions]).toEqual([[], []])
+  expect(same.text).toMatch(/^configuration: .*config\/other\.yaml$/m)
   expect(same.text).not.toMatch(/no proof|configuration changed/)
   expect(recorded?.series.startAt).toBe(played?.series.startAt)
   const { opening, realised, unrealised, fees, funding, final } = recorded?.money ?? {}
@@ -113,7 +114,8 @@ test('a run that was restricted is no proof, and one that was reloaded is compar
   const { code, text, errors } = await checkParity(project, '--out', 'parity')
 
   expect(errors).toBe('')
-  expect(text.split('\n').slice(0, 4)).toEqual([
+  expect(text.split('\n').slice(0, 5)).toEqual([
+    'configuration: config/paper.yaml',
     'recorded run only: * halted (operator)',
     'recorded run only: strategy:trend-eth reducing (operator)',
     'recorded run only: * released',

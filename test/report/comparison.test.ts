@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type RunReport } from '../../src/report/run-report.ts'
 import { describeComparison } from '../../src/report/text/terminal-report.ts'
-import { listDifferences } from '../../src/report/recipe-differences.ts'
+import { listDifferences } from '../../src/report/text/recipe-differences.ts'
 import { renderComparison } from '../../src/report/page/page.ts'
 import { renderComparisonPage } from '../../src/report/page/comparison-page.ts'
 import { renderChart } from '../../src/report/page/chart.ts'

@@ -104,7 +104,7 @@ export interface PreparedBacktest {
   readonly simulator: EmbeddedSimulatorSettings
   readonly universe: LoadedUniverse | undefined
   readonly strategyIds: readonly string[]
-  /** What the schemas of the strategies returned, so with defaults. */
+  /** Keyed by strategy, as its schema returned them, so with defaults. */
   readonly params: Readonly<Record<string, unknown>>
   readonly code: Readonly<Record<string, StrategyCode>>
   readonly feeds: readonly FeedFile[]

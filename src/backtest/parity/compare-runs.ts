@@ -121,7 +121,14 @@ const FILLS_SHOWN = 3
 export function compareFills(
   recorded: readonly Fill[],
   played: readonly Fill[],
-  instruments: ReadonlyMap<string, Instrument>,
+  {
+    instruments,
+    byHand = NONE_BY_HAND,
+  }: {
+    readonly instruments: ReadonlyMap<string, Instrument>
+    /** Orders of the recorded run that a person gave. */
+    readonly byHand?: ReadonlySet<string>
+  },
 ): Parity {
   const textOf = fillTextOf(instruments)
   const index = firstOther(recorded, played, textOf)
@@ -136,7 +143,7 @@ export function compareFills(
       .slice(0, FILLS_SHOWN)
       .flatMap((fill) => [
         `  ${name} only: ${dateOf(fill.filledAt)} ${textOf(fill)}`,
-        `    why: ${causeOfFill(fill)}`,
+        `    why: ${byHand.has(fill.orderId) ? BY_HAND : causeOfFill(fill)}`,
       ]),
     ...(fills.length > FILLS_SHOWN
       ? [`  and ${fills.length - FILLS_SHOWN} more that are ${name} only`]
@@ -158,6 +165,9 @@ export function compareFills(
     ],
   }
 }
+
+const NONE_BY_HAND: ReadonlySet<string> = new Set()
+const BY_HAND = 'by hand: a person gave the order, and in a backtest nobody trades by hand'
 
 function causeOfFill({ source, scope }: Fill): string {
   if (source !== 'API')

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve, sep } from 'node:path'
 import { readRecordedQuotes } from '../../assembly/recordings/recorded-quotes.ts'
 import { listFollowingSeed } from '../../assembly/simulator/simulated-exchange.ts'
+import { shownPath } from '../../config/yaml/checked-file.ts'
 import type { ConfigOptions, LoadedConfig } from '../../config/load-config.ts'
 import type { Step } from '../../interpreter/ports.ts'
 import { findSegments, type SegmentFile } from '../../recording/recordings.ts'
@@ -82,11 +83,15 @@ export async function checkParity(
       lastReadAt: [both[0].lastReadAt, both[1].lastReadAt],
     }),
   )
-  const parts = [...wishes, compareFills(both[0].fills, both[1].fills, instruments)]
+  const parts = [
+    ...wishes,
+    compareFills(both[0].fills, both[1].fills, { instruments, byHand: recorded.trace.byHand }),
+  ]
   return {
     isDifferent:
       restricted.length > 0 || parts.some(({ isSame, isNormal = false }) => !isSame && !isNormal),
     lines: [
+      `configuration: ${shownPath(loaded.config.file, process.cwd())}`,
       ...restricted,
       ...describeGiven(recorded, options),
       ...recorded.remarks,

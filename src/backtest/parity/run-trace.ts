@@ -1,5 +1,5 @@
 import { type Fill, fillKey } from '../../domain/fill.ts'
-import type { StrategyId } from '../../domain/ids.ts'
+import type { ClientOid, OrderId, StrategyId } from '../../domain/ids.ts'
 import type { Intent } from '../../domain/intent.ts'
 import type { JournalRecord } from '../../domain/record.ts'
 import type { TickerTable } from '../../domain/ticker-table.ts'
@@ -33,6 +33,9 @@ export class RunTrace {
   readonly fills: Fill[] = []
   /** Each restriction and release that was recorded; volatile ones are not. */
   readonly restricted: string[] = []
+  /** Orders of trades by hand. */
+  readonly byHand = new Set<OrderId>()
+  readonly #handNames = new Set<ClientOid>()
   readonly #strategies: EngineSettings['strategies']
   readonly #fromAt: number
   readonly #quietFrom: number
@@ -75,6 +78,12 @@ export class RunTrace {
 
   recorded(record: JournalRecord): void {
     if (record.kind === 'restricted') this.#restrict(record)
+    if (record.kind === 'send')
+      for (const { strategyId, clientOid } of record.orders)
+        if (this.#strategies.get(strategyId)?.isByHand) this.#handNames.add(clientOid)
+    if (record.kind === 'outcome')
+      for (const { clientOid, orderId } of record.items)
+        if (orderId !== undefined && this.#handNames.has(clientOid)) this.byHand.add(orderId)
     if (record.kind === 'released')
       this.restricted.push(`${record.scope} released${record.code ? ` (${record.code})` : ''}`)
   }

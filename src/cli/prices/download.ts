@@ -109,7 +109,6 @@ async function download(
   return 0
 }
 
-/** What the exchange did not show of the range that was asked for. */
 export function describeLack(
   { symbol, fromAt, toAt }: Pick<DownloadResult, 'symbol' | 'fromAt' | 'toAt'>,
   { from, to, interval }: Pick<DownloadCommandOptions, 'from' | 'to' | 'interval'>,

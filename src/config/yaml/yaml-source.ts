@@ -407,7 +407,7 @@ function listCauses(text: string, { errors, warnings }: Document): Complaint[] {
     })
 }
 
-/** What looks like a wrong indentation to the parser is a list or section that goes on. */
+/** The parser takes a list or section that goes on for a wrong indentation. */
 function findOpenBracket(text: string, before: number): Complaint | undefined {
   const open: number[] = []
   let offset = 0

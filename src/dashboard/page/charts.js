@@ -102,6 +102,17 @@ function toPoints(at, values) {
   return points
 }
 
+/** Half a time label on each side, which would be cut at the edge of the chart. */
+const LABEL_PX = 32
+
+function fitWithLabels(timeScale, count) {
+  const free = timeScale.width() - 2 * LABEL_PX
+  if (count === 0) return
+  if (free <= 2 * LABEL_PX || count === 1) return timeScale.fitContent()
+  const margin = ((count - 1) * LABEL_PX) / free
+  timeScale.setVisibleLogicalRange({ from: -margin, to: count - 1 + margin })
+}
+
 /**
  * @param gains what was made: a fall of the lower curve is a loss, and no withdrawal
  * @param peak highest gain before the first, if known
@@ -132,14 +143,17 @@ export function CurveChart({ at, values, gains, peak, label }) {
       )
       chart.panes()[0].setStretchFactor(3)
       chart.panes()[1].setStretchFactor(1)
+      // The price scale takes its room after the range was set.
+      chart.applyOptions({ timeScale: { lockVisibleTimeRangeOnResize: true } })
       return { curve, under }
     },
     ({ chart, curve, under }) => {
       const points = toPoints(at, values)
       curve.setData(points)
       const drawdowns = drawdownsOf(gains, peak)
-      under.setData(drawdowns.some((one) => one < 0) ? toPoints(at, drawdowns) : [])
-      if (points.length > 0) chart.timeScale().fitContent()
+      const falls = drawdowns.some((one) => one < 0) ? toPoints(at, drawdowns) : []
+      under.setData(falls)
+      fitWithLabels(chart.timeScale(), Math.max(points.length, falls.length))
     },
     [at, values],
   )

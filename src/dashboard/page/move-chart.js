@@ -34,7 +34,7 @@ export function MoveChart({ curve, coin }) {
           <polyline class="reached" points=${points(reached)} />
           <polyline class="none" points=${points(none)} />
         </svg>
-        ${lines.map((value) => html`<span class=${value === high ? 'amount highest' : 'amount'} style=${{ top: `${y(value)}%` }}>${money(value, coin)}</span>`)}
+        ${lines.map((value) => html`<span class=${value === high ? 'amount highest' : value === low ? 'amount lowest' : 'amount'} style=${{ top: `${y(value)}%` }}>${money(value, coin)}</span>`)}
       </div>
       <div class="scale">
         ${[from, from / 2, 0, to / 2, to].map((move) => html`<span>${move > 0 ? '+' : ''}${percent(move, 0)}</span>`)}

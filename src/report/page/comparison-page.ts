@@ -1,4 +1,4 @@
-import type { RecipeDifference } from '../recipe-differences.ts'
+import type { RecipeDifference } from '../text/recipe-differences.ts'
 import type { RunReport } from '../run-report.ts'
 import type { ComparedRun } from '../text/terminal-report.ts'
 import { moneyDecimals, showTime, withSign } from '../text/figures.ts'

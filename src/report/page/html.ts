@@ -26,6 +26,9 @@ export const SCROLL_STYLE = `.scroll { overflow-x: auto; background:
 
 export type Cell = string | { readonly text: string; readonly tone?: 'good' | 'bad' | 'none' }
 
+/** A table with so many columns is set smaller, so that it fits a page. */
+const WIDE_FROM = 14
+
 export function renderTable(
   columns: readonly string[],
   rows: readonly (readonly Cell[])[],
@@ -38,7 +41,8 @@ export function renderTable(
   const body = rows.map(
     (cells) => `<tr>${cells.map((cell, index) => renderCell(cell, align(index))).join('')}</tr>`,
   )
-  return `<div class="scroll"><table><thead><tr>${head}</tr></thead><tbody>${body.join('\n')}</tbody></table></div>`
+  const wide = columns.length >= WIDE_FROM ? ' class="wide"' : ''
+  return `<div class="scroll"><table${wide}><thead><tr>${head}</tr></thead><tbody>${body.join('\n')}</tbody></table></div>`
 }
 
 function renderCell(cell: Cell, align: string): string {

@@ -50,6 +50,7 @@ ${SCROLL_STYLE}
 table { border-collapse: collapse; width: 100%; font-size: 13.5px }
 th, td { padding: 5px 10px; text-align: right; border-bottom: 1px solid var(--edge); white-space: nowrap; font-variant-numeric: tabular-nums }
 th { color: var(--soft); font-weight: 500 } th.text, td.text { text-align: left; white-space: normal; min-width: 110px }
+table.wide { font-size: 12px } .wide :is(th, td) { padding: 5px 4px } .wide :is(th, td).text { min-width: 0 }
 td.text:first-child { font-weight: 500 } tbody tr:last-child td { border-bottom: 0 }
 .formula td:nth-child(3) { color: var(--soft); min-width: 280px }
 .pair { display: grid; grid-template-columns: 1fr 1fr; gap: 0 28px } .pair > * { min-width: 0 }

@@ -1,5 +1,5 @@
 import type { DenialCode } from '../../domain/denial.ts'
-import type { RecipeDifference } from '../recipe-differences.ts'
+import type { RecipeDifference } from './recipe-differences.ts'
 import type {
   BacktestReport,
   CountedCode,

@@ -9,7 +9,7 @@ import type { Intent } from '../../domain/intent.ts'
 import type { Money } from '../../domain/fill-money.ts'
 import type { AccountMoment, InstrumentMoment } from '../../domain/snapshot.ts'
 import { type MarketAggregates, TICKER_COLUMNS } from '../../domain/ticker-table.ts'
-import type { DecisionNotes } from '../instrument-view.ts'
+import type { DecisionNotes } from '../../domain/strategy-wait.ts'
 import type { SaidLine } from '../strategy-runner.ts'
 import type { StrategyFailureCode } from '../strategy-failure.ts'
 

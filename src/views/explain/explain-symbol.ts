@@ -26,13 +26,13 @@ export function explainSymbol(frame: ExplainContext, symbol: string, since: numb
   const batches = new Set<number>()
   const moments: Moment[] = []
   const { wishes, traders } = readDecisions(frame, symbol)
-  const exits = new ExitTale()
+  const exits = new ExitChanges()
   for (const { sequence, record } of frame.reader.records({ since })) {
     if (record.kind === 'send' && record.symbol === symbol) batches.add(record.batchId)
     if (record.kind === 'outcome' && !batches.has(record.batchId)) continue
     const isExit = record.kind === 'exits' && record.symbol === symbol
     const entries = isExit
-      ? exits.tell(record)
+      ? exits.describe(record)
       : describeRecord(frame.instruments, record, symbol, traders)
     for (const [what, text] of entries) {
       moments.push({ sequence, at: record.at, what, text })
@@ -49,7 +49,7 @@ export function explainSymbol(frame: ExplainContext, symbol: string, since: numb
 
 const DECISIONS_READ_MAX = 100_000
 
-/** What each strategy wanted last, and the scopes of those that ever wanted something here. */
+/** Reads what each strategy wanted last, and the scopes of those that ever wanted something here. */
 function readDecisions({ reader, instruments }: ExplainContext, symbol: string) {
   const wishes = new Map<string, string>()
   const traders = new Set<string>()
@@ -70,16 +70,16 @@ function readDecisions({ reader, instruments }: ExplainContext, symbol: string) 
 
 /**
  * The exits that became due and the pauses of entries that followed. The state is recorded whenever
- * the best price moves, so what was told before is not told again.
+ * the best price moves, so what was described before is left out.
  */
-class ExitTale {
-  readonly #told = new Map<string, ReadonlySet<string>>()
+class ExitChanges {
+  readonly #before = new Map<string, ReadonlySet<string>>()
 
-  tell({ strategyId, state }: Extract<JournalRecord, { kind: 'exits' }>): Entries {
+  describe({ strategyId, state }: Extract<JournalRecord, { kind: 'exits' }>): Entries {
     const entries = describeExits(strategyId, state)
-    const before = this.#told.get(strategyId)
-    this.#told.set(strategyId, new Set(entries.map(([, text]) => text)))
-    return entries.filter(([, text]) => before?.has(text) !== true)
+    const earlier = this.#before.get(strategyId)
+    this.#before.set(strategyId, new Set(entries.map(([, text]) => text)))
+    return entries.filter(([, text]) => earlier?.has(text) !== true)
   }
 }
 

@@ -232,7 +232,7 @@ function Money({ account, curves, problem, label, children }) {
         label="Fees paid"
         unit=${account.coin}
         value=${money(profit.total.fees, account.coin)}
-        note=${uncounted(profit.total)}
+        note=${['all runs', uncounted(profit.total)].filter(Boolean).join(', ')}
       />
       <${Figure}
         label="Below its peak"
@@ -410,7 +410,7 @@ function WhatIf({ live, account }) {
 function Losses({ account }) {
   const { losses, worstCase } = account
   const ahead = { scope: '*', limit: 'survives', max: 1, level: null }
-  return html`<${Card} title="Limits on losses">
+  return html`<${Card} title=${`Limits on losses, amounts in ${account.coin}`}>
     <${Table}
       keyOf=${(row) => row.scope + row.limit}
       rows=${[...(worstCase === null ? [] : [{ ...ahead, ...worstCase }]), ...losses]}

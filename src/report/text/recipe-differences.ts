@@ -1,5 +1,5 @@
-import { toFlatFields } from '../lib/flat-fields.ts'
-import type { RunRecipe } from './run-report.ts'
+import { toFlatFields } from '../../lib/flat-fields.ts'
+import type { RunRecipe } from '../run-report.ts'
 
 /** A field of `run.json` that is not the same in two runs, such as `params.grid.levels`. */
 export interface RecipeDifference {
