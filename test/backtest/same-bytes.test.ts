@@ -38,8 +38,8 @@ test('the files of a backtest keep their bytes: trend, two instruments', async (
     b365ebd1dff03c3d fills.csv
     869e0527d3780949 orders.csv
     4d0f794cf60967cb positions.csv
-    4a8584817bf7f79b report.html
-    408b3876c8e7e061 report.json
+    7f980ceeb79bf680 report.html
+    ac3ad44f493668c5 report.json
     eda22e74914d76bc returns.csv
     c49a9a3d11a76fa0 trades.csv"
   `)
@@ -52,8 +52,8 @@ test('the files of a backtest keep their bytes: grid', async () => {
     89f0f767a48cebe3 fills.csv
     30200d46d7059826 orders.csv
     19df7432e95f12d5 positions.csv
-    a583468b0798857a report.html
-    7c068d1ae0760e51 report.json
+    c4d7cb05b0e7dbb0 report.html
+    ff5cf57958f509da report.json
     6e1eb44169c4e361 returns.csv
     4e2645a3ed904b6d trades.csv"
   `)
@@ -66,8 +66,8 @@ test('the files of a backtest keep their bytes: breakout', async () => {
     9780d2738c0df543 fills.csv
     6b393fcd22ef4774 orders.csv
     5da3fec6ef408447 positions.csv
-    35904ff8042683b6 report.html
-    085db5ce200004e5 report.json
+    b9a3187ede9d7951 report.html
+    b400ab61e2052065 report.json
     04dcd773ff5ea870 returns.csv
     1f6a76c0db9ac15c trades.csv"
   `)
@@ -80,8 +80,8 @@ test('the files of a backtest keep their bytes: market maker', async () => {
     b998b027ff817c11 fills.csv
     e0076426dff83caa orders.csv
     b52aa78bcccac116 positions.csv
-    5566e1fa096eb8ff report.html
-    d828d79bfa1274ae report.json
+    9e6469b6af961bcb report.html
+    51001ab602c175b9 report.json
     8e2cc7c5bd3d4902 returns.csv
     d002b569257849c9 trades.csv"
   `)
