@@ -150,12 +150,17 @@ function countChange(
   const pair = pairKey(strategyId, symbol)
   const before = book.ownTrades.get(pair)
   const known = before ? withOwnMoney(book, pair, before) : NOTHING
+  const held = holdingOf(book, strategyId, symbol)
   // If less is held than the entry says, lots are gone at an unknown price.
-  const entry = limitTo(known.entry, holdingOf(book, strategyId, symbol))
+  const entry = limitTo(known.entry, held)
   const dayAt = Math.floor(filledAt / DAY_MS) * DAY_MS
   const isNewDay = dayAt > known.dayAt
   const isToday = dayAt >= known.dayAt
-  const moved = moveEntry(book.positionMode, entry, change, ticks)
+  // Lots of unknown price, which are held but not in the entry, may have been closed.
+  const moved = limitTo(
+    moveEntry(book.positionMode, entry, change, ticks),
+    applyToHolding(book.positionMode, held, change),
+  )
   return {
     entry: moved,
     profit: sum(known.profit ?? '0', profit),
@@ -189,8 +194,8 @@ export function openedAtOf(
 export function limitTo(entry: Entry, { longLots, shortLots }: Holding): Entry {
   return {
     ...entry,
-    longLots: Math.min(entry.longLots, longLots),
-    shortLots: Math.min(entry.shortLots, shortLots),
+    longLots: Math.max(0, Math.min(entry.longLots, longLots)),
+    shortLots: Math.max(0, Math.min(entry.shortLots, shortLots)),
   }
 }
 

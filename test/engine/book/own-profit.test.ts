@@ -83,6 +83,9 @@ function trade(book: Book, ...taken: readonly Fill[]): void {
   applyRecord(book, { kind: 'fills', at: AT, fills: taken })
 }
 
+const FLAT = { longLots: 0, shortLots: 0 }
+const SHORT = { longLots: 0, shortLots: 3 }
+
 const madeBy = (book: Book, id: string): string | undefined =>
   moneyByStrategy(book).get(pairKey(id, SYMBOL))?.profit.toString()
 
@@ -120,6 +123,23 @@ describe('[MON1] what a strategy has made', () => {
       lostInRow: 1,
       entry: { shortLots: 10 },
     })
+  })
+
+  test('has no entry beyond what is held after lots of unknown price were closed', () => {
+    const book = begin()
+    send(book, 'a', 'a')
+    const adopt = { kind: 'adopt', at: AT, symbol: SYMBOL, was: FLAT, holding: SHORT } as const
+    applyRecord(book, adopt)
+    const given = { strategyId: 'a', symbol: SYMBOL, holding: SHORT, reason: '', by: '' } as const
+    applyRecord(book, { kind: 'assigned', at: AT, ...given })
+    const buy = (lots: number): void =>
+      trade(book, fillOf({ orderId: toOrderId('a'), side: 'buy', ticks: 2000, lots }))
+    const entry = (): unknown => book.ownTrades.get(pairKey('a', SYMBOL))?.entry
+
+    buy(3)
+    expect(entry()).toMatchObject({ longLots: 0, shortLots: 0 })
+    buy(2)
+    expect(entry()).toMatchObject({ longLots: 2, longTicks: 2000, shortLots: 0 })
   })
 
   test('has its part of a liquidation, with what that cost beyond its price', () => {

@@ -10,6 +10,8 @@ import {
 export interface Leg {
   readonly lots: number
   readonly cost: number
+  /** At most so many of the lots were taken over at an unknown price. */
+  readonly unpriced: number
 }
 
 export interface OwnerFigures {
@@ -49,7 +51,7 @@ type Happening =
   | { readonly kind: 'released'; readonly strategyId: string }
   | { readonly kind: 'assigned'; readonly record: AssignedRecord }
 
-const NONE: Leg = { lots: 0, cost: 0 }
+const NONE: Leg = { lots: 0, cost: 0, unpriced: 0 }
 const NOBODY = ''
 
 export interface SecondAccountOptions {
@@ -312,7 +314,7 @@ class Position {
       const change = { side: direction, tradeSide: 'close', ticks: 0, lots } as const
       this.#takeFromAll(change, before, (owner, part) => {
         const leg = owner[side]
-        owner[side] = { lots: leg.lots - part, cost: leg.cost - (leg.cost * part) / leg.lots }
+        owner[side] = without(leg, part)
         if (isFlat(owner)) owner.trade = 0
       })
     }
@@ -323,8 +325,8 @@ class Position {
       if (longLots < before.long) lose('long', before.long - longLots)
       if (shortLots < before.short) lose('short', before.short - shortLots)
     }
-    this.account.long = { lots: longLots, cost: 0 }
-    this.account.short = { lots: shortLots, cost: 0 }
+    this.account.long = { lots: longLots, cost: 0, unpriced: longLots }
+    this.account.short = { lots: shortLots, cost: 0, unpriced: shortLots }
   }
 
   /** Lots that are taken over cost what the account paid, so nothing is made. */
@@ -337,7 +339,12 @@ class Position {
     for (const { side, lots, ticks } of parts) {
       if (lots === 0) continue
       this.isUncertain ||= ticks === undefined
+      const held = side === 'buy' ? 'long' : 'short'
+      const before = owner[held].lots
       this.#move(owner, { side, tradeSide: 'open', ticks: ticks ?? 0 }, lots)
+      const opened = owner[held].lots - before
+      if (ticks === undefined)
+        owner[held] = { ...owner[held], unpriced: owner[held].unpriced + opened }
       if (isFlat(owner)) owner.trade = 0
     }
   }
@@ -383,12 +390,12 @@ class Position {
       const closed = opening === undefined && mayOwe ? left : Math.min(left, Math.max(0, leg.lots))
       const cost = leg.lots > 0 ? (leg.cost * closed) / leg.lots : 0
       brought = (closed * fill.ticks - cost) * (closing === 'long' ? 1 : -1)
-      owner[closing] = { lots: leg.lots - closed, cost: leg.cost - cost }
+      owner[closing] = without(leg, closed)
       left -= closed
     }
     if (opening !== undefined && left > 0) {
       const leg = owner[opening]
-      owner[opening] = { lots: leg.lots + left, cost: leg.cost + left * fill.ticks }
+      owner[opening] = { ...leg, lots: leg.lots + left, cost: leg.cost + left * fill.ticks }
     }
     return brought
   }
@@ -427,6 +434,15 @@ class Position {
       settle(owner, part)
       left -= part
     }
+  }
+}
+
+function without({ lots, cost, unpriced }: Leg, closed: number): Leg {
+  const left = lots - closed
+  return {
+    lots: left,
+    cost: lots > 0 ? cost - (cost * closed) / lots : cost,
+    unpriced: Math.min(unpriced, Math.max(0, left)),
   }
 }
 

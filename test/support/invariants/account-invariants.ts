@@ -122,7 +122,9 @@ function describe({ long, short, profit, fees, lostInRow }: OwnerFigures): strin
   return JSON.stringify({ long, short, profit, fees, lostInRow })
 }
 
-function isLeg({ lots, cost }: Leg, otherLots: number, ticks: number): boolean {
+/** The book's entry has no lots that were taken over at an unknown price. */
+function isLeg({ lots, cost, unpriced }: Leg, otherLots: number, ticks: number): boolean {
+  if (unpriced > 0) return otherLots <= lots && otherLots >= lots - unpriced
   return lots === otherLots && (lots === 0 || Math.abs(cost / lots - ticks) < 1e-6 * ticks)
 }
 
