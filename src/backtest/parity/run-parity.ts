@@ -91,7 +91,7 @@ export async function checkParity(
     isDifferent:
       restricted.length > 0 || parts.some(({ isSame, isNormal = false }) => !isSame && !isNormal),
     lines: [
-      `configuration: ${shownPath(loaded.config.file, process.cwd())}`,
+      `configuration: ${shownPath(loaded.config.file, resolve())}`,
       ...restricted,
       ...describeGiven(recorded, options),
       ...recorded.remarks,
