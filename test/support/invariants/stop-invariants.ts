@@ -55,9 +55,10 @@ function compare(world: World, since: Map<string, number>, unlisted: ReadonlySet
     for (const side of HOLD_SIDES) {
       const key = pairKey(symbol, side)
       const theirs = exchange.truth.stopOf(symbol, side)
-      const isCounted = isCountedOn(engine.book, symbol, side)
+      // What is not held has no stop. Other checkers say how soon a vanished position is noticed.
+      const isHeld = exchange.truth.lotsOf(symbol, side) > 0
+      const isCounted = isHeld && isCountedOn(engine.book, symbol, side)
       const ours = engine.book.exits.get(key)?.stopLossTicks
-      // Without a stop of ours there is nothing to say, and what is not held has none.
       const isRight = ours === undefined || ours === theirs
       if (theirs === undefined ? !isCounted : isRight) {
         since.delete(key)
