@@ -31,7 +31,7 @@ import { listEmptyUniverses } from './universe-view.ts'
 import { type LateBatches, roundWait } from './journal-pace.ts'
 
 type ReadingAges = AccountStatusView['ages']
-type StrategyWait = AccountStatusView['waits'][number]
+type ShownWait = AccountStatusView['waits'][number]
 
 export function agesOf({
   settings,
@@ -344,19 +344,19 @@ function isAtrMissing(
 /** A wait is no hindrance: a strategy that warms up wants nothing yet. */
 export function* listStrategyWaits(
   account: Pick<ShownAccount, 'settings' | 'book' | 'wishes'>,
-): Generator<StrategyWait> {
+): Generator<ShownWait> {
   yield* listWarmUps(account)
   yield* listWaiting(account)
 }
 
-export function describeWait({ symbol, strategy, what }: StrategyWait): string {
+export function describeWait({ symbol, strategy, what }: ShownWait): string {
   return `${symbol}: ${strategy} waits for ${what}`
 }
 
 function* listWarmUps({
   settings,
   book,
-}: Pick<ShownAccount, 'settings' | 'book'>): Generator<StrategyWait> {
+}: Pick<ShownAccount, 'settings' | 'book'>): Generator<ShownWait> {
   for (const { id, symbols, candles = NO_CANDLES } of settings.strategies.values()) {
     for (const symbol of symbols) {
       for (const [intervalMs, needed] of candles) {
@@ -376,7 +376,7 @@ function* listWarmUps({
 function* listWaiting({
   settings,
   wishes,
-}: Pick<ShownAccount, 'settings' | 'wishes'>): Generator<StrategyWait> {
+}: Pick<ShownAccount, 'settings' | 'wishes'>): Generator<ShownWait> {
   for (const { id, symbols } of settings.strategies.values()) {
     for (const { symbol, what } of wishes?.waitsOf(id) ?? [])
       if (symbols.includes(symbol)) yield { symbol, strategy: id, what }

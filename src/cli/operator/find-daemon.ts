@@ -122,7 +122,7 @@ export function explainReply(config: DaemonConfig, reply: ControlReply): number 
   return EXIT_SILENT
 }
 
-/** What a run has noted of itself tells a start from a socket that is gone. */
+/** The note of the last run tells a start from a socket that is gone. */
 export function explainNoSocket(
   holder: Pick<LockHolder, 'pid' | 'since'> | undefined,
   last: LastRun | undefined,
