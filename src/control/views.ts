@@ -275,6 +275,12 @@ export const accountSchema = z.strictObject({
   warnings: z.array(z.string()).meta({
     description: 'what a person should know although nothing is held back for it; in words',
   }),
+  waits: z
+    .array(z.strictObject({ strategy: z.string(), symbol: z.string(), what: z.string() }))
+    .meta({
+      description:
+        'strategies that want nothing of an instrument yet, and what for, in words: candles, or what they say themselves (`market.waitsFor`); nothing is in their way',
+    }),
   pauses: z.array(z.string()).meta({
     description: 'entries that exits hold back as they are meant to, and until when; in words',
   }),

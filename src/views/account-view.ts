@@ -26,6 +26,7 @@ import {
   findWarnings,
   isClockSynchronised,
   listPauses,
+  listStrategyWaits,
 } from './hindrances.ts'
 import { listResolutions, listUnexplained } from './instrument-view.ts'
 import { viewDisputes, viewEquity, viewLosses, viewWorstCase } from './losses-view.ts'
@@ -61,6 +62,7 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
       ...listUnexplained(account),
     ],
     warnings: [...findWarnings(account)],
+    waits: [...listStrategyWaits(account)],
     pauses: [...listPauses(account)],
     restrictions: restrictions.map((one) =>
       viewRestriction(one, {

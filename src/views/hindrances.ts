@@ -31,6 +31,7 @@ import { listEmptyUniverses } from './universe-view.ts'
 import { type LateBatches, roundWait } from './journal-pace.ts'
 
 type ReadingAges = AccountStatusView['ages']
+type ShownWait = AccountStatusView['waits'][number]
 
 export function agesOf({
   settings,
@@ -102,8 +103,6 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
     yield `strategy:${id} is not asked until its thread begins anew: ${reason}`
   yield* listDenied(account, account.trusted.clock.now())
   yield* listExits(account)
-  yield* listWarmUps(account)
-  yield* listWaiting(account)
   yield* listEmptyUniverses(account)
 }
 
@@ -342,29 +341,45 @@ function isAtrMissing(
   return length < period * ATR_CANDLES
 }
 
-export function* listWarmUps({
+/** A wait is no hindrance: a strategy that warms up wants nothing yet. */
+export function* listStrategyWaits(
+  account: Pick<ShownAccount, 'settings' | 'book' | 'wishes'>,
+): Generator<ShownWait> {
+  yield* listWarmUps(account)
+  yield* listWaiting(account)
+}
+
+export function describeWait({ symbol, strategy, what }: ShownWait): string {
+  return `${symbol}: ${strategy} waits for ${what}`
+}
+
+function* listWarmUps({
   settings,
   book,
-}: Pick<ShownAccount, 'settings' | 'book'>): Generator<string> {
+}: Pick<ShownAccount, 'settings' | 'book'>): Generator<ShownWait> {
   for (const { id, symbols, candles = NO_CANDLES } of settings.strategies.values()) {
     for (const symbol of symbols) {
       for (const [intervalMs, needed] of candles) {
         const length = book.candles.get(candleKey(symbol, intervalMs))?.length ?? 0
         if (length < needed)
-          yield `${symbol}: ${id} waits for candles of ${formatInterval(intervalMs)}, ${length} of ${needed}: it needs ${showDuration((needed - length) * intervalMs)} of prices`
+          yield {
+            symbol,
+            strategy: id,
+            what: `candles of ${formatInterval(intervalMs)}, ${length} of ${needed}: it needs ${showDuration((needed - length) * intervalMs)} of prices`,
+          }
       }
     }
   }
 }
 
 /** In the words of the strategies (`market.waitsFor`). */
-export function* listWaiting({
+function* listWaiting({
   settings,
   wishes,
-}: Pick<ShownAccount, 'settings' | 'wishes'>): Generator<string> {
+}: Pick<ShownAccount, 'settings' | 'wishes'>): Generator<ShownWait> {
   for (const { id, symbols } of settings.strategies.values()) {
     for (const { symbol, what } of wishes?.waitsOf(id) ?? [])
-      if (symbols.includes(symbol)) yield `${symbol}: ${id} wants nothing yet: it waits for ${what}`
+      if (symbols.includes(symbol)) yield { symbol, strategy: id, what }
   }
 }
 

@@ -12,7 +12,7 @@ import {
 import type { InstrumentState, Resolution } from '../engine/state/core.ts'
 import { showOnGrid } from '../lib/grid.ts'
 import type { ShownAccount } from './shown-account.ts'
-import { findHindrances, listPauses } from './hindrances.ts'
+import { describeWait, findHindrances, listPauses, listStrategyWaits } from './hindrances.ts'
 
 const CAUSES: Readonly<Record<Resolution['cause'], string>> = {
   unwanted: 'orders rest that nobody wants',
@@ -128,6 +128,8 @@ function* listWaits(
     )
     if (!isOther) yield hindrance
   }
+  for (const wait of listStrategyWaits(account))
+    if (wait.symbol === symbol) yield describeWait(wait)
   for (const pause of listPauses(account)) if (pause.startsWith(`${symbol}:`)) yield pause
   const instrument = settings.instruments.get(symbol)
   if (instrument !== undefined) yield* explainLack(account, instrument)

@@ -283,6 +283,30 @@ test('a change that one of the two lacks is explained by an end before only wher
   )
 })
 
+test('one change of what a strategy wants is said in the singular', () => {
+  const wish: WishInForce = {
+    at: 900,
+    readAt: 890,
+    intents: [],
+    text: 'a',
+    prices: '',
+    fillsBefore: 0,
+  }
+  const head = (wishes: readonly WishInForce[]) =>
+    compareWishes('grid', [wishes, wishes], {
+      instruments: new Map(),
+      symbols: [],
+      lastReadAt: [0, 0],
+      fills: [[], []],
+    }).lines[0]
+
+  expect(head([wish])).toBe(
+    'grid: 1 change of what it wants recorded, 1 in the backtest, all the same',
+  )
+  expect(head([])).toContain('grid: 0 changes of what it wants recorded')
+  expect(head([wish, wish])).toContain('grid: 2 changes of what it wants recorded')
+})
+
 test('fills that one of the two has more of are found wherever they stand', () => {
   expect(unmatched(['b', 'a', 'a', 'c'], ['a', 'b', 'd'], (text) => text)).toEqual(['a', 'c'])
 })

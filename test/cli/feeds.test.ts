@@ -81,6 +81,6 @@ test('[DET1] what a daemon read of its feeds is recorded, played by a backtest, 
   const parity = project.start(['parity', recordings])
   await parity.ended
   expect(parity.stdout.join('\n')).toMatch(
-    /^crowd: [1-9]\d* changes of what it wants recorded, .* all the same$/m,
+    /^crowd: [1-9]\d* changes? of what it wants recorded, .* all the same$/m,
   )
 })

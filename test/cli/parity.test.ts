@@ -71,7 +71,7 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
   ).toBeCloseTo(Number(final), 8)
   for (const id of ['grid-btc', 'grid-eth', 'trend-btc', 'trend-eth'])
     expect(same.text).toMatch(
-      new RegExp(`^${id}: ([1-9]\\d*) changes of what it wants recorded, \\d+ in the b`, 'm'),
+      new RegExp(`^${id}: ([1-9]\\d*) changes? of what it wants recorded, \\d+ in the b`, 'm'),
     )
   expect(same.text).toMatch(/^trend-btc: .* all the same$/m)
   const isDifferent =

@@ -112,6 +112,7 @@ const ACCOUNT: AccountStatusView = {
   ],
   hindrances: [`the prices of ${SYMBOL} are stale `.repeat(5)],
   warnings: [],
+  waits: [],
   pauses: [],
   kill: {
     phase: 'proving',
@@ -490,6 +491,32 @@ test.each([
     )
   },
 )
+
+test('a strategy that waits is said calmly, and a trouble stays the first line', () => {
+  const waitOf = (strategy: string, what: string) => ({ strategy, symbol: 'BTCUSDT', what })
+  const warmUp = waitOf('trend-btc', '240 s of prices, 60 s so far')
+  const calm: AccountStatusView = {
+    ...ACCOUNT,
+    mode: 'active',
+    hindrances: [],
+    restrictions: [],
+    unattended: [],
+  }
+  const begin = (account: AccountStatusView): string =>
+    formatStatus({ ...STATUS, accounts: [account] }, true).replaceAll(/\s+/g, ' ')
+  const line = 'waits trend-btc on BTCUSDT for 240 s of prices, 60 s so far'
+
+  expect(begin({ ...calm, waits: [warmUp] })).toContain(
+    `mode active, running: nothing is in the way; trend-btc waits ${line}`,
+  )
+  const both = begin({ ...calm, waits: [warmUp, waitOf('rsi-btc', 'candles')] })
+  expect(both).toContain('way; trend-btc and rsi-btc wait waits trend-btc on')
+  const many = ['a', 'b', 'c'].map((strategy) => waitOf(strategy, 'candles'))
+  expect(begin({ ...calm, waits: many })).toContain('in the way; 3 strategies wait waits a on')
+  expect(begin({ ...calm, hindrances: ['odd'], waits: [warmUp] })).toContain(
+    `mode active, running ! odd ${line}`,
+  )
+})
 
 test('a reason begins no line of a status, also one of an earlier version', () => {
   const forged = 'odd\nmode        active, running\u2028mode        active'

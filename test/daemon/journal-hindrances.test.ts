@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { type ShownAccount } from '../../src/views/shown-account.ts'
-import { checkReadiness, findHindrances } from '../../src/views/hindrances.ts'
+import { checkReadiness, findHindrances, listStrategyWaits } from '../../src/views/hindrances.ts'
+import { WishTimes } from '../../src/views/wishes.ts'
 import { type StaleReading } from '../../src/engine/state/readings.ts'
 import { TrustedClock } from '../../src/exchange/clock/exchange-clock.ts'
+import { EngineBench, STRATEGY, SYMBOL } from '../engine/engine-bench.ts'
 import { ManualTime } from '../support/manual-time.ts'
 
 /** A run that trades nothing, and in whose way is the journal alone. */
@@ -118,6 +120,30 @@ describe('halts that leave nothing to trade', () => {
     expect(modeOf([halt('BTCUSDT')])).toEqual({ ok: true, found: 'trading' })
     expect(modeOf([halt('BTCUSDT'), halt('ETHUSDT', 'reducing')])).toMatchObject({ ok: true })
   })
+})
+
+test('a strategy that warms up is in the way of nothing', () => {
+  const bench = new EngineBench()
+  const wishes = new WishTimes()
+  wishes.hearWaits(STRATEGY, [{ symbol: SYMBOL, what: '240 s of prices' }])
+  const { engine } = shown({})
+  const strategies = new Map(
+    [...bench.settings.strategies].map(
+      ([id, strategy]) => [id, { ...strategy, candles: new Map([[60_000, 3]]) }] as const,
+    ),
+  )
+  const settings = { ...bench.settings, strategies, instruments: new Map() }
+  const account = shown({ settings, book: bench.book, wishes, engine })
+
+  expect([...listStrategyWaits(account)]).toEqual([
+    {
+      symbol: SYMBOL,
+      strategy: STRATEGY,
+      what: 'candles of 1m, 0 of 3: it needs 3 min of prices',
+    },
+    { symbol: SYMBOL, strategy: STRATEGY, what: '240 s of prices' },
+  ])
+  expect([...findHindrances(account)]).toEqual([])
 })
 
 describe('readings of the account that are too old', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatInterval, parseInterval } from '../../src/domain/candles.ts'
-import { listWarmUps } from '../../src/views/hindrances.ts'
+import { describeWait, listStrategyWaits } from '../../src/views/hindrances.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine/engine-bench.ts'
 import { MOMENT_AT } from '../support/market-moment.ts'
 
@@ -25,7 +25,7 @@ test('what a strategy still waits for is said, until it has as many candles as i
     bench.now = MOMENT_AT + minute * MINUTE_MS + 1000
     bench.step({ kind: 'timePassed' })
     bench.price(100)
-    return [...listWarmUps(bench)]
+    return [...listStrategyWaits(bench)].map(describeWait)
   })
 
   const waits = (length: number) => [

@@ -156,6 +156,7 @@ export class BusyDaemon {
       isTrading: true,
       hindrances: [],
       warnings: [],
+      waits: [],
       pauses: [],
       restrictions: [],
       kill: null,

@@ -30,7 +30,7 @@ export function compareWishes(
   frame: WishFrame,
 ): Parity {
   const index = firstOther(recorded, played, ({ text }) => text)
-  const counts = `${id}: ${recorded.length} changes of what it wants recorded, ${played.length} in the backtest`
+  const counts = `${id}: ${countChanges(recorded.length)} recorded, ${played.length} in the backtest`
   if (index === undefined) return { isSame: true, lines: [`${counts}, all the same`] }
   const pair = [recorded[index], played[index]] as const
   const hasRested = !haveTargetsAlone([...recorded, ...played])
@@ -43,6 +43,10 @@ export function compareWishes(
       `  why: ${causeOfWish(pair, frame, hasRested)}`,
     ],
   }
+}
+
+function countChanges(count: number): string {
+  return count === 1 ? '1 change of what it wants' : `${count} changes of what it wants`
 }
 
 /** Orders to a target never rest, so an order that rested is of another strategy. */

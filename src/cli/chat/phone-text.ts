@@ -15,6 +15,9 @@ export function describeStatus(status: StatusView): string {
     ...account.restrictions.map(({ scope, mode, reason }) => `${scope} ${mode}: ${reason}`),
     ...account.hindrances,
     ...account.warnings,
+    ...account.waits.map(
+      ({ strategy, symbol, what }) => `${symbol}: ${strategy} waits for ${what}`,
+    ),
     ...account.pauses,
     `equity ${shown(account.equity, account.coin)}`,
     `today ${shown(account.profit.today.net, account.coin)}, without what is held`,

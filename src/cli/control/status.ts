@@ -235,19 +235,17 @@ function formatAccount(
   account: AccountStatusView,
   { isLive, isMoney }: { readonly isLive: boolean; readonly isMoney: boolean },
 ): string {
-  const { phase, mode, hindrances, warnings, pauses, restrictions, positions, profit } = account
+  const { hindrances, warnings, waits, pauses, restrictions, positions, profit } = account
   const orders = Object.entries(account.openOrders).map(([state, count]) => `${count} ${state}`)
   return [
-    isLive
-      ? line(
-          'mode',
-          hindrances.length + restrictions.length === 0
-            ? `${mode}, ${phase}: nothing is in the way`
-            : `${describeMode(mode, restrictions)}, ${phase}`,
-        )
-      : '',
+    isLive ? line('mode', describeStanding(account)) : '',
     ...(isLive ? hindrances.map((hindrance) => line('', `! ${hindrance}`)) : []),
     ...(isLive ? warnings.map((warning) => line('warning', warning)) : []),
+    ...(isLive
+      ? waits.map(({ strategy, symbol, what }) =>
+          line('waits', `${strategy} on ${symbol} for ${what}`),
+        )
+      : []),
     ...(isLive ? pauses.map((pause) => line('pause', pause)) : []),
     ...restrictions.map((restriction) => formatRestriction(restriction, account)),
     account.kill ? line('kill', describeKill(account.kill)) : '',
@@ -275,6 +273,24 @@ function formatAccount(
     isLive ? `\n${formatLimiter(account)}` : '',
   ].join('')
 }
+
+function describeStanding({
+  mode,
+  phase,
+  hindrances,
+  restrictions,
+  waits,
+}: AccountStatusView): string {
+  if (hindrances.length + restrictions.length > 0)
+    return `${describeMode(mode, restrictions)}, ${phase}`
+  const names = [...new Set(waits.map(({ strategy }) => strategy))]
+  const standing = `${mode}, ${phase}: nothing is in the way`
+  if (names.length === 0) return standing
+  if (names.length > NAMED_MAX) return `${standing}; ${names.length} strategies wait`
+  return `${standing}; ${names.join(' and ')} ${names.length === 1 ? 'waits' : 'wait'}`
+}
+
+const NAMED_MAX = 2
 
 function describeKill({ phase, isReleaseAsked }: NonNullable<AccountStatusView['kill']>): string {
   const proof =

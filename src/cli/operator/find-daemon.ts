@@ -8,7 +8,10 @@ import { describeOff, type ShownAccount } from '../../views/shown-account.ts'
 import { CONTROL_SOCKET, JOURNAL_FILE, serverPlaceOf } from '../../assembly/state/state-place.ts'
 import { readMainFile } from '../../assembly/state/running-config.ts'
 import { listHeldDirectories, listHolders } from '../../assembly/state/state-directory.ts'
+import { type LastRun, readLastRun } from '../../assembly/state/last-run.ts'
 import { readMark, markFileOf } from '../../journal/durable-mark.ts'
+import type { LockHolder } from '../../lib/process-lock.ts'
+import { showUtc } from '../../lib/text/show-utc.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { objectToPath } from '../../lib/net/socket-path.ts'
 import { findNewestJournal, newestJournal } from '../process/newest-journal.ts'
@@ -104,13 +107,9 @@ export function explainReply(config: DaemonConfig, reply: ControlReply): number 
     return EXIT_SILENT
   }
   if (reply.reason.includes('ENOENT')) {
-    print(
-      `it starts, or its socket is gone (${reply.reason}): ask again in some seconds; it may trade all the same`,
-    )
-    print(
-      '  a reload takes it away until it goes on; one that vanished is made anew within two seconds,',
-    )
-    print('  unless its log has control.notListening')
+    const { directory } = config.state
+    const [holder] = listHolders(directory)
+    for (const line of explainNoSocket(holder, readLastRun(directory))) print(line)
     return EXIT_SILENT
   }
   print(
@@ -121,6 +120,28 @@ export function explainReply(config: DaemonConfig, reply: ControlReply): number 
     '  `intentd kill` works without it; `intentd fills`, `profit` and `explain` read the journal beside it',
   )
   return EXIT_SILENT
+}
+
+/** The note of the last run tells a start from a socket that is gone. */
+export function explainNoSocket(
+  holder: Pick<LockHolder, 'pid' | 'since'> | undefined,
+  last: LastRun | undefined,
+): readonly string[] {
+  if (holder === undefined) return ['it has ended meanwhile: ask again']
+  const { pid, since } = holder
+  const isOfHolder = last?.pid === pid && last.beganAt >= since
+  if (isOfHolder && last.endedAt !== undefined)
+    return [`process ${pid} has ended its run, and goes: ask again in some seconds`]
+  if (!isOfHolder)
+    return [
+      `it starts: process ${pid} has no control.sock yet; ask again in some seconds`,
+      '  if it stays so, look at its log',
+    ]
+  return [
+    `its control.sock is gone: process ${pid} began at ${showUtc(last.beganAt)}, and may trade all the same`,
+    '  it is made anew within two seconds, unless its log has control.notListening; a reload takes it',
+    '  away until it goes on: ask again in some seconds',
+  ]
 }
 
 /** An account that is off holds no state; its daemon says why. */

@@ -84,6 +84,7 @@ test('a text of others is one line of a status', () => {
     restrictions: [{ scope: '*', mode: 'halted', reason }],
     hindrances: [reason],
     warnings: [],
+    waits: [{ strategy: 'trend-btc', symbol: 'BTCUSDT', what: reason }],
     pauses: [],
     equity: null,
     coin: 'USDT',
@@ -95,9 +96,10 @@ test('a text of others is one line of a status', () => {
   const lines = describeStatus({ accounts: [account], off: [] } as unknown as StatusView).split(
     /\s*[\n\u2028]/,
   )
-  expect(lines.slice(0, 3)).toEqual([
+  expect(lines.slice(0, 4)).toEqual([
     'paper: halted, running',
     '* halted: odd paper: active, running fine',
     'odd paper: active, running fine',
+    'BTCUSDT: trend-btc waits for odd paper: active, running fine',
   ])
 })

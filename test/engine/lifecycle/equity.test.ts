@@ -43,6 +43,7 @@ function scrape(shown: Pick<AccountStatusView, 'equity' | 'peak' | 'drawdown'>):
     unknownSince: null,
     hindrances: [],
     warnings: [],
+    waits: [],
     pauses: [],
     restrictions: [],
     kill: null,

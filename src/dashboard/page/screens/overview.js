@@ -65,7 +65,7 @@ function Spans({ chosen, onChoose }) {
 }
 
 function Verdict({ live, account, order }) {
-  const { mode, isTrading, hindrances, restrictions, phase, strategies } = account
+  const { mode, isTrading, hindrances, restrictions, waits, phase, strategies } = account
   if (live.link === 'lost')
     return html`<section class="verdict bad" aria-live="polite">
       <p class="headline"><i aria-hidden="true">?</i> Unknown since ${time(live.lostAt)}</p>
@@ -79,27 +79,32 @@ function Verdict({ live, account, order }) {
   const isWell =
     !isIdle && mode === 'active' && isTrading && hindrances.length === 0 && restrictions.length === 0
   const isHeld = !isIdle && strategies.every((strategy) => isStrategyHeld(strategy, restrictions))
-  const tone = isWell
-    ? 'ok'
-    : isHeld || mode === 'halted' || mode === 'killed' || hindrances.length > 0
-      ? 'bad'
-      : 'warn'
-  const headline = isWell
-    ? 'Trading'
-    : mode === 'active'
-      ? isTrading
-        ? hindrances.length > 0 && !isHeld
-          ? 'Not everything is traded'
-          : isIdle
-            ? 'No strategy is enabled'
-            : isHeld
-              ? 'Nothing can trade'
-              : 'Trading, with limits'
-        : `Not trading: ${phase}`
-      : titleOf(mode)
+  const isWaiting = isWell && strategies.every((strategy) => waitsOnAll(strategy, waits))
+  const tone = isWaiting
+    ? 'wait'
+    : isWell
+      ? 'ok'
+      : isHeld || mode === 'halted' || mode === 'killed' || hindrances.length > 0
+        ? 'bad'
+        : 'warn'
+  const headline = isWaiting
+    ? 'Waiting'
+    : isWell
+      ? 'Trading'
+      : mode === 'active'
+        ? isTrading
+          ? hindrances.length > 0 && !isHeld
+            ? 'Not everything is traded'
+            : isIdle
+              ? 'No strategy is enabled'
+              : isHeld
+                ? 'Nothing can trade'
+                : 'Trading, with limits'
+          : `Not trading: ${phase}`
+        : titleOf(mode)
   return html`<section class=${`verdict ${tone}`} aria-live="polite">
     <p class="headline">
-      <i aria-hidden="true">${isWell ? '●' : tone === 'warn' ? '▼' : '■'}</i> ${headline}
+      <i aria-hidden="true">${isWaiting ? '…' : isWell ? '●' : tone === 'warn' ? '▼' : '■'}</i> ${headline}
     </p>
     ${isWell && html`<p class="because">Every strategy is asked, prices and account are fresh, nothing is held back.</p>`}
     ${account.kill && html`<p class="because">${proofOf(account.kill)}</p>`}
@@ -125,7 +130,7 @@ function Release({ of: one, restrictions, order }) {
   return html`<button onClick=${() => order(action)}>Release</button>`
 }
 
-function Reasons({ account: { restrictions, hindrances, warnings, pauses }, order }) {
+function Reasons({ account: { restrictions, hindrances, warnings, waits, pauses }, order }) {
   return html`<ul class="reasons">
     ${restrictions
       .toSorted((one, other) => severityOf(other) - severityOf(one))
@@ -156,6 +161,14 @@ function Reasons({ account: { restrictions, hindrances, warnings, pauses }, orde
           <p>${text}</p>
         </li>`,
     )}
+    ${waits.slice(0, 6).map(
+      ({ strategy, symbol, what }) =>
+        html`<li key=${[strategy, symbol, what].join(' ')}>
+          <${Badge} tone="soft" sign="…">waits<//>
+          <p>${symbol}: ${strategy} waits for ${what}</p>
+        </li>`,
+    )}
+    ${waits.length > 6 && html`<li>and ${waits.length - 6} more</li>`}
     ${pauses.slice(0, 6).map(
       (text) =>
         html`<li key=${text}>
@@ -165,6 +178,10 @@ function Reasons({ account: { restrictions, hindrances, warnings, pauses }, orde
     )}
     ${pauses.length > 6 && html`<li>and ${pauses.length - 6} more</li>`}
   </ul>`
+}
+
+function waitsOnAll({ id, symbols }, waits) {
+  return symbols.every((symbol) => waits.some((wait) => wait.strategy === id && wait.symbol === symbol))
 }
 
 function isStrategyHeld({ mode, symbols }, restrictions) {
