@@ -51,7 +51,8 @@ export default defineStrategy({
   project.write('config/strategies/trend-btc.yaml', writeStrategy(HOSTILE))
   writeFileSync(
     join(project.directory, 'hostile.test.ts'),
-    `import { test } from 'node:test'
+    `import { existsSync } from 'node:fs'
+import { test } from 'node:test'
 import { matchGolden, runSeries } from 'intentd/testing'
 import strategy from './own/hostile.ts'
 test('it decides', () => {
