@@ -383,6 +383,19 @@ describe('[RSK2] a drawdown', () => {
     expect(book.watermarks.get('*')?.lastPeak).toBeUndefined()
   })
 
+  test('is judged after more was withdrawn than the capital, out of profit', () => {
+    const bench = holding('*', { drawdown: { reducing: 0.2 } })
+    for (const profit of [500, 1000, 1500, 2000, 2000]) worthTwice(bench, profit)
+    const command = { kind: 'deposit', amount: '-1500', key: 'key-of-profit' } as const
+    bench.step({ kind: 'commanded', command: { ...command, reason: 'spent', by: 'anna' } })
+    expect(bench.engine.equity).toMatchObject({ equity: 1500 })
+
+    worthTwice(bench, 1701)
+    expect(codes(bench)).toEqual([])
+    worthTwice(bench, 1699)
+    expect(codes(bench)).toEqual(['drawdown'])
+  })
+
   test('is released after the cool-down, and then counted from a new peak', () => {
     const bench = holding('*', { drawdown })
     worth(bench, -150)
