@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { describeRefusedRelease } from '../../../src/daemon/account/command-inbox.ts'
-import { judgeScope } from '../../../src/daemon/account/listen-to-operator.ts'
+import { judgeRelease, judgeScope } from '../../../src/daemon/account/listen-to-operator.ts'
 import { toOrderId } from '../../../src/domain/ids.ts'
 import { type LossLimits } from '../../../src/domain/loss-limits.ts'
 import { type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
@@ -341,6 +341,36 @@ describe('[RSK2] a drawdown', () => {
     expect(moved?.fields['limits']).toBe('warn at 750.50, reducing at 711.00, flatten at 632.00')
     worthTwice(bench, -210)
     expect(bench.engine.losses.get('*')).toMatchObject({ peak: -210, lastPeak: -210 })
+  })
+
+  test('is not released while a part of its profit is unknown, neither to a new peak', () => {
+    const bench = holding('*', { drawdown })
+    worthTwice(bench, -150)
+    expect(codes(bench)).toEqual(['drawdown'])
+    bench.now += HOUR
+    bench.price(10_000, undefined, { lastPr: 0 })
+    bench.take('announce')
+    const row = { holdSide: 'long', lots: LOTS, openPriceAvg: ENTRY, fundingFee: '' } as const
+    const mark = { markPrice: ENTRY, liquidationPrice: 0, unrealisedProfit: '0' } as const
+    const rows = [{ ...row, ...mark, positionMode: 'one_way_mode' as const }]
+    const read = { symbol: SYMBOL, isSilent: false, requestedAt: bench.now }
+    const reading = { ...read, rows, exchangeTime: bench.now }
+    bench.step({ kind: 'positionRead', reading })
+    expect(bench.engine.losses.get('*')).toBeUndefined()
+
+    for (const newPeak of [false, true]) {
+      const order = { scope: '*', reason: 'looked', by: 'anna', newPeak }
+      const refusal = bench.engine.objectToRelease(order)
+      expect(refusal).toContain('how far * is below its peak is not known now')
+      expect(judgeRelease(bench.engine, order)).toEqual({ refusal })
+      release(bench, '*', newPeak)
+    }
+    expect(codes(bench)).toEqual(['drawdown'])
+    expect(events(bench)).toEqual(['limits.notReleased', 'limits.notReleased'])
+
+    worthTwice(bench, -150)
+    release(bench, '*')
+    expect(codes(bench)).toEqual([])
   })
 
   test('takes a new peak for every step also where nothing holds it', () => {
