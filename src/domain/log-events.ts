@@ -263,7 +263,7 @@ export const LOG_EVENTS = {
     'A release came before the cool-down of a drawdown was over, and changed nothing; repeat it when the cool-down is over.',
   'limits.ended': 'What was beyond its limit just now is within it again; nothing to do.',
   'limits.notReleased':
-    'A release of a drawdown was refused, because its last step would close everything again at once: the scope is at `to`, `below` under its peak of `from`. Release it above `closesBelow`, or with `--new-peak`, which counts every step from the level of now.',
+    'A release of a drawdown was refused, because its last step would close everything again at once, or because its figures are not known (`why`). At once: the scope is at `to`, `below` under its peak of `from`. Release it above `closesBelow`, or with `--new-peak`, which counts every step from the level of now.',
   'limits.off':
     'Limits that the configuration does not set, and that therefore restrict nothing, and what the steps before a liquidation lack to do more than warn: those that the account lacks, and how many its instruments and strategies lack. `intentd check` lists all.',
   'limits.reached':

@@ -99,6 +99,7 @@ import { judgeLiquidation } from './lifecycle/judge-liquidation.ts'
 import { judgeLosses } from './lifecycle/judge-losses.ts'
 import {
   type PeakRelease,
+  objectToRelease,
   planPeakRelease,
   releaseScope,
   findOrderedAgain,
@@ -157,6 +158,8 @@ export interface Engine {
   planByHand(command: HandCommand): HandPlan
   /** The worst case if other moves had to be survived; undefined: unknown. */
   worstCaseUnder(survives: SurvivalSettings): WorstCase | undefined
+  /** Why no release of a drawdown is taken now. */
+  objectToRelease(command: ReleaseCommand): string | undefined
   /** Undefined if no drawdown would be released, or the effect is not known. */
   planPeakRelease(command: ReleaseCommand): PeakRelease | undefined
   /** Lots that strategies would order again although the account holds them. */
@@ -259,19 +262,15 @@ export function resumeEngine(core: Core): Engine {
 }
 
 /** The effects of a command, for its dry run and its refusal. */
-function foreseeCommands(
-  core: Core,
-): Pick<
-  Engine,
-  'objectToAdoption' | 'planByHand' | 'worstCaseUnder' | 'planPeakRelease' | 'findOrderedAgain'
-> {
+function foreseeCommands(core: Core) {
   return {
     objectToAdoption: (command) => objectToAdoption(core, command),
     planByHand: (command) => planByHand(core, command),
     worstCaseUnder: (survives) => worstCaseUnder(core, survives),
+    objectToRelease: (command) => objectToRelease(core, command),
     planPeakRelease: (command) => planPeakRelease(core, command),
     findOrderedAgain: (command) => findOrderedAgain(core, command),
-  }
+  } satisfies Partial<Engine>
 }
 
 function handleStep(core: Core, event: EngineEvent, now: number): readonly Effect[] {

@@ -72,7 +72,14 @@ function checkPriced(
 ): RiskObjection | undefined {
   if (market.bid > 0 && market.bid <= market.ask && isCountable(instrument, market.ask))
     return undefined
-  return { code: 'DATA_MISSING', detail: () => `bid ${market.bid}, ask ${market.ask}` }
+  return {
+    code: 'DATA_MISSING',
+    detail: () => `bid ${showKnown(market.bid)}, ask ${showKnown(market.ask)}`,
+  }
+}
+
+function showKnown(figure: number): string {
+  return Number.isFinite(figure) ? String(figure) : 'not known'
 }
 
 /**

@@ -120,6 +120,7 @@ export class InterpreterBench {
       findOrderedAgain: () => undefined,
       planByHand: () => ({}),
       worstCaseUnder: () => undefined,
+      objectToRelease: () => undefined,
       planPeakRelease: () => undefined,
       isCallHeldBack: () => this.heldBack === 'calls',
       missingCandles: [],

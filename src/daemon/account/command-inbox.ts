@@ -103,6 +103,8 @@ export function describeRefusedRelease(
 ): string {
   const until = answers.flatMap(({ coolsDownUntil }) => coolsDownUntil ?? [])
   const beyond = answers.flatMap(({ peak }) => (peak?.closesBelow === undefined ? [] : [peak]))
+  const refusals = answers.flatMap(({ refusal }) => refusal ?? [])
+  if (refusals.length > 0) return `not done: ${refusals.join('; ')}`
   if (beyond[0]) return describeBeyond(named, beyond[0])
   const again = answers.flatMap(({ orderedAgain }) => Object.entries(orderedAgain ?? {}))
   if (again.length > 0) return describeOrderedAgain(named, again, configOption)

@@ -164,9 +164,11 @@ function coolDownEnd(
 
 /** A release can change the losses that are counted, and let targets order again. */
 export function judgeRelease(
-  engine: Pick<Engine, 'planPeakRelease' | 'findOrderedAgain'>,
+  engine: Pick<Engine, 'objectToRelease' | 'planPeakRelease' | 'findOrderedAgain'>,
   command: ReleaseCommand,
-): Pick<CommandAnswer, 'peak' | 'orderedAgain'> {
+): Pick<CommandAnswer, 'refusal' | 'peak' | 'orderedAgain'> {
+  const refusal = engine.objectToRelease(command)
+  if (refusal !== undefined) return { refusal }
   const peak = engine.planPeakRelease(command)
   const orderedAgain = engine.findOrderedAgain(command)
   if (orderedAgain && peak?.closesBelow === undefined) return { orderedAgain }

@@ -84,18 +84,21 @@ function planRelease(
   const command = { ...order, reason: '', by: '' }
   const lifted = [...book.restrictions.values()].filter((one) => isEnded(one, scope))
   const peak = engine.planPeakRelease(command)
+  const refusal = engine.objectToRelease(command)
   const orderedAgain = engine.findOrderedAgain(command)
   const judged = judgeScope(command, { book, settings, now: trusted.clock.now() })
   const answer = {
     ...refuseCommand({}),
     ...judged,
     stillHeld: describeDropped(shown, lifted),
+    ...(refusal !== undefined && { refusal }),
     ...(peak && { peak }),
     ...(orderedAgain && { orderedAgain }),
   }
   const isRefused =
     (lifted.length === 0 && !newPeak) ||
     judged.coolsDownUntil !== undefined ||
+    refusal !== undefined ||
     peak?.closesBelow !== undefined ||
     orderedAgain !== undefined
   if (isRefused)

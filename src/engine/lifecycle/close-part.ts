@@ -57,6 +57,9 @@ export function startClose(core: Core, command: CloseCommand): void {
   expirePlaces(core)
 }
 
+const NOT_READ =
+  'the start has yet to read what the account holds, so a share of it is not known: close it once the run trades, or close the whole with `intentd flatten`'
+
 function isWhole({ scope, share }: Pick<CloseCommand, 'scope' | 'share'>): boolean {
   return share >= 1 && scope !== strategyScope(MANUAL)
 }
@@ -72,6 +75,7 @@ export function judgeClose(core: Core, command: CloseCommand): ClosePlan {
   const scopes = listScopes(instruments.keys(), strategies.keys())
   if (!scopes.includes(scope))
     return { keeps: [], refusal: `${scope} is not configured; scopes: ${scopes.join(', ')}` }
+  if (share < 1 && core.run.phase === 'starting') return { keeps: [], refusal: NOT_READ }
   const before = restrictionOf(core.book, scope, 'close')?.keeps ?? []
   const parts = [...strategies.values()].flatMap(({ id, symbols }) =>
     symbols.flatMap((symbol) =>

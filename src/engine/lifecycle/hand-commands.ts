@@ -15,7 +15,7 @@ import type { Deposit } from '../../domain/deposit.ts'
 import { showUtc } from '../../lib/text/show-utc.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { capitalOf } from '../book/book.ts'
-import { equityOf } from '../state/equity.ts'
+import { equityAtWorst, symbolsOfUnknownWorth } from '../state/equity.ts'
 import { marginCoinOf, showAmount } from '../state/own-figure.ts'
 
 export function planByHand(core: Core, command: HandCommand): HandPlan {
@@ -162,23 +162,56 @@ function toCorrection(
 /** Equity is a double, which counts to a ten-thousandth up to here. */
 const AMOUNT_MAX = decimal('1000000000000')
 
-/** The account must be worth something afterwards, or limits would count from nothing. */
+/** As many digits as a command can have; no coin has so many units. */
+const OTHER_COIN_MAX = decimal('100000000000000000000')
+
 function objectToAmount(core: Core, entry: Deposit): string | undefined {
-  const { amount, coin, isCapital } = entry
-  if (decimal(amount).eq(ZERO)) return 'an amount of zero moves nothing'
-  if (isCapital && isUncountable(core, entry))
-    return `${describeAmount(entry)} is more than can be counted: an entry, and all of them together, are at most ${AMOUNT_MAX.toString()} ${coin}; look at the amount, and enter it again`
-  const equity = equityOf(core)
-  if (!isCapital || equity === undefined || decimal(amount).gt(ZERO)) return undefined
-  if (equity + Number(amount) > 0) return undefined
-  return `the account is worth ${showAmount(core, equity)} ${coin}, and ${amount.slice(1)} would leave nothing: compare with the exchange`
+  const amount = decimal(entry.amount)
+  if (amount.eq(ZERO)) return 'an amount of zero moves nothing'
+  const uncountable = entry.corrects === undefined && objectToCount(core, entry)
+  if (uncountable) return uncountable
+  return entry.isCapital && amount.lt(ZERO) ? objectToWithdrawal(core, entry) : undefined
 }
 
-/** An entry can always be taken back. */
-function isUncountable({ book }: Core, { amount, corrects }: Deposit): boolean {
-  if (corrects !== undefined) return false
-  const sum = decimal(book.deposited).plus(decimal(amount))
-  return [decimal(amount), sum].some((one) => one.abs().gt(AMOUNT_MAX))
+function objectToCount({ book }: Core, entry: Deposit): string | undefined {
+  const { coin, isCapital } = entry
+  const amount = decimal(entry.amount)
+  const sum = isCapital ? decimal(book.deposited).plus(amount) : amount
+  const most = isCapital ? AMOUNT_MAX : OTHER_COIN_MAX
+  if ([amount, sum].every((one) => one.abs().lte(most))) return undefined
+  const which = isCapital ? 'an entry, and all of them together, are' : 'an entry is'
+  return `${describeAmount(entry)} is more than can be counted: ${which} at most ${most.toString()} ${coin}; look at the amount, and enter it again`
+}
+
+/**
+ * The account must be worth something afterwards, or limits would count from nothing. The worse of
+ * all known figures counts, and without our own no profit that the exchange alone states.
+ */
+function objectToWithdrawal(core: Core, { amount, coin }: Deposit): string | undefined {
+  const capital = capitalOf(core)
+  if (capital === undefined) return undefined
+  const withdrawn = amount.slice(1)
+  const worst = equityAtWorst(core)
+  const symbols = symbolsOfUnknownWorth(core)
+  const unknown = `what the account is worth is not known now, because our own figure of ${showSome(symbols)} is missing`
+  const retry = 'enter it again when `intentd status` shows the equity'
+  if (worst === undefined)
+    return `${unknown}, so nothing says what a withdrawal of ${withdrawn} would leave: ${retry}`
+  const isKnown = symbols.length === 0
+  const counted = isKnown ? worst : Math.min(worst, Number(capital.toString()))
+  if (counted + Number(amount) > 0) return undefined
+  const worth = `${showAmount(core, counted)} ${coin}`
+  return isKnown
+    ? `the account is worth ${worth}, and ${withdrawn} would leave nothing: compare with the exchange`
+    : `${unknown}; by what is known it is ${worth}, of which ${withdrawn} would leave nothing: ${retry}`
+}
+
+const SHOWN_MAX = 3
+
+function showSome(symbols: readonly string[]): string {
+  const shown = symbols.slice(0, SHOWN_MAX).join(', ')
+  const left = symbols.length - SHOWN_MAX
+  return left > 0 ? `${shown} and ${left} more` : shown
 }
 
 function describe(deposit: Deposit): string {

@@ -174,10 +174,16 @@ function describe({
   trust,
   ...liquidatedAt
 }: LiquidationDistance): string {
-  const ofOurs = `${percent(ours)} from ${liquidatedAt.ourPrice.toPrecision(7)} by our own count at ${ownPrice}`
-  const ofStated = `${percent(stated)} from ${liquidatedAt.statedPrice.toPrecision(7)} as the exchange states it at a mark of ${markPrice}`
+  const ofOurs = `${away(ours, liquidatedAt.ourPrice)} by our own count at ${ownPrice}`
+  const ofStated = `${away(stated, liquidatedAt.statedPrice)} as the exchange states it at a mark of ${markPrice}`
   const figures = [...(trust === 'stated' ? [] : [ofOurs]), ...(trust === 'ours' ? [] : [ofStated])]
   return `the ${holdSide} position is ${figures.join(', and ')}`
+}
+
+function away(distance: number, price: number): string {
+  if (Number.isNaN(distance)) return 'at a distance that is not known'
+  if (!Number.isFinite(distance)) return 'liquidated at no price'
+  return `${percent(distance)} from ${price.toPrecision(7)}`
 }
 
 const percent = (share: number): string => `${(share * 100).toFixed(2)} %`

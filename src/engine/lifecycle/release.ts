@@ -55,6 +55,8 @@ export function releaseScope(core: Core, order: ReleaseCommand): void {
     const until = new Date(core.now + leftMs).toISOString()
     return announce(core, 'warn', 'limits.coolDown', { scope, by, leftMs, until })
   }
+  const why = objectToRelease(core, order)
+  if (why !== undefined) return announce(core, 'warn', 'limits.notReleased', { scope, by, why })
   const moved = planPeakRelease(core, order)
   if (moved?.closesBelow !== undefined) {
     const { from, to, below, closesBelow } = moved
@@ -98,10 +100,16 @@ function isHeld({ book }: Core, scope: Scope): boolean {
   return OF_DRAWDOWN.some((code) => restrictionOf(book, scope, code))
 }
 
-/**
- * @returns undefined if no drawdown is released, or its worth is unknown; then the first reading
- * judges the last step
- */
+/** Without figures nobody sees what the peak becomes, or that the last step fires again. */
+export function objectToRelease(core: Core, order: ReleaseCommand): string | undefined {
+  const { scope, newPeak = false } = order
+  const isLimited = core.settings.losses?.limits.get(scope)?.drawdown !== undefined
+  if (!isLimited || core.losses.used.has(scope) || !(newPeak || isHeld(core, scope)))
+    return undefined
+  return `how far ${scope} is below its peak is not known now, because a part of its profit is missing (no fresh prices, or no reading of a position); release it when \`intentd status\` shows its drawdown`
+}
+
+/** @returns undefined if no drawdown is released, or its worth is unknown */
 export function planPeakRelease(core: Core, order: ReleaseCommand): PeakRelease | undefined {
   const { scope, newPeak = false } = order
   const drawdown = core.settings.losses?.limits.get(scope)?.drawdown

@@ -135,6 +135,13 @@ export function equityOf(core: Core): number | undefined {
   return toEquity(core, net)
 }
 
+/** The instruments because of which the equity by our own figure is unknown. */
+export function symbolsOfUnknownWorth(core: Core): readonly string[] {
+  return [...core.settings.instruments.keys()].filter((symbol) =>
+    Number.isNaN(worthOfInstrument(core, symbol)?.ours ?? Number.NaN),
+  )
+}
+
 /** Limits on exposure use the worse figure, less estimated payments that no reading shows. */
 export function equityAtWorst(core: Core): number | undefined {
   return toEquity(core, worthOf(core, ACCOUNT).worse - unreadFundingOf(core))

@@ -278,8 +278,9 @@ export function measureLoss(core: Core, scope: Scope, timeZone: string): Measure
 function fallOf(core: Core, scope: Scope, peak: number, net: number): number {
   const fallen = Math.max(0, peak - net)
   if (scope !== ACCOUNT) return fallen
+  // Capital is below zero where more was withdrawn, out of profit.
   const capital = Number(capitalOf(core)?.toString())
-  return capital > 0 ? fallen / Math.max(capital + peak, 1e-9) : Number.NaN
+  return fallen / Math.max(capital + peak, 1e-9)
 }
 
 /** A peak rises only to what two readings have confirmed (MON1). */

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { DEPOSITS_MAX } from '../../../src/domain/deposit.ts'
+import { toOrderId } from '../../../src/domain/ids.ts'
 import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { capitalOf } from '../../../src/engine/book/book.ts'
 import type { DepositCommand } from '../../../src/engine/event.ts'
 import type { EngineSettings } from '../../../src/engine/settings.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { mutable } from '../../../src/lib/mutable.ts'
-import { EngineBench } from '../engine-bench.ts'
+import { EngineBench, SYMBOL } from '../engine-bench.ts'
 
 const BY_ANNA = { reason: 'savings', by: 'anna' } as const
 const DRAWDOWN: NonNullable<EngineSettings['losses']> = {
@@ -37,6 +38,42 @@ function give(bench: EngineBench, command: DepositCommand) {
 }
 
 const capital = (bench: EngineBench) => capitalOf(bench)?.toString()
+
+interface Stated {
+  readonly lastPr: number
+  readonly unrealisedProfit: string
+}
+
+/** All lots are bought at 10,000; then prices and a reading of the position say this. */
+function holding(stated: Stated): EngineBench {
+  const bench = started()
+  bench.decide({ kind: 'target', symbol: SYMBOL, lots: 100 })
+  const batch = bench.grantBatch()
+  bench.accept(batch)
+  const orderId = toOrderId(`${batch.batchId}001`)
+  const fill = bench.fill({ orderId, lots: 100, ticks: 100_000, fee: '0' })
+  const reading = { fills: [fill], sinceAt: 0, requestedAt: bench.now, exchangeTime: bench.now }
+  bench.step({ kind: 'fillsRead', reading })
+  hear(bench, stated)
+  return bench
+}
+
+function hear(bench: EngineBench, { lastPr, unrealisedProfit }: Stated): void {
+  bench.now += 100
+  bench.price(10_000, undefined, { lastPr })
+  const row = {
+    holdSide: 'long',
+    lots: 100,
+    openPriceAvg: 10_000,
+    fundingFee: '',
+    markPrice: 10_000,
+    liquidationPrice: 0,
+    positionMode: 'one_way_mode',
+    unrealisedProfit,
+  } as const
+  const reading = { symbol: SYMBOL, rows: [row], isSilent: false, requestedAt: bench.now }
+  bench.step({ kind: 'positionRead', reading: { ...reading, exchangeTime: bench.now } })
+}
 
 describe('deposits and withdrawals', () => {
   test('change capital and equity at once, and no drawdown in the margin coin', () => {
@@ -81,6 +118,46 @@ describe('deposits and withdrawals', () => {
     expect(capital(bench)).toBe('1001')
   })
 
+  test('are judged by what is known while the own figure is not: the stated loss, and no stated profit', () => {
+    const bench = holding({ lastPr: 0, unrealisedProfit: '-300' })
+    expect(bench.engine.equity).toBeUndefined()
+    expect(deposit(bench, '-50000').refusal).toMatch(
+      /not known now, .* our own figure of BTCUSDT .* 700.00 USDT, .* 50000 would leave nothing: enter it again/,
+    )
+    expect(deposit(bench, '-700').refusal).toContain('would leave nothing')
+    expect(bench.book.deposits.size).toBe(0)
+    expect(deposit(bench, '-699').refusal).toBeUndefined()
+
+    hear(bench, { lastPr: 0, unrealisedProfit: '1000000' })
+    expect(deposit(bench, '-302').refusal).toContain('would leave nothing')
+    expect(capital(bench)).toBe('301')
+    hear(bench, { lastPr: 10_000, unrealisedProfit: '0' })
+    expect(deposit(bench, '-300').refusal).toBeUndefined()
+  })
+
+  test('are judged by the worse of two figures that differ', () => {
+    const bench = holding({ lastPr: 10_000, unrealisedProfit: '-300' })
+    expect(bench.engine.equity).toMatchObject({ equity: 1000 })
+    expect(deposit(bench, '-701').refusal).toMatch(/worth 700.00 USDT, .* would leave nothing/)
+    expect(deposit(bench, '-699').refusal).toBeUndefined()
+  })
+
+  test('are refused while nothing is known, if they take money out', () => {
+    const bench = new EngineBench({ capital: decimal('1000'), losses: DRAWDOWN })
+    bench.step({ kind: 'clockSynchronised', offsetMs: 0 })
+    bench.step({ kind: 'started' })
+    const unknown = /worth is not known now, .* BTCUSDT .*`intentd status` shows the equity/
+    expect(deposit(bench, '-5').refusal).toMatch(unknown)
+    expect(deposit(bench, '5').refusal).toBeUndefined()
+    expect(correct(bench, '1').refusal).toMatch(unknown)
+    expect(capital(bench)).toBe('1005')
+
+    const lost = holding({ lastPr: 0, unrealisedProfit: '' })
+    expect(deposit(lost, '-5').refusal).toMatch(unknown)
+    hear(lost, { lastPr: 10_000, unrealisedProfit: '0' })
+    expect(deposit(lost, '-5').refusal).toBeUndefined()
+  })
+
   test('are refused where they cannot be counted, alone or together; what was entered can be taken back', () => {
     const bench = started()
     const tooMuch = /is more than can be counted: .* at most 1000000000000 USDT; look at the amount/
@@ -89,6 +166,10 @@ describe('deposits and withdrawals', () => {
     expect(deposit(bench, '1000000000000').refusal).toBeUndefined()
     expect(deposit(bench, '0.01').refusal).toMatch(tooMuch)
     expect(deposit(bench, '99999999999999999999', { coin: 'PEPE' }).refusal).toBeUndefined()
+    for (const amount of ['1e300', '-1e300', '9'.repeat(200), '100000000000000000001'])
+      expect(deposit(bench, amount, { coin: 'BTC' }).refusal).toMatch(
+        /more than can be counted: an entry is at most 100000000000000000000 BTC/,
+      )
     expect(bench.book.deposits.size).toBe(2)
     expect(correct(bench, '1').refusal).toBeUndefined()
     expect(capital(bench)).toBe('1000')

@@ -128,6 +128,15 @@ describe('[MON1] the distance to a liquidation', () => {
     })
   })
 
+  test('is said in words where no price liquidates by our own count', () => {
+    const bench = holding({ steps: STEPS, rules: RULES }, { capital: decimal('10000') })
+    fallTo(bench, ENTRY, { markPrice: 10, liquidationPrice: 9.9, unrealisedProfit: '-999' })
+    const [warning] = warnings(bench)
+    expect(warning?.fields?.['reason']).toBe(
+      'the long position is liquidated at no price by our own count at 10000, and 1.00 % from 9.900000 as the exchange states it at a mark of 10 (they differ), limit 15.00 %',
+    )
+  })
+
   test('closes nothing more once the price is far from there again', () => {
     const bench = holding({ steps: STEPS, rules: RULES })
     for (let readings = 0; readings < 2; readings++) fallTo(bench, priceAt(0.079))

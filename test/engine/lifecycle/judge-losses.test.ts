@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { describeRefusedRelease } from '../../../src/daemon/account/command-inbox.ts'
-import { judgeScope } from '../../../src/daemon/account/listen-to-operator.ts'
+import { judgeRelease, judgeScope } from '../../../src/daemon/account/listen-to-operator.ts'
 import { toOrderId } from '../../../src/domain/ids.ts'
 import { type LossLimits } from '../../../src/domain/loss-limits.ts'
 import { type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
@@ -343,6 +343,36 @@ describe('[RSK2] a drawdown', () => {
     expect(bench.engine.losses.get('*')).toMatchObject({ peak: -210, lastPeak: -210 })
   })
 
+  test('is not released while a part of its profit is unknown, neither to a new peak', () => {
+    const bench = holding('*', { drawdown })
+    worthTwice(bench, -150)
+    expect(codes(bench)).toEqual(['drawdown'])
+    bench.now += HOUR
+    bench.price(10_000, undefined, { lastPr: 0 })
+    bench.take('announce')
+    const row = { holdSide: 'long', lots: LOTS, openPriceAvg: ENTRY, fundingFee: '' } as const
+    const mark = { markPrice: ENTRY, liquidationPrice: 0, unrealisedProfit: '0' } as const
+    const rows = [{ ...row, ...mark, positionMode: 'one_way_mode' as const }]
+    const read = { symbol: SYMBOL, isSilent: false, requestedAt: bench.now }
+    const reading = { ...read, rows, exchangeTime: bench.now }
+    bench.step({ kind: 'positionRead', reading })
+    expect(bench.engine.losses.get('*')).toBeUndefined()
+
+    for (const newPeak of [false, true]) {
+      const order = { scope: '*', reason: 'looked', by: 'anna', newPeak }
+      const refusal = bench.engine.objectToRelease(order)
+      expect(refusal).toContain('how far * is below its peak is not known now')
+      expect(judgeRelease(bench.engine, order)).toEqual({ refusal })
+      release(bench, '*', newPeak)
+    }
+    expect(codes(bench)).toEqual(['drawdown'])
+    expect(events(bench)).toEqual(['limits.notReleased', 'limits.notReleased'])
+
+    worthTwice(bench, -150)
+    release(bench, '*')
+    expect(codes(bench)).toEqual([])
+  })
+
   test('takes a new peak for every step also where nothing holds it', () => {
     const bench = releasedAt880()
     worthTwice(bench, -150)
@@ -381,6 +411,19 @@ describe('[RSK2] a drawdown', () => {
 
     expect(book.watermarks.get('*')).toMatchObject({ peak: null })
     expect(book.watermarks.get('*')?.lastPeak).toBeUndefined()
+  })
+
+  test('is judged after more was withdrawn than the capital, out of profit', () => {
+    const bench = holding('*', { drawdown: { reducing: 0.2 } })
+    for (const profit of [500, 1000, 1500, 2000, 2000]) worthTwice(bench, profit)
+    const command = { kind: 'deposit', amount: '-1500', key: 'key-of-profit' } as const
+    bench.step({ kind: 'commanded', command: { ...command, reason: 'spent', by: 'anna' } })
+    expect(bench.engine.equity).toMatchObject({ equity: 1500 })
+
+    worthTwice(bench, 1701)
+    expect(codes(bench)).toEqual([])
+    worthTwice(bench, 1699)
+    expect(codes(bench)).toEqual(['drawdown'])
   })
 
   test('is released after the cool-down, and then counted from a new peak', () => {

@@ -67,6 +67,12 @@ const asksFor = ({ bench }: TradedAccount, endpoint: string) =>
 const events = ({ bench }: TradedAccount) => bench.take('announce').map(({ event }) => event)
 
 describe('an order by hand', () => {
+  test('says in words which price is not known', () => {
+    const account = trading()
+    account.bench.price(10_000, undefined, { bidPr: Number.NaN })
+    expect(order(account).refusal).toContain('(bid not known, ask 10000.1)')
+  })
+
   test('[ORD1] is journaled with its author, sent and held by `manual`, which is never asked', () => {
     const account = trading()
     expect(order(account)).toEqual({
@@ -382,6 +388,20 @@ describe('a close of a share', () => {
     expect(close(account, SYMBOL, 0.5, 'close-02').detail).toContain(
       'closes long 0.005 (5 lots), and 0.005 (5 lots) stay, manual BTCUSDT keeps long 0.001 (1 lot)',
     )
+  })
+
+  test('of a share is refused while the start has yet to read what is held; a whole flatten is not', () => {
+    const account = trading()
+    account.reach(STRATEGY, 10)
+    account.bench.restart().step({ kind: 'started' })
+    expect(account.bench.engine.phase).toBe('starting')
+    const scope = strategyScope(STRATEGY)
+    expect(close(account, scope, 0.5).refusal).toMatch(
+      /the start has yet to read what the account holds, so a share of it is not known: .*flatten/,
+    )
+    expect(account.bench.book.restrictions.size).toBe(0)
+    expect(close(account, scope, 1, 'close-02').refusal).toBeUndefined()
+    expect([...account.bench.book.restrictions.values()]).toMatchObject([{ code: 'flatten' }])
   })
 
   test('says so where a close under way leaves less than the new one', () => {
