@@ -51,7 +51,13 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       wishesFrom: 1,
       states: new Map(),
     },
-    denials: { counts: new Map(), logged: new Map(), named: new Map(), standing: new Map() },
+    denials: {
+      counts: new Map(),
+      logged: new Map(),
+      named: new Map(),
+      standing: new Map(),
+      ended: new Map(),
+    },
     unlisted: { symbols: new Set(), listed: new Set() },
     names: {
       suspected: new Set(),
