@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { asUncertain } from '../../control/answered-requests.ts'
 import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
 import type {
   Approval,
@@ -31,7 +32,10 @@ import type { UniverseView } from '../../control/universe-view.ts'
 import { viewUniverses } from '../../views/universe-view.ts'
 import type { WhatIfQuery, WhatIfView } from '../../control/what-if-view.ts'
 import type { SharedLimits } from '../../exchange/limiter/shared/shared-limits.ts'
+import { MANUAL } from '../../domain/hand-order.ts'
+import type { OrderIntent } from '../../domain/intent.ts'
 import { listScopes, type Scope } from '../../domain/trading-mode.ts'
+import { pairKey } from '../../engine/book/book.ts'
 import type { EngineCommand, EngineEvent, HandCommand } from '../../engine/event.ts'
 import { scopeNamed } from '../../engine/lifecycle/close-part.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
@@ -44,7 +48,7 @@ import { unreachable } from '../../lib/unreachable.ts'
 import { describeCaller } from '../../control/access/verified-caller.ts'
 import type { PollerStats } from '../../lib/poller.ts'
 import type { Account } from '../account/account.ts'
-import type { UnopenedAccount } from '../../views/shown-account.ts'
+import type { ShownAccount, UnopenedAccount } from '../../views/shown-account.ts'
 import { adviseUnclosable, type CommandAnswer, describePeak } from '../account/command-inbox.ts'
 import type { BackgroundReadings } from '../explain/background-readings.ts'
 import type { MarketListener } from '../market-data/market-data.ts'
@@ -309,13 +313,36 @@ export class DaemonControl implements Controlled {
       this.#log(request, by, answer)
       return { answer }
     }
-    const unwritten = killed?.text ?? UNWRITTEN
-    const written = Promise.all(accounts.map((account) => account.untilWritten())).then((all) => {
-      const isWritten = !all.includes(false)
-      this.#log(request, by, isWritten ? answer : { isObeyed: false, text: unwritten })
-      return isWritten
+    const written = this.#untilWritten(request, answer, killed).then((lasting) => {
+      this.#log(request, by, lasting)
+      return lasting
     })
-    return { answer, written, unwritten }
+    const unwritten = order.kind === 'order' ? ORDER_UNWRITTEN : UNWRITTEN
+    return { answer, written, unwritten: killed?.text ?? unwritten }
+  }
+
+  async #untilWritten(
+    { requestId, order }: ControlRequest,
+    answer: ControlAnswer,
+    killed: KilledHere | undefined,
+  ): Promise<ControlAnswer> {
+    const named = isHandRequest(order) ? this.#accountFor(order) : undefined
+    const accounts =
+      named === undefined || typeof named === 'string' ? this.#options.accounts : [named]
+    const pair = pairKey(MANUAL, requestId)
+    const commanded = accounts.map(async (account) => {
+      const { shown } = account
+      const place = order.kind === 'order' ? shown.book.places.get(pair) : undefined
+      const isWritten = await account.untilWritten()
+      // Nothing of it has been sent yet, because its batch is recorded later.
+      const dropped = isWritten && place !== undefined ? whyDropped(shown, place) : undefined
+      return { name: shown.config.name, isWritten, dropped }
+    })
+    const outcomes = await Promise.all(commanded)
+    const [dropped] = outcomes.flatMap((one) => one.dropped ?? [])
+    if (dropped !== undefined) return { ...answer, isObeyed: false, text: `not done: ${dropped}` }
+    const isWritten = outcomes.every((one) => one.isWritten)
+    return isWritten ? answer : asUncertain(answer, describeBroken(outcomes, killed))
   }
 
   /** @param files undefined where one could not be written */
@@ -334,7 +361,7 @@ export class DaemonControl implements Controlled {
           ]
         : []),
     ].join('; ')
-    return { text, isCertain: isWhole && !isShared }
+    return { text, isWritten: written.length > 0, isCertain: isWhole && !isShared }
   }
 
   #log(
@@ -471,9 +498,49 @@ const NOT_NOW =
 const UNWRITTEN =
   'it acts in this process; if that ends first, or another machine takes over, it may be lost: look at status, and send it again with the same requestId'
 
+const ORDER_UNWRITTEN =
+  'it is not sent before the journal has it, and dropped if that takes too long: send it again with the same requestId to learn which'
+
+interface WrittenOutcome {
+  readonly name: string
+  readonly isWritten: boolean
+}
+
+/** Other accounts go on. */
+function describeBroken(
+  outcomes: readonly WrittenOutcome[],
+  killed: KilledHere | undefined,
+): string {
+  const written = outcomes.filter(({ isWritten }) => isWritten)
+  const broken = outcomes.filter(({ isWritten }) => !isWritten)
+  const namesOf = (some: readonly WrittenOutcome[]) => some.map(({ name }) => name).join(' and ')
+  const run = written.length === 0 ? 'the run' : `the run of ${namesOf(broken)}`
+  return [
+    `not confirmed: ${run} ended before the journal had confirmed it, so the journal may have it or not`,
+    killed?.isWritten
+      ? killed.text
+      : 'nothing acts on it there until the next start: look at status then, and send it again with the same requestId',
+    ...(written.length === 0 ? [] : [`written and obeyed in ${namesOf(written)}`]),
+  ].join('; ')
+}
+
+/** An order whose time is over is not sent any more, even where the core has yet to drop it. */
+function whyDropped(
+  { book, trusted }: Pick<ShownAccount, 'book' | 'trusted'>,
+  { strategyId, key, deadlineAt, symbol }: OrderIntent,
+): string | undefined {
+  const pair = pairKey(strategyId, key)
+  if (trusted.clock.now() > deadlineAt)
+    return 'it was dropped, because the journal had it only after the time within which an order by hand is sent; give it anew under another requestId'
+  if (book.places.has(pair) || book.keys.has(pair)) return undefined
+  return `it was dropped before it was sent, and intentd explain ${symbol} says why; give it anew under another requestId`
+}
+
 /** A kill promises this by its files alone. */
 interface KilledHere {
   readonly text: string
+  /** In one file at least. */
+  readonly isWritten: boolean
   readonly isCertain: boolean
 }
 
