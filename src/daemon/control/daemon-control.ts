@@ -33,7 +33,6 @@ import { viewUniverses } from '../../views/universe-view.ts'
 import type { WhatIfQuery, WhatIfView } from '../../control/what-if-view.ts'
 import type { SharedLimits } from '../../exchange/limiter/shared/shared-limits.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
-import type { OrderIntent } from '../../domain/intent.ts'
 import { listScopes, type Scope } from '../../domain/trading-mode.ts'
 import { pairKey } from '../../engine/book/book.ts'
 import type { EngineCommand, EngineEvent, HandCommand } from '../../engine/event.ts'
@@ -48,7 +47,7 @@ import { unreachable } from '../../lib/unreachable.ts'
 import { describeCaller } from '../../control/access/verified-caller.ts'
 import type { PollerStats } from '../../lib/poller.ts'
 import type { Account } from '../account/account.ts'
-import type { ShownAccount, UnopenedAccount } from '../../views/shown-account.ts'
+import type { UnopenedAccount } from '../../views/shown-account.ts'
 import { adviseUnclosable, type CommandAnswer, describePeak } from '../account/command-inbox.ts'
 import type { BackgroundReadings } from '../explain/background-readings.ts'
 import type { MarketListener } from '../market-data/market-data.ts'
@@ -63,6 +62,13 @@ import { viewInstrument } from '../../views/instrument-view.ts'
 import { viewEquity } from '../../views/losses-view.ts'
 import { type HandRequest, judgeAnswers } from './judge-answers.ts'
 import { Metrics } from './metrics.ts'
+import {
+  describeBroken,
+  type KilledHere,
+  ORDER_UNWRITTEN,
+  UNWRITTEN,
+  whyDropped,
+} from './unwritten-commands.ts'
 import { planAccountCommand, planHandOrder, planReload } from './command-plans.ts'
 import { viewProfit } from '../../views/money-view.ts'
 import { adviseHeld } from '../../views/restriction-view.ts'
@@ -494,55 +500,6 @@ const PLANNED_KEY = 'planned'
 
 const NOT_NOW =
   'not now: the run has not begun, or is over; a command of the command line waits for it'
-
-const UNWRITTEN =
-  'it acts in this process; if that ends first, or another machine takes over, it may be lost: look at status, and send it again with the same requestId'
-
-const ORDER_UNWRITTEN =
-  'it is not sent before the journal has it, and dropped if that takes too long: send it again with the same requestId to learn which'
-
-interface WrittenOutcome {
-  readonly name: string
-  readonly isWritten: boolean
-}
-
-/** Other accounts go on. */
-function describeBroken(
-  outcomes: readonly WrittenOutcome[],
-  killed: KilledHere | undefined,
-): string {
-  const written = outcomes.filter(({ isWritten }) => isWritten)
-  const broken = outcomes.filter(({ isWritten }) => !isWritten)
-  const namesOf = (some: readonly WrittenOutcome[]) => some.map(({ name }) => name).join(' and ')
-  const run = written.length === 0 ? 'the run' : `the run of ${namesOf(broken)}`
-  return [
-    `not confirmed: ${run} ended before the journal had confirmed it, so the journal may have it or not`,
-    killed?.isWritten
-      ? killed.text
-      : 'nothing acts on it there until the next start: look at status then, and send it again with the same requestId',
-    ...(written.length === 0 ? [] : [`written and obeyed in ${namesOf(written)}`]),
-  ].join('; ')
-}
-
-/** An order whose time is over is not sent any more, even where the core has yet to drop it. */
-function whyDropped(
-  { book, trusted }: Pick<ShownAccount, 'book' | 'trusted'>,
-  { strategyId, key, deadlineAt, symbol }: OrderIntent,
-): string | undefined {
-  const pair = pairKey(strategyId, key)
-  if (trusted.clock.now() > deadlineAt)
-    return 'it was dropped, because the journal had it only after the time within which an order by hand is sent; give it anew under another requestId'
-  if (book.places.has(pair) || book.keys.has(pair)) return undefined
-  return `it was dropped before it was sent, and intentd explain ${symbol} says why; give it anew under another requestId`
-}
-
-/** A kill promises this by its files alone. */
-interface KilledHere {
-  readonly text: string
-  /** In one file at least. */
-  readonly isWritten: boolean
-  readonly isCertain: boolean
-}
 
 /** No account took the kill: the next one that starts here finds its file. */
 function asKept(answer: ControlAnswer, { text, isCertain }: KilledHere): ControlAnswer {

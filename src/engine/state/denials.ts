@@ -1,5 +1,6 @@
 import {
   type Denial,
+  type DenialState,
   detailOf,
   type EndedDenial,
   type LoggedDenial,
@@ -17,7 +18,7 @@ const DENIAL_LOGGED_EVERY_MS = 60_000
 const KINDS_MAX = 1000
 /** Keys of one strategy and code that are named in a minute; a thousand orders may wait. */
 const KEYS_NAMED_MAX = 20
-/** Between two orders of a short life nothing may be denied for so long. */
+/** Between two orders of a short ttl nothing may be denied for so long. */
 const BREAK_MAX_MS = 5000
 
 export function forgetDenials({ denials }: Core, symbol: string): void {
@@ -27,6 +28,16 @@ export function forgetDenials({ denials }: Core, symbol: string): void {
 }
 
 type AnyDenial = Denial | Undescribed<Denial>
+
+export function createDenials(): DenialState {
+  return {
+    counts: new Map(),
+    logged: new Map(),
+    named: new Map(),
+    standing: new Map(),
+    ended: new Map(),
+  }
+}
 
 export function standingDenials({ denials }: Core): readonly StandingDenial[] {
   return [...denials.standing.values()].flat()
@@ -87,13 +98,13 @@ function causeOf({ strategyId, symbol, code }: Omit<Denied, 'detail' | 'orders'>
   return `${strategyId}|${symbol}|${code}`
 }
 
-/** What stands goes on. */
+/** A denial that stands has its time itself. */
 function forgetEnded({ denials }: Core, source: string, approved: PlannedOrders['items']): void {
   const ended = denials.ended.get(source)
   if (ended === undefined || ended.size === 0 || approved.length === 0) return
   const strategies = new Set(approved.map(({ intent }) => intent.strategyId))
-  for (const [cause, { strategyId }] of ended)
-    if (strategies.has(strategyId)) mutable(ended).delete(cause)
+  const left = [...ended].filter(([, { strategyId }]) => !strategies.has(strategyId))
+  mutable(denials.ended).set(source, new Map(left))
 }
 
 type Denied = Omit<StandingDenial, 'since'>
