@@ -58,7 +58,8 @@ interface AnsweredOptions {
 
 /**
  * A command counts as obeyed, and its answer is kept, once its record is durable. Until then it is
- * answered as uncertain, and one that is repeated waits for the same record.
+ * answered as uncertain, and one that is repeated waits for the same record. An order by hand that
+ * was dropped while it waited is answered as dropped from then on.
  *
  * A command that is repeated after a lost answer is not carried out again. An id with a time before
  * all that is remembered is refused, because a release or a flatten that is repeated months later
@@ -116,11 +117,9 @@ export class AnsweredRequests {
     // A refused command changed nothing, so repeating it may succeed. A dry run is not kept either.
     if (!answer.isObeyed || ('dryRun' in order && order.dryRun)) return answer
     if (written === undefined) return this.#note(request, digest, answer)
-    const settled = written.then((isWritten) => {
+    const settled = written.then((lasting) => {
       this.#unwritten.delete(requestId)
-      return isWritten
-        ? this.#note(request, digest, answer)
-        : asUncertain(answer, `${BROKEN}; ${unwritten}`)
+      return lasting.isUncertain ? lasting : this.#note(request, digest, lasting)
     })
     const waiting = {
       digest,
@@ -164,10 +163,8 @@ export class AnsweredRequests {
 }
 
 const UNCONFIRMED = `not confirmed: ${WRITTEN_WITHIN_MS / 1000} s later the journal does not have it yet`
-const BROKEN =
-  'not confirmed: the run ended before the journal had confirmed it, so the journal may have it or not'
 
-function asUncertain(answer: ControlAnswer, text: string): ControlAnswer {
+export function asUncertain(answer: ControlAnswer, text: string): ControlAnswer {
   return { ...answer, isObeyed: false, isUncertain: true, text }
 }
 

@@ -177,7 +177,7 @@ export const controlAnswerSchema = z.strictObject({
   isObeyed: z.boolean(),
   isUncertain: z.literal(true).optional().meta({
     description:
-      'it acts in the memory of the daemon, but the journal has not confirmed it: `text` says what can be relied on; send it again with the same requestId',
+      'the journal has not confirmed it: `text` says what can be relied on; send it again with the same requestId',
   }),
   text: z.string(),
   held: z.array(restrictionSchema),

@@ -49,14 +49,14 @@ export interface Readiness {
 }
 
 export interface CommandOutcome {
-  /** True once `written` is: what was commanded acts in memory already. */
+  /** True once `written` says the same: what was commanded acts in memory already. */
   readonly answer: ControlAnswer
   /**
-   * Whether the record became durable. False: the run broke down first, so the journal may have it
-   * or not. Absent: nothing has to be written.
+   * The answer that lasts, when the record is durable: an order may have been dropped since.
+   * Uncertain: the run broke down first. Absent: nothing has to be written.
    */
-  readonly written?: Promise<boolean>
-  /** Says what holds meanwhile, and after a breakdown. */
+  readonly written?: Promise<ControlAnswer>
+  /** Says what holds until then. */
   readonly unwritten?: string
 }
 

@@ -82,12 +82,24 @@ export interface DenialState {
   >
   /** Keyed by symbol: denied at its last plan; by scope of a strategy: at its last decision. */
   readonly standing: ReadonlyMap<string, readonly StandingDenial[]>
+  /** Keyed like `standing`, and then by strategy, symbol and code; the oldest first. */
+  readonly ended: ReadonlyMap<string, ReadonlyMap<string, EndedDenial>>
 }
 
 export interface StandingDenial extends Denial {
   readonly orders: number
-  /** Unix ms, our clock: denied at each plan since. */
+  /**
+   * Unix ms, our clock: the strategy was denied for this code on the symbol since then, under
+   * whichever keys, with breaks of seconds at most.
+   */
   readonly since: number
+}
+
+/** Goes on if it comes back within seconds, and no order of its strategy was approved meanwhile. */
+export interface EndedDenial {
+  readonly strategyId: string
+  readonly since: number
+  readonly endedAt: number
 }
 
 export interface LoggedDenial {

@@ -22,6 +22,14 @@ const OBEYED: ControlAnswer = {
   stillHeld: {},
 }
 
+const BROKEN: ControlAnswer = {
+  ...OBEYED,
+  isObeyed: false,
+  isUncertain: true,
+  text: 'not confirmed: the run ended',
+}
+const DROPPED: ControlAnswer = { ...OBEYED, isObeyed: false, text: 'not done: it was dropped' }
+
 /** Each command is written when the test says so. */
 function openScene() {
   const time = new ManualTime(1_767_225_600_000)
@@ -31,10 +39,10 @@ function openScene() {
     now: () => time.now(),
     timers: time,
   })
-  const written: ((isWritten: boolean) => void)[] = []
+  const written: ((answer: ControlAnswer) => void)[] = []
   const send = (request: ControlRequest = HALT) =>
     answered.once(request, () => {
-      const record = Promise.withResolvers<boolean>()
+      const record = Promise.withResolvers<ControlAnswer>()
       written.push(record.resolve)
       return { answer: OBEYED, written: record.promise, unwritten: 'it acts here' }
     })
@@ -49,7 +57,7 @@ test('[RSK2] a command is answered as obeyed, and its answer kept, when its reco
   await new Promise((resolve) => setImmediate(resolve))
   expect([answers, saved, written.length]).toEqual([[], [], 1])
 
-  written[0]?.(true)
+  written[0]?.(OBEYED)
   await Promise.all([first, again])
 
   const repeated = { ...OBEYED, text: `sent again; when it came first: ${OBEYED.text}` }
@@ -72,7 +80,7 @@ test('[RSK2] one whose record is not durable in time is answered as uncertain, a
   expect(saved).toEqual([])
   expect(await send({ ...HALT, reason: 'another' })).toBe('other')
   const again = send()
-  written[0]?.(true)
+  written[0]?.(OBEYED)
   expect(await again).toMatchObject({ isObeyed: true })
   expect(saved).toHaveLength(1)
   expect(written).toHaveLength(1)
@@ -81,15 +89,23 @@ test('[RSK2] one whose record is not durable in time is answered as uncertain, a
 test('[RSK2] one whose run broke down first is answered as uncertain, and obeyed anew when it is repeated', async () => {
   const { saved, written, send } = openScene()
   const first = send()
-  written[0]?.(false)
+  written[0]?.(BROKEN)
 
-  expect(await first).toMatchObject({
-    isObeyed: false,
-    isUncertain: true,
-    text: expect.stringMatching(/the journal may have it or not; it acts here$/),
-  })
+  expect(await first).toEqual(BROKEN)
   expect(saved).toEqual([])
   const again = send()
-  written[1]?.(true)
+  written[1]?.(OBEYED)
   expect(await again).toEqual(OBEYED)
+})
+
+test('[ORD7] one that was dropped before its record was durable is answered as that, also when it is repeated', async () => {
+  const { saved, written, send } = openScene()
+  const first = send()
+  written[0]?.(DROPPED)
+
+  expect(await first).toEqual(DROPPED)
+  const repeated = { ...DROPPED, text: `sent again; when it came first: ${DROPPED.text}` }
+  expect(await send()).toEqual(repeated)
+  expect(written).toHaveLength(1)
+  expect(saved).toMatchObject([[{ answer: DROPPED }]])
 })

@@ -120,6 +120,63 @@ test('what the next reading has ended begins anew when it comes back', () => {
   expect(listed(bench)).toEqual([])
 })
 
+interface Sold {
+  readonly everyMs: number
+  readonly ttlMs: number
+}
+
+/** There is nothing to close, and each order has a key of its own. */
+function sellUnheld(bench: EngineBench, { everyMs, ttlMs }: Sold): number {
+  bench.decide({
+    kind: 'place',
+    symbol: SYMBOL,
+    key: `sell-${bench.now}`,
+    action: 'closeLong',
+    lots: 5,
+    ticks: 100_010,
+    ttlMs,
+  })
+  const shown = listed(bench).length
+  bench.pass(everyMs)
+  return shown
+}
+
+function listTimes(bench: EngineBench, times: number, sold: Sold): number[] {
+  return Array.from({ length: times }, () => sellUnheld(bench, sold))
+}
+
+test.each<Sold & { readonly name: string }>([
+  { name: 'that overlap', everyMs: 1000, ttlMs: 2000 },
+  { name: 'with breaks of seconds', everyMs: 3000, ttlMs: 1000 },
+])(
+  'orders $name are denied since the first of them, although each has a new key',
+  ({ everyMs, ttlMs }) => {
+    const bench = new EngineBench().start()
+    const times = Math.ceil(5000 / everyMs)
+
+    expect(listTimes(bench, times, { everyMs, ttlMs })).not.toContain(1)
+    expect(bench.engine.denied.get('CLOSE_EXCEEDS_POSITION')).toBeGreaterThan(0)
+    expect(listTimes(bench, 5, { everyMs, ttlMs })).not.toContain(0)
+  },
+)
+
+test('orders that are denied now and then, minutes apart, are not denied for minutes', () => {
+  const bench = new EngineBench().start()
+
+  expect(listTimes(bench, 4, { everyMs: 60_000, ttlMs: 1000 })).toEqual([0, 0, 0, 0])
+})
+
+test('an order that was approved meanwhile ends what was denied before', () => {
+  const bench = new EngineBench().start()
+  const sold = { everyMs: 3000, ttlMs: 1000 }
+  listTimes(bench, 3, sold)
+
+  bench.quote(SMALL)
+  bench.accept(bench.grantBatch())
+
+  expect(listTimes(bench, 1, sold)).toEqual([0])
+})
+
 test('a clock that was set back hides no denial', () => {
   const { bench } = unconfirmedClose()
   passUnread(bench, 5000)

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { asUncertain } from '../../control/answered-requests.ts'
 import type { ControlAnswer, ControlRequest } from '../../control/commands.ts'
 import type {
   Approval,
@@ -31,7 +32,9 @@ import type { UniverseView } from '../../control/universe-view.ts'
 import { viewUniverses } from '../../views/universe-view.ts'
 import type { WhatIfQuery, WhatIfView } from '../../control/what-if-view.ts'
 import type { SharedLimits } from '../../exchange/limiter/shared/shared-limits.ts'
+import { MANUAL } from '../../domain/hand-order.ts'
 import { listScopes, type Scope } from '../../domain/trading-mode.ts'
+import { pairKey } from '../../engine/book/book.ts'
 import type { EngineCommand, EngineEvent, HandCommand } from '../../engine/event.ts'
 import { scopeNamed } from '../../engine/lifecycle/close-part.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
@@ -59,6 +62,13 @@ import { viewInstrument } from '../../views/instrument-view.ts'
 import { viewEquity } from '../../views/losses-view.ts'
 import { type HandRequest, judgeAnswers } from './judge-answers.ts'
 import { Metrics } from './metrics.ts'
+import {
+  describeBroken,
+  type KilledHere,
+  ORDER_UNWRITTEN,
+  UNWRITTEN,
+  whyDropped,
+} from './unwritten-commands.ts'
 import { planAccountCommand, planHandOrder, planReload } from './command-plans.ts'
 import { viewProfit } from '../../views/money-view.ts'
 import { adviseHeld } from '../../views/restriction-view.ts'
@@ -309,13 +319,36 @@ export class DaemonControl implements Controlled {
       this.#log(request, by, answer)
       return { answer }
     }
-    const unwritten = killed?.text ?? UNWRITTEN
-    const written = Promise.all(accounts.map((account) => account.untilWritten())).then((all) => {
-      const isWritten = !all.includes(false)
-      this.#log(request, by, isWritten ? answer : { isObeyed: false, text: unwritten })
-      return isWritten
+    const written = this.#untilWritten(request, answer, killed).then((lasting) => {
+      this.#log(request, by, lasting)
+      return lasting
     })
-    return { answer, written, unwritten }
+    const unwritten = order.kind === 'order' ? ORDER_UNWRITTEN : UNWRITTEN
+    return { answer, written, unwritten: killed?.text ?? unwritten }
+  }
+
+  async #untilWritten(
+    { requestId, order }: ControlRequest,
+    answer: ControlAnswer,
+    killed: KilledHere | undefined,
+  ): Promise<ControlAnswer> {
+    const named = isHandRequest(order) ? this.#accountFor(order) : undefined
+    const accounts =
+      named === undefined || typeof named === 'string' ? this.#options.accounts : [named]
+    const pair = pairKey(MANUAL, requestId)
+    const commanded = accounts.map(async (account) => {
+      const { shown } = account
+      const place = order.kind === 'order' ? shown.book.places.get(pair) : undefined
+      const isWritten = await account.untilWritten()
+      // Nothing of it has been sent yet, because its batch is recorded later.
+      const dropped = isWritten && place !== undefined ? whyDropped(shown, place) : undefined
+      return { name: shown.config.name, isWritten, dropped }
+    })
+    const outcomes = await Promise.all(commanded)
+    const [dropped] = outcomes.flatMap((one) => one.dropped ?? [])
+    if (dropped !== undefined) return { ...answer, isObeyed: false, text: `not done: ${dropped}` }
+    const isWritten = outcomes.every((one) => one.isWritten)
+    return isWritten ? answer : asUncertain(answer, describeBroken(outcomes, killed))
   }
 
   /** @param files undefined where one could not be written */
@@ -334,7 +367,7 @@ export class DaemonControl implements Controlled {
           ]
         : []),
     ].join('; ')
-    return { text, isCertain: isWhole && !isShared }
+    return { text, isWritten: written.length > 0, isCertain: isWhole && !isShared }
   }
 
   #log(
@@ -467,15 +500,6 @@ const PLANNED_KEY = 'planned'
 
 const NOT_NOW =
   'not now: the run has not begun, or is over; a command of the command line waits for it'
-
-const UNWRITTEN =
-  'it acts in this process; if that ends first, or another machine takes over, it may be lost: look at status, and send it again with the same requestId'
-
-/** A kill promises this by its files alone. */
-interface KilledHere {
-  readonly text: string
-  readonly isCertain: boolean
-}
 
 /** No account took the kill: the next one that starts here finds its file. */
 function asKept(answer: ControlAnswer, { text, isCertain }: KilledHere): ControlAnswer {

@@ -89,7 +89,7 @@ export function scheduleInstrument(core: Core, instrument: InstrumentState): voi
     return startResolution(core, instrument, isRunning ? 'unwanted' : 'command')
   }
   const approved = approveOrders(core, instrument.symbol, plan.candidates)
-  notePlanDenials(core, instrument.symbol, approved.denials)
+  notePlanDenials(core, instrument.symbol, approved)
   askForCancelWhenDue(core, instrument)
   askForBatch(core, instrument, approved)
   if (isRunning) noteWhatIsLeft(core, instrument, plan, approved)

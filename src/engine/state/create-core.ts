@@ -5,6 +5,7 @@ import { toNeededCandles } from './candles.ts'
 import type { Book } from '../book/book.ts'
 import { createChanges } from './changes.ts'
 import { createSettled } from './totals.ts'
+import { createDenials } from './denials.ts'
 import { createExitWatch, createKeptExits } from './exits.ts'
 import { createWorstCase } from './worst-case.ts'
 import { createRecount } from '../book/recount.ts'
@@ -51,7 +52,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
       wishesFrom: 1,
       states: new Map(),
     },
-    denials: { counts: new Map(), logged: new Map(), named: new Map(), standing: new Map() },
+    denials: createDenials(),
     unlisted: { symbols: new Set(), listed: new Set() },
     names: {
       suspected: new Set(),

@@ -1,6 +1,8 @@
 import {
   type Denial,
+  type DenialState,
   detailOf,
+  type EndedDenial,
   type LoggedDenial,
   type StandingDenial,
   type Undescribed,
@@ -16,13 +18,26 @@ const DENIAL_LOGGED_EVERY_MS = 60_000
 const KINDS_MAX = 1000
 /** Keys of one strategy and code that are named in a minute; a thousand orders may wait. */
 const KEYS_NAMED_MAX = 20
+/** Between two orders of a short ttl nothing may be denied for so long. */
+const BREAK_MAX_MS = 5000
 
 export function forgetDenials({ denials }: Core, symbol: string): void {
   mutable(denials.logged).delete(symbol)
   mutable(denials.standing).delete(symbol)
+  mutable(denials.ended).delete(symbol)
 }
 
 type AnyDenial = Denial | Undescribed<Denial>
+
+export function createDenials(): DenialState {
+  return {
+    counts: new Map(),
+    logged: new Map(),
+    named: new Map(),
+    standing: new Map(),
+    ended: new Map(),
+  }
+}
 
 export function standingDenials({ denials }: Core): readonly StandingDenial[] {
   return [...denials.standing.values()].flat()
@@ -33,9 +48,19 @@ export function denialsOn({ denials }: Core, symbol: string): readonly StandingD
   return denials.standing.get(symbol) ?? NONE
 }
 
+interface PlannedOrders {
+  readonly items: readonly { readonly intent: { readonly strategyId: string } }[]
+  readonly denials: readonly AnyDenial[]
+}
+
 /** Every order that is missing is planned each time, so what is not denied now is not denied any more. */
-export function notePlanDenials(core: Core, symbol: string, denied: readonly AnyDenial[]): void {
-  noteStanding(core, symbol, denied.length === 0 ? NONE : noteDenials(core, symbol, denied))
+export function notePlanDenials(
+  core: Core,
+  symbol: string,
+  { items, denials }: PlannedOrders,
+): void {
+  noteStanding(core, symbol, denials.length === 0 ? NONE : noteDenials(core, symbol, denials))
+  forgetEnded(core, symbol, items)
 }
 
 export function noteDecisionDenials(
@@ -52,24 +77,34 @@ export function noteDecisionDenials(
 
 function noteStanding({ denials, now }: Core, source: string, denied: readonly Denied[]): void {
   const earlier = denials.standing.get(source)
-  if (denied.length === 0) {
-    if (earlier !== undefined) mutable(denials.standing).delete(source)
-    return
+  if (denied.length === 0 && earlier === undefined) return
+  const ended = mutable(denials.ended.get(source) ?? new Map<string, EndedDenial>())
+  for (const { since, ...denial } of earlier ?? NONE) {
+    const { strategyId } = denial
+    keepLatest(ended, causeOf(denial), { strategyId, since, endedAt: now })
   }
   const standing = denied.map((denial) => {
-    const known = earlier?.find((one) => isSameWish(one, denial))
-    return { ...denial, since: known?.since ?? now }
+    const before = ended.get(causeOf(denial))
+    const goesOn = before !== undefined && now - before.endedAt <= BREAK_MAX_MS
+    return { ...denial, since: goesOn ? before.since : now }
   })
-  mutable(denials.standing).set(source, standing)
+  mutable(denials.ended).set(source, ended)
+  if (denied.length === 0) mutable(denials.standing).delete(source)
+  else mutable(denials.standing).set(source, standing)
 }
 
-function isSameWish(one: Denial, other: Denial): boolean {
-  return (
-    one.code === other.code &&
-    one.strategyId === other.strategyId &&
-    one.symbol === other.symbol &&
-    one.key === other.key
-  )
+/** A key is no part of it, because a strategy may use a new one each time. */
+function causeOf({ strategyId, symbol, code }: Omit<Denied, 'detail' | 'orders'>): string {
+  return `${strategyId}|${symbol}|${code}`
+}
+
+/** A denial that stands has its time itself. */
+function forgetEnded({ denials }: Core, source: string, approved: PlannedOrders['items']): void {
+  const ended = denials.ended.get(source)
+  if (ended === undefined || ended.size === 0 || approved.length === 0) return
+  const strategies = new Set(approved.map(({ intent }) => intent.strategyId))
+  const left = [...ended].filter(([, { strategyId }]) => !strategies.has(strategyId))
+  mutable(denials.ended).set(source, new Map(left))
 }
 
 type Denied = Omit<StandingDenial, 'since'>
@@ -127,7 +162,7 @@ function kindsOf({ denials }: Core, symbol: string): Map<string, LoggedDenial> {
   return kinds
 }
 
-function keepLatest(kinds: Map<string, LoggedDenial>, kind: string, logged: LoggedDenial): void {
+function keepLatest<Kept>(kinds: Map<string, Kept>, kind: string, logged: Kept): void {
   kinds.delete(kind)
   kinds.set(kind, logged)
   for (const oldest of kinds.keys()) {

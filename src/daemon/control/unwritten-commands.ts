@@ -1,0 +1,52 @@
+import type { OrderIntent } from '../../domain/intent.ts'
+import { pairKey } from '../../engine/book/book.ts'
+import type { ShownAccount } from '../../views/shown-account.ts'
+
+export const UNWRITTEN =
+  'it acts in this process; if that ends first, or another machine takes over, it may be lost: look at status, and send it again with the same requestId'
+
+export const ORDER_UNWRITTEN =
+  'it is not sent before the journal has it, and dropped if that takes too long: send it again with the same requestId to learn which'
+
+interface WrittenOutcome {
+  readonly name: string
+  readonly isWritten: boolean
+}
+
+/** Other accounts go on. */
+export function describeBroken(
+  outcomes: readonly WrittenOutcome[],
+  killed: KilledHere | undefined,
+): string {
+  const written = outcomes.filter(({ isWritten }) => isWritten)
+  const broken = outcomes.filter(({ isWritten }) => !isWritten)
+  const namesOf = (some: readonly WrittenOutcome[]) => some.map(({ name }) => name).join(' and ')
+  const run = written.length === 0 ? 'the run' : `the run of ${namesOf(broken)}`
+  return [
+    `not confirmed: ${run} ended before the journal had confirmed it, so the journal may have it or not`,
+    killed?.isWritten
+      ? killed.text
+      : 'nothing acts on it there until the next start: look at status then, and send it again with the same requestId',
+    ...(written.length === 0 ? [] : [`written and obeyed in ${namesOf(written)}`]),
+  ].join('; ')
+}
+
+/** An order whose time is over is not sent any more, even where the core has yet to drop it. */
+export function whyDropped(
+  { book, trusted }: Pick<ShownAccount, 'book' | 'trusted'>,
+  { strategyId, key, deadlineAt, symbol }: OrderIntent,
+): string | undefined {
+  const pair = pairKey(strategyId, key)
+  if (trusted.clock.now() > deadlineAt)
+    return 'it was dropped, because the journal had it only after the time within which an order by hand is sent; give it anew under another requestId'
+  if (book.places.has(pair) || book.keys.has(pair)) return undefined
+  return `it was dropped before it was sent, and intentd explain ${symbol} says why; give it anew under another requestId`
+}
+
+/** A kill promises this by its files alone. */
+export interface KilledHere {
+  readonly text: string
+  /** In one file at least. */
+  readonly isWritten: boolean
+  readonly isCertain: boolean
+}

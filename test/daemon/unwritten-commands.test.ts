@@ -1,0 +1,163 @@
+import { expect, test } from 'vitest'
+import { AnsweredRequests } from '../../src/control/answered-requests.ts'
+import type { ControlAnswer, ControlRequest } from '../../src/control/commands.ts'
+import {
+  DaemonControl,
+  type DaemonControlOptions,
+} from '../../src/daemon/control/daemon-control.ts'
+import { MANUAL } from '../../src/domain/hand-order.ts'
+import type { EngineCommand } from '../../src/engine/event.ts'
+import { EngineBench, STRATEGY, SYMBOL } from '../engine/engine-bench.ts'
+
+const LIMITS = new Map([[SYMBOL, { positionMax: 1000, orderSizeMax: 100, openOrdersMax: 100 }]])
+const ORDER = { kind: 'order', symbol: SYMBOL, side: 'buy', size: '0.01', price: '9999' } as const
+const HALT = { kind: 'restrict', scope: '*', mode: 'halted' } as const
+const PLACED = `buy 0.01 ${SYMBOL} at 9999 (gtc)`
+
+interface Logged {
+  readonly level: string
+  readonly event: string
+  readonly result: unknown
+}
+
+function tradingByHand(): EngineBench {
+  const common = { symbols: [SYMBOL], feeds: new Map(), limits: LIMITS }
+  const strategies = new Map([
+    [STRATEGY, { id: STRATEGY, ...common }],
+    [MANUAL, { id: MANUAL, isByHand: true as const, ...common }],
+  ])
+  return new EngineBench({ strategies }).start()
+}
+
+/** An account whose records are written, or lost, when the test says so. */
+class Accounted {
+  readonly bench = tradingByHand()
+  readonly shown: unknown
+  readonly #waiting: ((isWritten: boolean) => void)[] = []
+
+  constructor(name: string) {
+    const { bench } = this
+    this.shown = {
+      config: { name },
+      settings: bench.settings,
+      book: bench.book,
+      engine: bench.engine,
+      trusted: { clock: { now: () => bench.now } },
+      state: 'begun',
+    }
+  }
+
+  command(command: EngineCommand): unknown {
+    const plan =
+      command.kind === 'order' ? this.bench.engine.planByHand(command) : { detail: undefined }
+    this.bench.step({ kind: 'commanded', command })
+    const held = [...this.bench.book.restrictions.values()]
+    return { ...plan, held, lifted: [], stillHeld: {}, killFiles: [], unclosable: {} }
+  }
+
+  /** No file can be written. */
+  throwKill(): undefined {}
+
+  untilWritten(): Promise<boolean> {
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  settle(isWritten: boolean): void {
+    for (const resolve of this.#waiting.splice(0)) resolve(isWritten)
+  }
+}
+
+function openScene(...names: string[]) {
+  const accounts = ['main', ...names].map((name) => new Accounted(name))
+  const log: Logged[] = []
+  const control = new DaemonControl({
+    accounts,
+    configOption: '',
+    off: [],
+    clock: { now: () => 0, monotonic: () => 0 },
+    timers: { after: () => () => undefined },
+    logger: {
+      listen: () => undefined,
+      log: (level: string, event: string, { result }: { result?: unknown } = {}) =>
+        log.push({ level, event, result }),
+    },
+  } as unknown as DaemonControlOptions)
+  const answered = new AnsweredRequests({ timers: { after: () => () => undefined } })
+  const send = (order: ControlRequest['order']): Promise<ControlAnswer> => {
+    const request = { requestId: `request-${order.kind}`, reason: 'a drill', by: 'anna', order }
+    return answered.once(request, () =>
+      control.command(request, 'socket'),
+    ) as Promise<ControlAnswer>
+  }
+  const [first] = accounts
+  if (first === undefined) throw new Error('no account')
+  return { accounts, first, bench: first.bench, log, send }
+}
+
+test('[ORD7] an order by hand is answered as obeyed when its record is written in time', async () => {
+  const { first, bench, log, send } = openScene()
+  const ordering = send(ORDER)
+  bench.pass(29_000)
+  first.settle(true)
+
+  expect(await ordering).toMatchObject({ isObeyed: true, text: PLACED })
+  expect(log).toMatchObject([{ level: 'info', event: 'control.commanded', result: PLACED }])
+})
+
+test('[ORD7] an order by hand whose record is written after its time is answered as dropped, and so is its repetition', async () => {
+  const { first, bench, log, send } = openScene()
+  const ordering = send(ORDER)
+  const meanwhile = send(ORDER)
+  bench.pass(31_000)
+  first.settle(true)
+  const late = expect.stringMatching(/^not done: it was dropped, .* under another requestId$/)
+
+  expect(await ordering).toMatchObject({ isObeyed: false, text: late })
+  const again = expect.stringMatching(/^sent again; when it came first: not done: it was dropped/)
+  expect(await meanwhile).toMatchObject({ isObeyed: false, text: again })
+  expect(await send(ORDER)).toMatchObject({ isObeyed: false, text: again })
+  expect(log).toMatchObject([{ level: 'warn', event: 'control.commanded', result: late }])
+  expect(bench.book.places.size + bench.book.orders.size).toBe(0)
+})
+
+test('[ORD7] an order by hand that a halt with a flatten drops before its record is written is answered as dropped', async () => {
+  const { first, bench, send } = openScene()
+  const ordering = send(ORDER)
+  bench.step({
+    kind: 'commanded',
+    command: { kind: 'flatten', scope: SYMBOL, by: 'anna', reason: 'a drill' },
+  })
+  bench.pass(100)
+  first.settle(true)
+
+  expect(await ordering).toMatchObject({
+    isObeyed: false,
+    text: expect.stringMatching(/^not done: it was dropped before it was sent/),
+  })
+})
+
+test('[RSK2] after a breakdown no answer says that the command acts', async () => {
+  const { first, log, send } = openScene()
+  const answers = [ORDER, HALT, { kind: 'kill' } as const].map(send)
+  first.settle(false)
+
+  for (const answer of await Promise.all(answers)) {
+    expect(answer).toMatchObject({ isObeyed: false, isUncertain: true })
+    expect(answer.text).toMatch(/^not confirmed: the run ended before .* until the next start: /)
+    expect(answer.text).not.toMatch(/in this process|is there/)
+  }
+  expect(log.map(({ level }) => level)).toEqual(['warn', 'warn', 'warn'])
+  for (const { result } of log) expect(result).not.toMatch(/in this process/)
+})
+
+test('[RSK2] after the breakdown of one of several accounts the answer says that the command acts in the others alone', async () => {
+  const { accounts, send } = openScene('second')
+  const halting = send(HALT)
+  accounts[0]?.settle(false)
+  accounts[1]?.settle(true)
+
+  expect(await halting).toMatchObject({ isObeyed: false, isUncertain: true })
+  expect((await halting).text).toMatch(
+    /^not confirmed: the run of main ended before .* until the next start: .*; written and obeyed in second$/,
+  )
+})
