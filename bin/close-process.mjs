@@ -1,5 +1,5 @@
-// The first import of the launcher. The process holds the keys of an account, so what Node and the system offer to look
-// into a process is closed before anything else runs. What each start passes beside it, and what is left open:
+// The process holds the keys of an account, so what Node and the system offer to look into a process is closed before
+// the program is loaded (SIGUSR1 in early-signals.mjs). What each start passes beside it, and what is left open:
 // SECURITY.md, "Others on the machine".
 
 import { spawnSync } from 'node:child_process'
@@ -10,9 +10,6 @@ const PRLIMIT_MS_MAX = 2000
 /** The inspector is a port on loopback without a password. The others write memory or variables to a file. */
 const EXPOSING = /^--(inspect|heapsnapshot-|report-on-|report-uncaught-exception)/
 
-// Without a listener Node answers SIGUSR1 by opening its inspector, where every user of the machine may run code in this
-// process. From Node 22.14 on there is a flag for it too, which older ones refuse: whoever knows the version passes it.
-process.on('SIGUSR1', () => {})
 leaveNoCore()
 
 /** The flag for which nothing is started; undefined where there is none. */

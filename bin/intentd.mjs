@@ -4,6 +4,7 @@
 // one (18 and up can read this file) it is handed to the bundled Node, and this process stays only to
 // pass signals down, pass pm2's messages through, and end as its child ends.
 
+import { isReloadedBySignal } from './early-signals.mjs'
 import { exposingFlag } from './close-process.mjs'
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
@@ -46,6 +47,8 @@ const TERMINAL_SIGNALS = ['SIGINT', 'SIGQUIT', 'SIGHUP']
 const OTHER_SIGNALS = ['SIGTERM', 'SIGUSR2']
 
 const LAUNCHER_PID = 'INTENTD_LAUNCHER_PID'
+/** The child's message to the launcher: its listeners for early signals stand. */
+const TAKES_SIGNALS = 'intentd:takesSignals'
 
 const launcher = fileURLToPath(import.meta.url)
 const root = dirname(dirname(launcher))
@@ -62,7 +65,6 @@ if (exposingFlag !== undefined) {
 
 async function runHere() {
   endWithLauncher()
-  ignoreEarlyReload()
   for (const stream of [process.stdout, process.stderr]) stream.on('error', forgiveReader)
   // Not Node's default, a folder in the shared temporary directory: compiled code is code, and only
   // whoever may write the installation may write it. A read-only installation goes without.
@@ -112,17 +114,8 @@ function endWithLauncher() {
   delete process.env[LAUNCHER_PID]
   if (process.channel === undefined || launcherPid !== process.ppid) return
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+  process.send(TAKES_SIGNALS, () => undefined)
   process.channel.unref()
-}
-
-/**
- * Until a daemon listens itself, before it reads its configuration, a SIGHUP asks for nothing that it does not do
- * anyway, and Node would end it. In a terminal it means that the terminal was closed.
- */
-function ignoreEarlyReload() {
-  if (!['run', 'standby'].includes(process.argv[2]) || [0, 1, 2].some((file) => isatty(file)))
-    return
-  process.on('SIGHUP', () => undefined)
 }
 
 function findBundledNode() {
@@ -170,12 +163,19 @@ function handOver(node) {
 function forwardSignals(child) {
   const inTerminal = isatty(0)
   for (const signal of OTHER_SIGNALS) process.on(signal, () => child.kill(signal))
-  for (const signal of TERMINAL_SIGNALS) process.on(signal, () => inTerminal || child.kill(signal))
+  // SIGHUP would end a child without a listener.
+  let takesReload = !isReloadedBySignal
+  child.on('message', (message) => (takesReload ||= message === TAKES_SIGNALS))
+  for (const signal of TERMINAL_SIGNALS) {
+    process.on(signal, () => {
+      if (!inTerminal && (signal !== 'SIGHUP' || takesReload)) child.kill(signal)
+    })
+  }
 }
 
 /** pm2 waits for `process.send('ready')` on this process's channel, and may send 'shutdown' down it. */
 function forwardMessages(child) {
-  child.on('message', (message) => process.send?.(message))
+  child.on('message', (message) => message === TAKES_SIGNALS || process.send?.(message))
   if (process.send === undefined) return
   process.on('message', (message) => child.connected && child.send(message))
 }

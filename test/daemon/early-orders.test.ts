@@ -19,6 +19,7 @@ afterAll(async () => {
 })
 
 const SIGNAL_AT_LOAD = new URL('./signal-at-load.ts', import.meta.url).href
+const OLDER_NODE = new URL('./older-node.ts', import.meta.url).href
 const MODE = 'one_way_mode'
 
 test('a SIGHUP while the daemon starts does not end it', async () => {
@@ -26,6 +27,25 @@ test('a SIGHUP while the daemon starts does not end it', async () => {
   await run.untilEvent('daemon.running')
 
   expect(await run.stop()).toEqual({ code: 0, signal: null })
+})
+
+test('nor does it behind a launcher on an older Node, which passes a later one on', async () => {
+  const project = projects.open()
+  const run = project.start(['run', '--set', 'simulator.speed=60'], {}, OLDER_NODE)
+  await run.untilEvent('daemon.running')
+  project.edit('config/strategies/grid-btc.yaml', 'levels: 8', 'levels: 6')
+  run.kill('SIGHUP')
+  await run.until('reloaded', () =>
+    run.events('reload.begun').some(({ settings }) => String(settings).includes('8 -> 6')),
+  )
+
+  expect(await run.stop()).toEqual({ code: 0, signal: null })
+  const passed = new Set(run.stdout.filter((line) => / pm2: /.test(line)))
+  expect([...passed]).toEqual([
+    'to pm2: "question"',
+    'from pm2: "answer to question"',
+    'to pm2: "ready"',
+  ])
 })
 
 /** An exchange that takes requests and never answers, so that no run begins. */
