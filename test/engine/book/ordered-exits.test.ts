@@ -9,7 +9,9 @@ import type { JournalRecord } from '../../../src/domain/record.ts'
 import { applyRecord } from '../../../src/engine/book/apply-record.ts'
 import { fromBookRows, toBookRows } from '../../../src/engine/book/book-rows.ts'
 import { type Book, createBook } from '../../../src/engine/book/book.ts'
+import { applyGrids } from '../../../src/engine/book/convert-grids.ts'
 import { deriveClientOid } from '../../../src/execution/batch.ts'
+import { mutable } from '../../../src/lib/mutable.ts'
 import { SeededDraws } from '../../support/faults/seeded-draws.ts'
 
 const SYMBOL = 'BTCUSDT'
@@ -163,6 +165,24 @@ function answeredLate(mode: PositionMode, steps: readonly Step[], forgets: boole
 
 const exitsOf = ({ exits, orderedExits }: Book) => ({ exits, orderedExits })
 
+function halveTick(book: Book): void {
+  mutable(book).grids.set(SYMBOL, { tick: '1', lot: '1' })
+  applyGrids(mutable(book), SYMBOL, { tick: '0.5', lot: '1' })
+}
+
+/** A long of strategy `a`. */
+function placed(mode: PositionMode, index: number, hasStop: boolean): Step {
+  for (let seed = 0; seed < 1000; seed++) {
+    const step = drawStep(mode, new SeededDraws(`placed-${seed}`), index)
+    const { order } = step
+    if (order?.action !== 'openLong' || order.strategyId !== 'a') continue
+    if ((order.stopLossTicks !== undefined) !== hasStop) continue
+    if (order.takeProfitTicks !== undefined) continue
+    return { ...step, listed: undefined, adopted: undefined }
+  }
+  throw new RangeError('no seed draws such an order')
+}
+
 describe.each(['one_way_mode', 'hedge_mode'] as const)('[ORD5] in %s, exits', (mode) => {
   test('are the same whether orders are answered before or after their fills', () => {
     let kept = 0
@@ -176,5 +196,46 @@ describe.each(['one_way_mode', 'hedge_mode'] as const)('[ORD5] in %s, exits', (m
       ordered += late.orderedExits.size
     }
     expect(Math.min(kept, ordered)).toBeGreaterThan(50)
+  })
+
+  test('are converted to another tick while fills wait for their orders', () => {
+    let kept = 0
+    for (let seed = 0; seed < 50; seed++) {
+      const steps = drawSteps(mode, seed).map((step) => ({ ...step, listed: undefined }))
+      const early = answeredFirst(mode, steps)
+      halveTick(early)
+      const late = createBook(mode)
+      for (const step of steps) send(late, step)
+      for (const step of steps) {
+        if (step.wait < 3) answer(late, step)
+        read(late, step)
+      }
+      halveTick(late)
+      for (const step of steps) if (step.wait >= 3) answer(late, step)
+
+      expect(exitsOf(late), `seed ${seed}`).toEqual(exitsOf(early))
+      kept += late.exits.size
+    }
+    expect(kept).toBeGreaterThan(20)
+  })
+
+  test('are not lost where an earlier version kept none with a fill that waits', () => {
+    const [first, second] = [placed(mode, 0, true), placed(mode, 1, false)]
+    const book = createBook(mode)
+    for (const step of [first, second]) send(book, step)
+    answer(book, first)
+    for (const step of [first, second]) read(book, step)
+    const before = exitsOf(book)
+    const rows = toBookRows(book).map((row) => {
+      if (row.name !== 'unsettled') return row
+      const { exits: _, orderedExits: __, ...earlier } = JSON.parse(row.value)
+      return { ...row, value: JSON.stringify(earlier) }
+    })
+    const restored = fromBookRows(rows)
+    answer(restored, second)
+
+    expect(restored.unsettled.size).toBe(0)
+    expect(before.orderedExits.size).toBe(1)
+    expect(exitsOf(restored)).toEqual(before)
   })
 })

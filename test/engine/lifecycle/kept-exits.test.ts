@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { MANUAL } from '../../../src/domain/hand-order.ts'
 import { toOrderId } from '../../../src/domain/ids.ts'
 import type { PositionMode } from '../../../src/domain/instrument.ts'
+import { pairKey } from '../../../src/engine/book/book.ts'
 import { listUnkeptExits } from '../../../src/engine/book/ordered-exits.ts'
 import { describeUnkept, findUnkeptExits } from '../../../src/engine/lifecycle/judge-kept-exits.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
@@ -205,6 +206,33 @@ function fillAll(
   for (const [side, { batchId }] of fills)
     account.trade(side, 10, { orderId: toOrderId(`${batchId}001`) })
 }
+
+test('[ORD5] a long that is closed leaves nothing of its stop, whatever a short of it has', () => {
+  const account = trading('hedge_mode')
+  const traded = (batch: { readonly batchId: number }) => toOrderId(`${batch.batchId}001`)
+  const long = order(account, 'key-0001', { side: 'buy', stopLoss: '9800' })
+  account.bench.accept(long)
+  account.trade('buy', 10, { orderId: traded(long) })
+  const place = { kind: 'place', symbol: SYMBOL, key: 'k1', action: 'openLong' } as const
+  account.bench.decideAs(STRATEGY, { ...place, lots: 5, stopLossTicks: 97_000, ttlMs: 1000 })
+  const other = account.bench.grantBatch()
+  account.bench.accept(other)
+  account.trade('buy', 5, { orderId: traded(other) })
+  expect(said(account)).toMatchObject([{ event: 'exit.notKept', fields: { side: 'long' } }])
+  const short = order(account, 'key-0002', { side: 'sell', stopLoss: '10200' })
+  account.bench.accept(short)
+  account.trade('sell', 10, { orderId: traded(short) })
+  const close = order(account, 'key-0003', { side: 'sell', reduceOnly: true })
+  account.bench.accept(close)
+  account.trade('buy', 10, { orderId: traded(close), tradeSide: 'close' })
+
+  expect(account.bench.book.orderedExits.get(pairKey(MANUAL, SYMBOL))).toMatchObject({
+    short: { stopLossTicks: 102_000 },
+  })
+  expect(said(account)).toMatchObject([
+    { event: 'exit.notKeptEnded', fields: { side: 'long', stands: false } },
+  ])
+})
 
 describe.each(['before', 'after'])('exits of an order that is answered %s its fill', (when) => {
   function answerAround(
