@@ -1,6 +1,14 @@
 import type { Fill } from './fill.ts'
+import type { OrderTerms } from './order.ts'
 import type { OwnTrades } from './own-trades.ts'
-import type { Holding, HoldingChange } from './position.ts'
+import type {
+  Holding,
+  HoldingChange,
+  HoldSide,
+  KeptExits,
+  ListedExit,
+  OrderedBySide,
+} from './position.ts'
 
 /** The owner of lots that no order of ours explains. */
 export const NOBODY = ''
@@ -13,6 +21,8 @@ export type Move =
       readonly change: HoldingChange
       /** Absent in books of earlier versions. */
       readonly priced?: PricedFill
+      /** Absent: its order has none, or is not known yet. */
+      readonly exits?: ExitTerms
     }
   | {
       readonly kind: 'adopt'
@@ -25,6 +35,17 @@ export type Move =
       readonly taken: readonly TakenOver[]
     }
   | { readonly kind: 'streakForgotten'; readonly strategyId: string }
+  | {
+      readonly kind: 'exitsListed'
+      readonly holdSide: HoldSide
+      readonly listed: readonly ListedExit[]
+    }
+
+/** The take-profit and stop-loss of an order. */
+export type ExitTerms = Pick<
+  OrderTerms,
+  'clientOid' | 'strategyId' | 'action' | 'takeProfitTicks' | 'stopLossTicks'
+>
 
 export interface TakenOver extends HoldingChange {
   readonly ticks: number | undefined
@@ -44,6 +65,9 @@ export interface UnsettledAllocation {
   readonly holdings: readonly (readonly [key: string, Holding])[]
   /** Absent in books of earlier versions. */
   readonly trades?: readonly (readonly [key: string, OwnTrades])[]
+  /** Here and below: absent in books of earlier versions. */
+  readonly exits?: readonly (readonly [key: string, KeptExits])[]
+  readonly orderedExits?: readonly (readonly [key: string, OrderedBySide])[]
   /** The number of the first move since then; `next` is the one after the last. */
   readonly first: number
   readonly next: number

@@ -113,6 +113,8 @@ export interface OrderedExits extends ExitLevels {
   readonly clientOid: ClientOid
 }
 
+export type OrderedBySide = Readonly<Partial<Record<HoldSide, OrderedExits>>>
+
 export interface ListedExit {
   readonly kind: 'takeProfit' | 'stopLoss'
   readonly orderId: string

@@ -29,6 +29,7 @@ import {
   forgetTaken,
   withOwnMoney,
 } from './own-trades.ts'
+import { moveExits, restoreExits, standingExitsOf, withExits } from './ordered-exits.ts'
 
 /**
  * Each strategy's part of the account's position, from a symbol's fills in order and their owners
@@ -45,8 +46,15 @@ import {
 export const UNSETTLED_MOVES_MAX = 10_000
 
 export function applyMove(book: WritableBook, symbol: string, move: Move): void {
-  keepUnsettled(book, symbol, move)
+  const known = withExits(book, move)
+  keepUnsettled(book, symbol, known)
+  moveBoth(book, symbol, known)
+}
+
+function moveBoth(book: WritableBook, symbol: string, move: Move): void {
+  const was = accountHoldingOf(book, symbol)
   moveAllocation(book, symbol, move)
+  moveExits(book, symbol, move, was)
 }
 
 export function waiterOf(orderId: OrderId): string {
@@ -86,15 +94,13 @@ function beginUnsettled(book: Book, symbol: string, move: Move): UnsettledAlloca
   return isWaiting(move) ? { ...standingOf(book, symbol), first: 0, next: 0 } : undefined
 }
 
-function standingOf(
-  book: Book,
-  symbol: string,
-): Pick<UnsettledAllocation, 'account' | 'holdings' | 'trades'> {
+function standingOf(book: Book, symbol: string): Omit<UnsettledAllocation, 'first' | 'next'> {
   const holdings = [...book.holdings].filter(([key]) => splitPair(key)[1] === symbol)
   const trades = [...book.ownTrades]
     .filter(([key]) => splitPair(key)[1] === symbol)
     .map(([key, known]) => [key, withOwnMoney(book, key, known)] as const)
-  return { account: accountHoldingOf(book, symbol), holdings, trades }
+  const account = accountHoldingOf(book, symbol)
+  return { account, holdings, trades, ...standingExitsOf(book, symbol) }
 }
 
 function isWaiting(move: Move): boolean {
@@ -111,10 +117,7 @@ interface KeptMove {
   readonly move: Move
 }
 
-export function keptMovesOf(
-  { unsettled, unsettledMoves }: Book,
-  symbol: string,
-): readonly KeptMove[] {
+function keptMovesOf({ unsettled, unsettledMoves }: Book, symbol: string): readonly KeptMove[] {
   const { first = 0, next = 0 } = unsettled.get(symbol) ?? {}
   return Array.from({ length: next - first }, (_, index) => first + index).flatMap((number) => {
     const key = moveKey(symbol, number)
@@ -131,7 +134,7 @@ interface Settlement {
 function settleMoves(book: WritableBook, symbol: string, { owner, isNamed }: Settlement): void {
   for (const { key, move } of keptMovesOf(book, symbol)) {
     if (move.kind === 'fill' && isWaiting(move) && isNamed(move.owner)) {
-      book.unsettledMoves.set(key, { ...move, owner })
+      book.unsettledMoves.set(key, withExits(book, { ...move, owner }))
     }
   }
 }
@@ -145,6 +148,7 @@ function replay(book: WritableBook, symbol: string): void {
   }
   for (const [key, holding] of unsettled.holdings) book.holdings.set(key, holding)
   restoreTrades(book, symbol, unsettled)
+  restoreExits(book, symbol, unsettled)
   book.account.set(symbol, unsettled.account)
   book.unsettled.delete(symbol)
   for (const { number, key, move } of moves) {
@@ -156,7 +160,8 @@ function replay(book: WritableBook, symbol: string): void {
       })
     }
     if (!book.unsettled.has(symbol)) book.unsettledMoves.delete(key)
-    moveAllocation(book, symbol, move)
+    // Earlier versions kept moves without the exits of their orders.
+    moveBoth(book, symbol, withExits(book, move))
   }
 }
 
@@ -175,6 +180,7 @@ function moveAllocation(book: WritableBook, symbol: string, move: Move): void {
     for (const change of move.taken) takeFromStrategies(book, symbol, change)
     return
   }
+  if (move.kind === 'exitsListed') return
   if (move.kind === 'streakForgotten') return forgetStreak(book, pairKey(move.strategyId, symbol))
   if (move.kind === 'assign') {
     // The entry is compared with what the strategy held before.

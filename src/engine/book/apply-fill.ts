@@ -15,8 +15,7 @@ import {
 } from './book.ts'
 import { beyondPriceOf } from './own-trades.ts'
 import { applyMove, settleOwner, waiterOf } from './allocation.ts'
-import { forgetOrderedExits, listSetters, noteOrderedExits, setExits } from './ordered-exits.ts'
-import { HOLD_SIDES, type Holding, sideClosedBy } from '../../domain/position.ts'
+import { type Holding, sideClosedBy } from '../../domain/position.ts'
 import type { AccountEntry } from '../../domain/own-trades.ts'
 
 /**
@@ -47,8 +46,6 @@ export function applyFill(
     addMoney(book, pairKey(NOBODY, fill.symbol), fill)
   }
   const is = accountHoldingOf(book, fill.symbol)
-  keepExits(book, fill, { order, was, is })
-  forgetOrderedExits(book, fill.symbol)
   moveAccountEntry(book, fill.symbol, { before: was, ticks: fill.ticks })
   // The next position's funding counter begins at zero.
   const { longLots, shortLots } = is
@@ -60,20 +57,12 @@ export function bindOrphans(book: WritableBook, orderId: OrderId): void {
   const fills = book.orphans.get(orderId)
   const clientOid = book.byOrderId.get(orderId)
   if (!fills || clientOid === undefined) return
-  const [{ symbol } = { symbol: '' }] = fills
-  const setters = HOLD_SIDES.map((side) => ({ side, terms: listSetters(book, symbol, side) }))
   book.orphans.delete(orderId)
   settleOwner(book, fills, book.orders.get(clientOid)?.terms.strategyId ?? NOBODY)
   for (const fill of fills) {
     const order = book.orders.get(clientOid)
     if (order) countFill(book, order, fill)
   }
-  const order = book.orders.get(clientOid)
-  if (order === undefined) return
-  // Exits are set once more in the order of their fills, since this one may not have been the last.
-  for (const { side, terms } of setters) for (const one of terms) setExits(book, one, side)
-  noteOrderedExits(book, order.terms)
-  forgetOrderedExits(book, symbol)
 }
 
 /** No order of ours explains these fills: they belong to no strategy. */
@@ -82,7 +71,6 @@ export function disownOrphans(book: WritableBook, orderIds: readonly OrderId[]):
   for (const orderId of orderIds) book.orphans.delete(orderId)
   for (const fill of fills) addMoney(book, pairKey(NOBODY, fill.symbol), fill)
   settleOwner(book, fills, NOBODY)
-  for (const symbol of new Set(fills.map((fill) => fill.symbol))) forgetOrderedExits(book, symbol)
 }
 
 function moveBy(book: WritableBook, fill: Fill, owner: string): void {
@@ -112,25 +100,6 @@ export interface FilledExit {
 
 /** Fills may be a little short of the price that set off an exit. */
 const EXIT_TOLERANCE = 0.01
-
-/** Keeps the exits of the order that opened, each until another order sets it anew. */
-function keepExits(
-  book: WritableBook,
-  fill: Fill,
-  {
-    order,
-    was,
-    is,
-  }: { readonly order: Order | undefined; readonly was: Holding; readonly is: Holding },
-): void {
-  for (const side of HOLD_SIDES) {
-    const [before, after] = [was[`${side}Lots`], is[`${side}Lots`]]
-    if (after <= before) continue
-    if (before === 0) book.exits.delete(pairKey(fill.symbol, side))
-    if (order) setExits(book, order.terms, side)
-  }
-  if (order) noteOrderedExits(book, order.terms)
-}
 
 /** The fill itself does not name the exit, so the price decides between those that we have set. */
 export function findFilledExit(book: Book, fill: Fill): FilledExit | undefined {

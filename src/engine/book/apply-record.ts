@@ -18,12 +18,7 @@ import { DEPOSITS_MAX } from '../../domain/deposit.ts'
 import { MANUAL } from '../../domain/hand-order.ts'
 import type { Order } from '../../domain/order.ts'
 import type { PositionMode } from '../../domain/instrument.ts'
-import {
-  type Holding,
-  type HoldingChange,
-  type ListedExit,
-  netLots,
-} from '../../domain/position.ts'
+import { type Holding, type HoldingChange, netLots } from '../../domain/position.ts'
 import type {
   AdoptRecord,
   AssignedRecord,
@@ -82,7 +77,6 @@ import {
   type EndedOrder,
 } from './book.ts'
 import { applyMove } from './allocation.ts'
-import { forgetOrderedExits } from './ordered-exits.ts'
 import { applyCandles } from './candle-book.ts'
 import { applyGrids } from './convert-grids.ts'
 import type { QuoteLevel } from '../../domain/intent.ts'
@@ -189,33 +183,14 @@ function applyRestricted(book: WritableBook, record: RestrictedRecord): void {
 }
 
 function applyExits(book: WritableBook, record: ExitsRecord | ExitsListedRecord): void {
-  if (record.kind === 'exitsListed') return applyListedExits(book, record)
+  if (record.kind === 'exitsListed') {
+    const { symbol, holdSide, listed } = record
+    return applyMove(book, symbol, { kind: 'exitsListed', holdSide, listed })
+  }
   const { strategyId, symbol, state } = record
   const pair = pairOf(strategyId, symbol)
   if (state === null) book.exitStates.delete(pair)
   else book.exitStates.set(pair, state)
-}
-
-/** If there are several exits, the one nearest to the market counts. */
-function applyListedExits(
-  book: WritableBook,
-  { symbol, holdSide, listed }: ExitsListedRecord,
-): void {
-  const key = pairKey(symbol, holdSide)
-  const kept = book.exits.get(key)
-  if (!kept) return
-  const ticksOf = (kind: ListedExit['kind']) =>
-    listed.filter((exit) => exit.kind === kind).map(({ ticks }) => ticks)
-  const [stops, profits] = [ticksOf('stopLoss'), ticksOf('takeProfit')]
-  const isLong = holdSide === 'long'
-  const nearestStop = isLong ? Math.max(...stops) : Math.min(...stops)
-  const nearestProfit = isLong ? Math.min(...profits) : Math.max(...profits)
-  book.exits.set(key, {
-    ...kept,
-    listed,
-    ...(stops.length > 0 && { stopLossTicks: nearestStop }),
-    ...(profits.length > 0 && { takeProfitTicks: nearestProfit }),
-  })
 }
 
 function applySignal(
@@ -370,7 +345,6 @@ function applyAdopt(book: WritableBook, { symbol, holding, was }: AdoptRecord): 
     taken: closedBetween(book.positionMode, was, holding),
   })
   moveAccountEntry(book, symbol, { before, ticks: undefined })
-  forgetOrderedExits(book, symbol)
 }
 
 function applyAssigned(book: WritableBook, record: AssignedRecord): void {
@@ -381,7 +355,6 @@ function applyAssigned(book: WritableBook, record: AssignedRecord): void {
   ] as const
   const taken = sides.filter(({ lots }) => lots > 0)
   applyMove(book, symbol, { kind: 'assign', owner: strategyId, taken })
-  forgetOrderedExits(book, symbol)
 }
 
 function closedBetween(mode: PositionMode, was: Holding, now: Holding): readonly HoldingChange[] {

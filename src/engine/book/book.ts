@@ -21,13 +21,7 @@ import type { OrderIntent, QuoteLevel, Tag } from '../../domain/intent.ts'
 import type { Watermark } from '../../domain/loss-limits.ts'
 import { isTerminal, type Order } from '../../domain/order.ts'
 import type { AccountEntry, OwnTrades } from '../../domain/own-trades.ts'
-import {
-  FLAT,
-  type Holding,
-  type HoldSide,
-  type KeptExits,
-  type OrderedExits,
-} from '../../domain/position.ts'
+import { FLAT, type Holding, type KeptExits, type OrderedBySide } from '../../domain/position.ts'
 import type { InstrumentGrids } from '../../domain/record.ts'
 import type { UnseenFunding } from '../../domain/unseen-funding.ts'
 import {
@@ -128,10 +122,7 @@ export interface Book {
   /** The exits that our orders gave to the exchange. */
   readonly exits: ReadonlyMap<SymbolAndSide, KeptExits>
   /** A strategy counts on these levels, as its orders asked for them, while it holds something. */
-  readonly orderedExits: ReadonlyMap<
-    StrategyAndSymbol,
-    Readonly<Partial<Record<HoldSide, OrderedExits>>>
-  >
+  readonly orderedExits: ReadonlyMap<StrategyAndSymbol, OrderedBySide>
   /** A series is changed in place. */
   readonly candles: ReadonlyMap<SymbolAndInterval, CandleSeries>
   /** Only scopes whose losses are limited. */

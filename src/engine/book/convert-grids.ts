@@ -9,7 +9,12 @@ import type { Instrument } from '../../domain/instrument.ts'
 import type { QuoteLevel } from '../../domain/intent.ts'
 import type { AccountEntry, Entry, OwnTrades } from '../../domain/own-trades.ts'
 import type { Order } from '../../domain/order.ts'
-import { type Holding, HOLD_SIDES } from '../../domain/position.ts'
+import {
+  type Holding,
+  HOLD_SIDES,
+  type KeptExits,
+  type OrderedBySide,
+} from '../../domain/position.ts'
 import type { InstrumentGrids } from '../../domain/record.ts'
 import { createGrid, type Grid, stepsMax } from '../../lib/grid.ts'
 import { splitPair, storeOrder, type WritableBook, type Book, storePlace } from './book.ts'
@@ -105,18 +110,13 @@ function planConversion(book: Book, symbol: string, { was, is }: GridChange): Gr
   }
   for (const [pair, exits] of book.exits) {
     if (splitPair(pair)[0] !== symbol) continue
-    // The exchange's list is read again.
-    const { listed: _, ...set } = exits
-    const converted = counts.exits(set)
+    const converted = counts.keptExits(exits)
     changes.push((target) => target.exits.set(pair, converted))
   }
   for (const [pair, ordered] of book.orderedExits) {
     if (!isOf(pair)) continue
-    const sides = HOLD_SIDES.flatMap((side) => {
-      const exits = ordered[side]
-      return exits === undefined ? [] : [[side, counts.exits(exits)] as const]
-    })
-    changes.push((target) => target.orderedExits.set(pair, Object.fromEntries(sides)))
+    const converted = counts.orderedExits(ordered)
+    changes.push((target) => target.orderedExits.set(pair, converted))
   }
   changes.push(...convertExits(book, counts, { symbol, ticks: Number(was.tick) / Number(is.tick) }))
   changes.push(...convertWishes(book, counts, symbol))
@@ -210,6 +210,20 @@ class Counts {
     return converted
   }
 
+  keptExits(kept: KeptExits): KeptExits {
+    // The exchange's list is read again.
+    const { listed: _, ...set } = kept
+    return this.exits(set)
+  }
+
+  orderedExits(ordered: OrderedBySide): OrderedBySide {
+    const sides = HOLD_SIDES.flatMap((side) => {
+      const exits = ordered[side]
+      return exits === undefined ? [] : [[side, this.exits(exits)] as const]
+    })
+    return Object.fromEntries(sides)
+  }
+
   /** Rounds prices. @param ticks as for {@link trades} */
   exitState({ long, short, ...rest }: ExitState, ticks: number): ExitState {
     const price = (was: number | null): number | null => was && Math.round(was * ticks)
@@ -264,13 +278,17 @@ class Counts {
 
   /** @param ticks as for {@link trades} */
   unsettled(
-    { account, holdings, trades, ...numbers }: UnsettledAllocation,
+    { account, holdings, trades, exits, orderedExits, ...numbers }: UnsettledAllocation,
     ticks: number,
   ): UnsettledAllocation {
     return {
       ...numbers,
       ...(trades && {
         trades: trades.map(([pair, known]) => [pair, this.trades(known, ticks)] as const),
+      }),
+      ...(exits && { exits: exits.map(([key, kept]) => [key, this.keptExits(kept)] as const) }),
+      ...(orderedExits && {
+        orderedExits: orderedExits.map(([pair, one]) => [pair, this.orderedExits(one)] as const),
       }),
       account: this.holding(account),
       holdings: holdings.map(([pair, holding]) => [pair, this.holding(holding)] as const),
@@ -280,15 +298,20 @@ class Counts {
   /** @param ticks as for {@link trades} */
   move(move: Move, ticks: number): Move {
     if (move.kind === 'fill') {
-      const { priced } = move
+      const { priced, exits } = move
       const change = this.priced(move.change)
       return {
         ...move,
         change,
         ...(priced && { priced: { ...priced, fill: this.fill(priced.fill) } }),
+        ...(exits && { exits: this.exits(exits) }),
       }
     }
     if (move.kind === 'streakForgotten') return move
+    if (move.kind === 'exitsListed') {
+      const listed = move.listed.map((exit) => ({ ...exit, ticks: this.#ticks(exit.ticks) }))
+      return { ...move, listed }
+    }
     if (move.kind === 'assign') {
       const taken = move.taken.map((change) => ({
         ...change,

@@ -1,14 +1,13 @@
-import type { Fill } from '../../domain/fill.ts'
-import type { OrderTerms } from '../../domain/order.ts'
+import type { ExitTerms, Move, UnsettledAllocation } from '../../domain/allocation.ts'
 import {
-  applyToHolding,
   type ExitLevels,
   HOLD_SIDES,
+  type Holding,
   type HoldSide,
   type KeptExits,
+  type ListedExit,
   type OrderedExits,
 } from '../../domain/position.ts'
-import { keptMovesOf } from './allocation.ts'
 import {
   accountHoldingOf,
   type Book,
@@ -23,21 +22,72 @@ import {
  * that opens sets it. What an order asked for does not stand if its fill only made another position
  * smaller, if the account's position was gone meanwhile, or if another order has set other levels.
  * So the book has both: what the exchange keeps (`exits`), and what each strategy counts on
- * (`orderedExits`), as long as it holds something on that side.
+ * (`orderedExits`), as long as it holds something on that side. Both follow from the moves of a
+ * position in their order, so they are worked out again with them (`allocation.ts`).
  */
 
-export function setExits(book: WritableBook, terms: OrderTerms, side: HoldSide): void {
-  const { symbol, takeProfitTicks, stopLossTicks, clientOid, strategyId } = terms
-  if (takeProfitTicks === undefined && stopLossTicks === undefined) return
-  const key = pairKey(symbol, side)
-  const levels = mergeLevels(book.exits.get(key), terms)
-  book.exits.set(key, { clientOid, strategyId, ...levels })
+/** Adds the exits of the fill's order, which may be forgotten before the move is applied again. */
+export function withExits(book: Book, move: Move): Move {
+  const fill = move.kind === 'fill' && move.exits === undefined ? move.priced?.fill : undefined
+  const clientOid = fill && book.byOrderId.get(fill.orderId)
+  const terms = clientOid && book.orders.get(clientOid)?.terms
+  if (move.kind !== 'fill' || terms === undefined) return move
+  const { strategyId, action, takeProfitTicks, stopLossTicks } = terms
+  if (takeProfitTicks === undefined && stopLossTicks === undefined) return move
+  const levels = mergeLevels(undefined, terms)
+  return { ...move, exits: { clientOid: terms.clientOid, strategyId, action, ...levels } }
 }
 
-/** The order has just been filled, by a part at least. */
-export function noteOrderedExits(book: WritableBook, terms: OrderTerms): void {
-  const { symbol, takeProfitTicks, stopLossTicks, clientOid, strategyId, action } = terms
-  if (takeProfitTicks === undefined && stopLossTicks === undefined) return
+/** Called after the holdings have changed. @param was what the account held before */
+export function moveExits(book: WritableBook, symbol: string, move: Move, was: Holding): void {
+  if (move.kind === 'exitsListed') return applyListedExits(book, symbol, move)
+  if (move.kind === 'fill') keepExits(book, symbol, { terms: move.exits, was })
+  forgetOrderedExits(book, symbol)
+}
+
+type StandingExits = Pick<UnsettledAllocation, 'exits' | 'orderedExits'>
+
+export function standingExitsOf(book: Book, symbol: string): StandingExits {
+  return {
+    exits: [...book.exits].filter(([key]) => splitPair(key)[0] === symbol),
+    orderedExits: [...book.orderedExits].filter(([key]) => splitPair(key)[1] === symbol),
+  }
+}
+
+export function restoreExits(
+  book: WritableBook,
+  symbol: string,
+  { exits, orderedExits }: StandingExits,
+): void {
+  if (exits === undefined || orderedExits === undefined) return
+  const now = standingExitsOf(book, symbol)
+  for (const [key] of now.exits ?? []) book.exits.delete(key)
+  for (const [key] of now.orderedExits ?? []) book.orderedExits.delete(key)
+  for (const [key, kept] of exits) book.exits.set(key, kept)
+  for (const [key, ordered] of orderedExits) book.orderedExits.set(key, ordered)
+}
+
+/** Keeps the exits of the order that opened, each until another order sets it anew. */
+function keepExits(
+  book: WritableBook,
+  symbol: string,
+  { terms, was }: { readonly terms: ExitTerms | undefined; readonly was: Holding },
+): void {
+  const is = accountHoldingOf(book, symbol)
+  for (const side of HOLD_SIDES) {
+    const [before, after] = [was[`${side}Lots`], is[`${side}Lots`]]
+    if (after <= before) continue
+    const key = pairKey(symbol, side)
+    if (before === 0) book.exits.delete(key)
+    if (terms === undefined) continue
+    const { clientOid, strategyId } = terms
+    book.exits.set(key, { clientOid, strategyId, ...mergeLevels(book.exits.get(key), terms) })
+  }
+  if (terms) noteOrderedExits(book, symbol, terms)
+}
+
+function noteOrderedExits(book: WritableBook, symbol: string, terms: ExitTerms): void {
+  const { clientOid, strategyId, action } = terms
   const side = action === 'openLong' ? 'long' : action === 'openShort' ? 'short' : undefined
   if (side === undefined || holdingOf(book, strategyId, symbol)[`${side}Lots`] === 0) return
   const key = pairKey(strategyId, symbol)
@@ -47,7 +97,7 @@ export function noteOrderedExits(book: WritableBook, terms: OrderTerms): void {
 }
 
 /** Levels go with what they were to protect. */
-export function forgetOrderedExits(book: WritableBook, symbol: string): void {
+function forgetOrderedExits(book: WritableBook, symbol: string): void {
   if (book.orderedExits.size === 0) return
   for (const [key, ordered] of Array.from(book.orderedExits)) {
     const [strategyId, ofSymbol] = splitPair(key)
@@ -62,7 +112,7 @@ export function forgetOrderedExits(book: WritableBook, symbol: string): void {
 }
 
 /** A level that the order does not name stays as it was. */
-function mergeLevels(before: ExitLevels | undefined, terms: OrderTerms): ExitLevels {
+function mergeLevels(before: ExitLevels | undefined, terms: ExitLevels): ExitLevels {
   const profit = terms.takeProfitTicks ?? before?.takeProfitTicks
   const loss = terms.stopLossTicks ?? before?.stopLossTicks
   return {
@@ -71,31 +121,27 @@ function mergeLevels(before: ExitLevels | undefined, terms: OrderTerms): ExitLev
   }
 }
 
-/**
- * The orders that have set exits on a side since its position began, in order, as far back as the
- * first fill that waits for its order.
- */
-export function listSetters(book: Book, symbol: string, side: HoldSide): readonly OrderTerms[] {
-  let account = book.unsettled.get(symbol)?.account
-  if (account === undefined) return []
-  let setters: OrderTerms[] = []
-  for (const { move } of keptMovesOf(book, symbol)) {
-    if (move.kind !== 'adopt' && move.kind !== 'fill') continue
-    const before: number = account[`${side}Lots`]
-    account =
-      move.kind === 'adopt' ? move.holding : applyToHolding(book.positionMode, account, move.change)
-    const after = account[`${side}Lots`]
-    if (after === 0) setters = []
-    if (move.kind !== 'fill' || after <= before) continue
-    const terms = termsOf(book, move.priced?.fill)
-    if (terms !== undefined) setters.push(terms)
-  }
-  return setters
-}
-
-function termsOf(book: Book, fill: Fill | undefined): OrderTerms | undefined {
-  const clientOid = fill && book.byOrderId.get(fill.orderId)
-  return clientOid === undefined ? undefined : book.orders.get(clientOid)?.terms
+/** If there are several exits, the one nearest to the market counts. */
+function applyListedExits(
+  book: WritableBook,
+  symbol: string,
+  { holdSide, listed }: Extract<Move, { readonly kind: 'exitsListed' }>,
+): void {
+  const key = pairKey(symbol, holdSide)
+  const kept = book.exits.get(key)
+  if (!kept) return
+  const ticksOf = (kind: ListedExit['kind']) =>
+    listed.filter((exit) => exit.kind === kind).map(({ ticks }) => ticks)
+  const [stops, profits] = [ticksOf('stopLoss'), ticksOf('takeProfit')]
+  const isLong = holdSide === 'long'
+  const nearestStop = isLong ? Math.max(...stops) : Math.min(...stops)
+  const nearestProfit = isLong ? Math.min(...profits) : Math.max(...profits)
+  book.exits.set(key, {
+    ...kept,
+    listed,
+    ...(stops.length > 0 && { stopLossTicks: nearestStop }),
+    ...(profits.length > 0 && { takeProfitTicks: nearestProfit }),
+  })
 }
 
 export interface UnkeptExits extends OrderedExits {

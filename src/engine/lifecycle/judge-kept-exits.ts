@@ -1,4 +1,4 @@
-import { type ExitLevels, netLots } from '../../domain/position.ts'
+import { type ExitLevels, type HoldSide, netLots } from '../../domain/position.ts'
 import { formatOnGrid, showOnGrid } from '../../lib/grid.ts'
 import { accountHoldingOf, type Book, hasUnownedFills, pairKey, splitPair } from '../book/book.ts'
 import { listUnkeptExits, type UnkeptExits } from '../book/ordered-exits.ts'
@@ -21,7 +21,7 @@ export function judgeKeptExits(core: Core): void {
     const { strategyId: strategy, symbol, side } = partsOf(key)
     if (unkept.has(key) || hasUnownedFills(core.book, symbol)) continue
     forgetUnkeptExits(core, key)
-    const stands = core.book.orderedExits.has(pairKey(strategy, symbol))
+    const stands = core.book.orderedExits.get(pairKey(strategy, symbol))?.[side] !== undefined
     announce(core, 'info', 'exit.notKeptEnded', { symbol, strategy, side, stands })
   }
   for (const [key, exits] of unkept) {
@@ -92,9 +92,9 @@ function keyOf({ strategyId, symbol, side }: UnkeptExits): string {
 function partsOf(key: string): {
   readonly strategyId: string
   readonly symbol: string
-  readonly side: string
+  readonly side: HoldSide
 } {
   const [strategyId, rest] = splitPair(key)
   const [symbol, side] = splitPair(rest)
-  return { strategyId, symbol, side }
+  return { strategyId, symbol, side: side === 'long' ? 'long' : 'short' }
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { MANUAL } from '../../../src/domain/hand-order.ts'
 import { toOrderId } from '../../../src/domain/ids.ts'
 import type { PositionMode } from '../../../src/domain/instrument.ts'
+import { pairKey } from '../../../src/engine/book/book.ts'
 import { listUnkeptExits } from '../../../src/engine/book/ordered-exits.ts'
 import { describeUnkept, findUnkeptExits } from '../../../src/engine/lifecycle/judge-kept-exits.ts'
 import { EngineBench, STRATEGY, SYMBOL } from '../engine-bench.ts'
@@ -187,5 +188,122 @@ describe('a stop of an order by hand that rested', () => {
 
     expect(account.bench.book.exits.size).toBe(0)
     expect(said(account)).toMatchObject([{ event: 'exit.notKept' }])
+  })
+})
+
+/** @returns its batch, which no answer has come for */
+function order(account: TradedAccount, key: string, own: object) {
+  const command = { kind: 'order', symbol: SYMBOL, size: '0.01', key, ...own }
+  const author = { reason: 'a chance', by: 'anna' }
+  account.bench.step({ kind: 'commanded', command: { ...command, ...author } as never })
+  return account.bench.grantBatch()
+}
+
+function fillAll(
+  account: TradedAccount,
+  fills: readonly (readonly [side: 'buy' | 'sell', batch: { readonly batchId: number }])[],
+): void {
+  for (const [side, { batchId }] of fills)
+    account.trade(side, 10, { orderId: toOrderId(`${batchId}001`) })
+}
+
+test('[ORD5] a long that is closed leaves nothing of its stop, whatever a short of it has', () => {
+  const account = trading('hedge_mode')
+  const traded = (batch: { readonly batchId: number }) => toOrderId(`${batch.batchId}001`)
+  const long = order(account, 'key-0001', { side: 'buy', stopLoss: '9800' })
+  account.bench.accept(long)
+  account.trade('buy', 10, { orderId: traded(long) })
+  const place = { kind: 'place', symbol: SYMBOL, key: 'k1', action: 'openLong' } as const
+  account.bench.decideAs(STRATEGY, { ...place, lots: 5, stopLossTicks: 97_000, ttlMs: 1000 })
+  const other = account.bench.grantBatch()
+  account.bench.accept(other)
+  account.trade('buy', 5, { orderId: traded(other) })
+  expect(said(account)).toMatchObject([{ event: 'exit.notKept', fields: { side: 'long' } }])
+  const short = order(account, 'key-0002', { side: 'sell', stopLoss: '10200' })
+  account.bench.accept(short)
+  account.trade('sell', 10, { orderId: traded(short) })
+  const close = order(account, 'key-0003', { side: 'sell', reduceOnly: true })
+  account.bench.accept(close)
+  account.trade('buy', 10, { orderId: traded(close), tradeSide: 'close' })
+
+  expect(account.bench.book.orderedExits.get(pairKey(MANUAL, SYMBOL))).toMatchObject({
+    short: { stopLossTicks: 102_000 },
+  })
+  expect(said(account)).toMatchObject([
+    { event: 'exit.notKeptEnded', fields: { side: 'long', stands: false } },
+  ])
+})
+
+describe.each(['before', 'after'])('exits of an order that is answered %s its fill', (when) => {
+  function answerAround(
+    account: TradedAccount,
+    batch: ReturnType<typeof order>,
+    fills: Parameters<typeof fillAll>[1],
+  ): void {
+    if (when === 'before') account.bench.accept(batch)
+    fillAll(account, fills)
+    if (when === 'after') account.bench.accept(batch)
+    account.readFills()
+  }
+
+  test.each(['one_way_mode', 'hedge_mode'] as const)(
+    '[ORD5] are in %s those of the order that was filled last',
+    (mode) => {
+      const account = trading(mode)
+      const resting = order(account, 'key-0001', { side: 'buy', price: '9990', stopLoss: '9850' })
+      account.bench.accept(resting)
+      const market = order(account, 'key-0002', { side: 'buy', stopLoss: '9800' })
+      answerAround(account, market, [
+        ['buy', market],
+        ['buy', resting],
+      ])
+
+      expect([...account.bench.book.orderedExits.values()]).toMatchObject([
+        { long: { stopLossTicks: 98_500 } },
+      ])
+      expect(said(account)).toEqual([])
+    },
+  )
+
+  test('[ORD5] are gone with the position that they protected, which has been closed since', () => {
+    const account = trading()
+    const sell = order(account, 'key-0001', { side: 'sell', price: '10010' })
+    account.bench.accept(sell)
+    const buy = order(account, 'key-0002', { side: 'buy', price: '9990' })
+    account.bench.accept(buy)
+    const market = order(account, 'key-0003', { side: 'buy', stopLoss: '9800' })
+    answerAround(account, market, [
+      ['buy', market],
+      ['sell', sell],
+      ['buy', buy],
+    ])
+
+    expect(account.net).toBe(10)
+    expect(account.bench.book.orderedExits.size).toBe(0)
+    expect(said(account)).toEqual([])
+  })
+
+  test('[ORD5] are not lost because its lots are not yet known to be of the strategy', () => {
+    const account = trading()
+    fill(account, rest(account, '9800'))
+    const sell = order(account, 'key-0002', { side: 'sell', price: '10010' })
+    account.bench.accept(sell)
+    const market = order(account, 'key-0003', { side: 'buy' })
+    answerAround(account, market, [
+      ['buy', market],
+      ['sell', sell],
+    ])
+    account.look()
+    expect(said(account)).toEqual([])
+    const place = { kind: 'place', symbol: SYMBOL, key: 'k1', action: 'openLong' } as const
+    account.bench.decideAs(STRATEGY, { ...place, lots: 5, stopLossTicks: 97_000, ttlMs: 1000 })
+    account.fillNext()
+
+    expect(said(account)).toMatchObject([
+      {
+        event: 'exit.notKept',
+        fields: { strategy: MANUAL, stopLoss: '9800', reason: expect.stringContaining('9700') },
+      },
+    ])
   })
 })
