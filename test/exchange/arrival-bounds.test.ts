@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ArrivalBounds } from '../../src/exchange/limiter/call-window.ts'
+import { ArrivalBounds } from '../../src/exchange/limiter/arrival-bounds.ts'
 
 const DAY_MS = 86_400_000
 

@@ -2,7 +2,8 @@ import type { Clock } from '../../lib/clock.ts'
 import { Percentiles } from '../../lib/percentiles.ts'
 import type { Timers } from '../../lib/timers.ts'
 import type { CallableName } from '../../protocol/endpoints.ts'
-import { type ArrivalBounds, type CallWindow, DRIFT, type OverallLimit } from './call-window.ts'
+import { type ArrivalBounds, DRIFT } from './arrival-bounds.ts'
+import type { CallWindow } from './call-window.ts'
 import {
   type Grant,
   type GrantedCall,
@@ -10,6 +11,7 @@ import {
   type CallPriority,
   type WaitingRequest,
 } from './grant.ts'
+import type { OverallLimit } from './overall-limit.ts'
 import type { LimitUse } from './shared/shared-limits.ts'
 
 interface EndpointQueueOptions {

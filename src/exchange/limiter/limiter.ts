@@ -2,12 +2,11 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/timers.ts'
 import { beyondNames, isPublicBeyond } from '../../protocol/beyond/beyond-endpoints.ts'
 import { type CallableName, endpointNamed, endpointNames } from '../../protocol/endpoints.ts'
+import { ArrivalBounds } from './arrival-bounds.ts'
 import {
-  ArrivalBounds,
   BottleneckPool,
   CallWindow,
   type CallWindowOptions,
-  OverallLimit,
   type TokenPool,
   type TokenPoolOptions,
 } from './call-window.ts'
@@ -19,6 +18,7 @@ import {
   type CallPriority,
   type WaitingRequest,
 } from './grant.ts'
+import { OverallLimit } from './overall-limit.ts'
 import type { SharedLimits } from './shared/shared-limits.ts'
 
 export type AccountTier = 'ordinary' | 'copyTrader'
@@ -154,7 +154,6 @@ export class Limiter implements GrantSource {
     })
     const window = this.#createWindow({ calls, shareOf, stockMin, onFree: () => this.#serveAll() })
     const overall = new OverallLimit({
-      calls,
       perMs: OVERALL_PER_MS,
       spentBefore,
       opensAt,

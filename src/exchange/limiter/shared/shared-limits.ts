@@ -1,7 +1,7 @@
 import type { Clock } from '../../../lib/clock.ts'
 import { messageOf } from '../../../lib/failure.ts'
 import type { Timers } from '../../../lib/timers.ts'
-import { DRIFT } from '../call-window.ts'
+import { DRIFT } from '../arrival-bounds.ts'
 import type { ShareStore } from './redis-store.ts'
 import { KEPT_SHARE, type ShareAnswer } from './share-script.ts'
 
