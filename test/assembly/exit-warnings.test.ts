@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { listExitWarnings } from '../../src/assembly/strategies/pace-warnings.ts'
+import { listExitWarnings } from '../../src/assembly/strategies/exit-warnings.ts'
 import { readStrategies } from '../../src/assembly/strategies/strategies.ts'
 import { toInstruments } from '../../src/assembly/settings/engine-settings.ts'
 import { loadConfig } from '../../src/config/load-config.ts'

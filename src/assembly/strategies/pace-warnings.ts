@@ -1,8 +1,7 @@
 /** Warns of a pace beyond the exchange's limits, with which data come late. */
-import { dirname, join } from 'node:path'
 import type { LoadedConfig } from '../../config/load-config.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
-import { shownPath } from '../../config/yaml/checked-file.ts'
+import type { YamlSource } from '../../config/yaml/yaml-source.ts'
 import type { EndpointName } from '../../protocol/endpoints.ts'
 import {
   type AddressUse,
@@ -13,7 +12,6 @@ import {
   readableMax,
   readRoundMs,
 } from '../settings/read-pace.ts'
-import { readStrategyCode } from '../state/running-config.ts'
 import { feedsOf, type LoadedStrategy, overloadedEndpoints } from './strategies.ts'
 
 export interface CheckedAccount {
@@ -136,41 +134,26 @@ function listTooFast(
   return [documents.main.problem(['polling', setting], message)]
 }
 
-function listSlowLadders({
-  loaded: { config, documents },
-  strategies,
-}: CheckedAccount): readonly Problem[] {
+interface Ladder {
+  /** On both sides of one instrument. */
+  readonly orders: number
+  readonly instruments: number
+  readonly openOrdersMax: number
+  readonly source: YamlSource
+}
+
+function listSlowLadders(account: CheckedAccount): readonly Problem[] {
+  const { config, documents } = account.loaded
   const { risk, execution } = config
-  const ladders = strategies.flatMap(({ id, params, instruments }) => {
-    const levels = (params as { readonly levels?: unknown }).levels
-    const source = documents.strategies.get(id)
-    const own = config.strategies.find((strategy) => strategy.id === id)
-    if (typeof levels !== 'number' || source === undefined || own === undefined) return []
-    return [
-      {
-        orders: 2 * levels,
-        instruments: instruments.length,
-        source,
-        openOrdersMax: own.risk.openOrdersMax,
-      },
-    ]
-  })
+  const ladders = laddersOf(account)
   const orders = ladders.reduce((sum, ladder) => sum + ladder.orders * ladder.instruments, 0)
   const calls = ladders.reduce(
     (sum, ladder) => sum + Math.ceil(ladder.orders / execution.batchOrdersMax) * ladder.instruments,
     0,
   )
-  const tooFew = ladders
-    .filter((ladder) => ladder.orders > ladder.openOrdersMax)
-    .map((ladder) =>
-      ladder.source.problem(
-        ['risk', 'openOrdersMax'],
-        `${ladder.openOrdersMax} is below the ${ladder.orders} orders of params.levels on both sides: the rest is denied`,
-      ),
-    )
   const seconds = calls / allowedPerSecond('batchPlaceOrder', config)
   return [
-    ...tooFew,
+    ...ladders.flatMap(listCutLadder),
     ...(orders > risk.openOrdersMax
       ? [
           documents.main.problem(
@@ -188,6 +171,26 @@ function listSlowLadders({
         ]
       : []),
   ]
+}
+
+function laddersOf({
+  loaded: { config, documents },
+  strategies,
+}: CheckedAccount): readonly Ladder[] {
+  return strategies.flatMap(({ id, params, instruments }) => {
+    const { levels } = params as { readonly levels?: unknown }
+    const source = documents.strategies.get(id)
+    const own = config.strategies.find((strategy) => strategy.id === id)
+    if (typeof levels !== 'number' || source === undefined || own === undefined) return []
+    const { openOrdersMax } = own.risk
+    return [{ orders: 2 * levels, instruments: instruments.length, openOrdersMax, source }]
+  })
+}
+
+function listCutLadder({ orders, openOrdersMax, source }: Ladder): readonly Problem[] {
+  if (orders <= openOrdersMax) return []
+  const message = `${openOrdersMax} is below the ${orders} orders of params.levels on both sides: the rest is denied`
+  return [source.problem(['risk', 'openOrdersMax'], message)]
 }
 
 const shown = (value: number): string => String(Number(value.toFixed(2)))
@@ -233,68 +236,4 @@ export function listShortWindows(accounts: readonly CheckedAccount[]): readonly 
           ) ?? [],
     )
   })
-}
-
-const EXIT = /^(?!\s*(?:\/\/|\*|\/\*)).*?\b(?:takeProfitTicks|stopLossTicks)\b/
-
-export function listExitWarnings(accounts: readonly CheckedAccount[]): readonly Problem[] {
-  return [...listKeptExits(accounts), ...accounts.flatMap(listOtherStops)]
-}
-
-/** Warns if sizes by risk follow from a param, and the exit's stop is at another distance. */
-function listOtherStops({
-  loaded: { config, documents },
-  strategies,
-}: CheckedAccount): readonly Problem[] {
-  return strategies.flatMap(({ id, params }) => {
-    const distance = config.strategies.find((one) => one.id === id)?.exits?.stop?.distance
-    if (distance === undefined) return []
-    const others = Object.entries(params as object).filter(
-      ([name, value]) => /stop/i.test(name) && isShare(value) && Number(value) !== distance,
-    )
-    return others.flatMap(([name, value]) => {
-      const message = `${value}, and exits.stop.distance is ${distance}: if ${name} is the distance from which sizes are counted (market.lotsForRisk), a stop loses ${shownTimes(distance / Number(value))} of what is meant; write the same in both`
-      return documents.strategies.get(id)?.problem(['params', name], message) ?? []
-    })
-  })
-}
-
-function isShare(value: unknown): boolean {
-  const share = typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
-  return share > 0 && share < 1
-}
-
-const shownTimes = (ratio: number): string => `${Number(ratio.toPrecision(3))} times`
-
-function listKeptExits(accounts: readonly CheckedAccount[]): readonly Problem[] {
-  return accounts
-    .filter(({ loaded }) => loaded.config.risk.foreignFills === 'halt')
-    .flatMap(({ loaded, strategies }) =>
-      strategies.flatMap(({ id, moduleFile }) => {
-        const place = findSetting(loaded, id) ?? findExit(moduleFile)
-        const message = `${id} has a take-profit or stop-loss that the exchange keeps: when one is filled, that is no order of the daemon, and halts the instrument; set risk.foreignFills: adopt in ${loaded.documents.main.shown} (then a fill by hand halts nothing either)`
-        return place === undefined ? [] : [{ ...place, path: '', message }]
-      }),
-    )
-}
-
-function findSetting(
-  { config, documents }: CheckedAccount['loaded'],
-  id: string,
-): Problem | undefined {
-  const entry = config.strategies.find((strategy) => strategy.id === id)
-  if (entry?.exits?.stop?.atExchange !== true) return undefined
-  return documents.strategies.get(id)?.problem(['exits', 'stop', 'atExchange'], '')
-}
-
-function findExit(moduleFile: string): Pick<Problem, 'source' | 'line' | 'column'> | undefined {
-  for (const { name, text } of readStrategyCode(moduleFile).files) {
-    const lines = text.split('\n')
-    const index = lines.findIndex((line) => EXIT.test(line))
-    if (index < 0) continue
-    const source = shownPath(join(dirname(moduleFile), name), process.cwd())
-    const column = (lines[index] ?? '').search(/takeProfitTicks|stopLossTicks/) + 1
-    return { source, line: index + 1, column }
-  }
-  return undefined
 }

@@ -5,9 +5,9 @@ import { sampleInstrument } from '../../assembly/instruments/sample-instrument.t
 import { toInstruments, toLiquidationSettings } from '../../assembly/settings/engine-settings.ts'
 import { listSlowPrices } from '../../assembly/simulator/simulated-exchange.ts'
 import { CONTROL_SOCKET, stateDirectoryOf } from '../../assembly/state/state-place.ts'
+import { listExitWarnings } from '../../assembly/strategies/exit-warnings.ts'
 import {
   type CheckedAccount,
-  listExitWarnings,
   listPaceWarnings,
   listShortWindows,
 } from '../../assembly/strategies/pace-warnings.ts'
