@@ -1,6 +1,6 @@
 import { Failure } from '../../lib/failure.ts'
 import { type Bucket, BUCKETS, type DayStatisticsState } from '../market/day-statistics.ts'
-import { type LivedBlock, LivedMinutes } from '../market/lived-minutes.ts'
+import { type MinuteBlock, MinuteHistory } from '../market/minute-history.ts'
 import type { Market, StoredMarketState } from '../market/market.ts'
 import type { DisplayedMarket } from '../matching/displayed-market.ts'
 import {
@@ -56,16 +56,16 @@ const MINUTES: Codec<MinuteRow> = {
   id: ({ minute, symbol }) => `${String(minute % BUCKETS).padStart(4, '0')}/${symbol}`,
 }
 
-const LIVED: Codec<LivedBlock & { readonly symbol: string }> = {
+const MINUTE_BLOCKS: Codec<MinuteBlock & { readonly symbol: string }> = {
   table: 'lived',
   id: ({ block, symbol }) => `${symbol}/${block}`,
 }
 
-export function openLived({ rows, symbols }: CoreState): void {
+export function openMinuteHistories({ rows, symbols }: CoreState): void {
   if (!rows.isKept) return
-  const blocks = Map.groupBy(rows.read(LIVED), ({ symbol }) => symbol)
+  const blocks = Map.groupBy(rows.read(MINUTE_BLOCKS), ({ symbol }) => symbol)
   for (const [symbol, state] of symbols)
-    state.lived = new LivedMinutes(blocks.get(symbol) ?? [], symbols.size)
+    state.minuteHistory = new MinuteHistory(blocks.get(symbol) ?? [], symbols.size)
 }
 
 export function putCheckpoint({ rows, symbols }: CoreState, market: Market): void {
@@ -84,11 +84,11 @@ export function putCheckpoint({ rows, symbols }: CoreState, market: Market): voi
 }
 
 /** Must be called before the statistics lose the minutes. */
-export function keepLived({ rows, symbols }: CoreState): void {
-  for (const [symbol, { statistics, lived }] of symbols) {
-    const { added = [], dropped = [] } = lived?.keep(statistics) ?? {}
-    for (const block of added) rows.put(LIVED, { symbol, ...block })
-    for (const block of dropped) rows.drop(LIVED, { symbol, ...block })
+export function keepMinuteHistories({ rows, symbols }: CoreState): void {
+  for (const [symbol, { statistics, minuteHistory }] of symbols) {
+    const { added = [], dropped = [] } = minuteHistory?.keep(statistics) ?? {}
+    for (const block of added) rows.put(MINUTE_BLOCKS, { symbol, ...block })
+    for (const block of dropped) rows.drop(MINUTE_BLOCKS, { symbol, ...block })
   }
 }
 

@@ -1,7 +1,7 @@
 import type { FeeRates } from '../wallet/fees.ts'
 import type { WireTicker } from '../../protocol/futures/tickers.ts'
 import type { DayStatistics } from '../market/day-statistics.ts'
-import type { LivedMinutes } from '../market/lived-minutes.ts'
+import type { MinuteHistory } from '../market/minute-history.ts'
 import type { FundingSeries, Market, PastMinutes, RecordedReferences } from '../market/market.ts'
 import { decimal } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
@@ -101,7 +101,7 @@ export interface SymbolState extends OrderBook<FuturesOrder> {
   readonly endsAt: number
   readonly funding: FundingSeries | undefined
   readonly past: PastMinutes | undefined
-  lived: LivedMinutes | undefined
+  minuteHistory: MinuteHistory | undefined
   readonly references: RecordedReferences | undefined
   readonly positions: Position[]
   readonly planOrders: PlanOrder[]
@@ -140,7 +140,7 @@ export function createSymbolState(
     endsAt: market.endings?.get(instrument.symbol) ?? Number.POSITIVE_INFINITY,
     funding: market.funding?.get(instrument.symbol),
     past: instrument.delivery === undefined ? market.past?.(instrument.symbol) : undefined,
-    lived: undefined,
+    minuteHistory: undefined,
     references: market.references?.get(instrument.symbol),
     market: createDisplayedMarket(),
     quoteCount: 0,

@@ -17,8 +17,8 @@ import {
   applyCheckpoint,
   assertSameGrids,
   assertSameMarket,
-  keepLived,
-  openLived,
+  keepMinuteHistories,
+  openMinuteHistories,
   putCheckpoint,
   readCheckpoint,
 } from './checkpoint.ts'
@@ -183,13 +183,13 @@ export class ExchangeCore {
   }
 
   #playAll(now: number): void {
-    while (!playUntil(this.#state, this.#market, now)) keepLived(this.#state)
+    while (!playUntil(this.#state, this.#market, now)) keepMinuteHistories(this.#state)
     for (const play of this.#played) play(this.now)
   }
 
   #checkpoint(): void {
     this.#checkpointAt = this.now
-    keepLived(this.#state)
+    keepMinuteHistories(this.#state)
     putCheckpoint(this.#state, this.#market)
   }
 
@@ -237,7 +237,7 @@ export function createExchangeCore(options: ExchangeCoreOptions): ExchangeCore {
   })
   for (const symbol of state.symbols.values())
     symbol.matching = createFuturesMatching(state, symbol)
-  openLived(state)
+  openMinuteHistories(state)
   if (checkpoint !== undefined) {
     restoreState(state, rows)
     applyCheckpoint(state, checkpoint)

@@ -21,7 +21,7 @@ import { toTicker } from '../futures/instruments/ticker-view.ts'
 import { nextFundingOf } from '../futures/positions/funding.ts'
 import { MARGIN_SYMBOLS, type MarginSymbol } from '../margin/margin-symbols.ts'
 import { pastFundingRate } from '../market/fair-price.ts'
-import type { LivedMinute } from '../market/lived-minutes.ts'
+import type { ClosedMinute } from '../market/minute-history.ts'
 import type { MinuteBar } from '../market/market.ts'
 import { accept } from '../shared/reply.ts'
 import {
@@ -224,8 +224,8 @@ function recentDays(granularity: Granularity): number | undefined {
 }
 
 /**
- * Minutes come from three sources: the ticker statistics (24 hours), what the simulator has lived
- * through, and the market's past.
+ * Minutes come from three sources: the ticker statistics (24 hours), their history, and the market's
+ * past.
  */
 function answerCandles(state: CoreState, query: CandleQuery, rules: CandleRules) {
   const listed = listedSymbol(state, query)
@@ -267,28 +267,28 @@ interface CandleSpan {
 
 function* minutesOf(
   { clock }: CoreState,
-  { instrument, statistics, past, lived }: SymbolState,
+  { instrument, statistics, past, minuteHistory }: SymbolState,
   { fromAt, endAt }: CandleSpan,
 ): Generator<Bar> {
   const valueOfStep = Number(instrument.priceGrid.step) * Number(instrument.sizeGrid.step)
   statistics.read(clock.now)
   const buckets = statistics.buckets(Math.ceil(fromAt / MINUTE_MS))
   const keptFromAt = (buckets[0]?.minute ?? Number.POSITIVE_INFINITY) * MINUTE_MS
-  const livedFromAt = Math.min(keptFromAt, (lived?.firstMinute ?? Infinity) * MINUTE_MS)
-  const drawn = past?.between(fromAt, Math.min(endAt, livedFromAt)) ?? []
+  const historyFromAt = Math.min(keptFromAt, (minuteHistory?.firstMinute ?? Infinity) * MINUTE_MS)
+  const drawn = past?.between(fromAt, Math.min(endAt, historyFromAt)) ?? []
   for (const bar of drawn) yield toBar(bar, valueOfStep)
-  const livedUntil = Math.ceil(Math.min(endAt, keptFromAt) / MINUTE_MS)
-  for (const one of lived?.between(Math.ceil(fromAt / MINUTE_MS), livedUntil) ?? [])
-    yield toLivedBar(one)
+  const historyUntil = Math.ceil(Math.min(endAt, keptFromAt) / MINUTE_MS)
+  for (const one of minuteHistory?.between(Math.ceil(fromAt / MINUTE_MS), historyUntil) ?? [])
+    yield toBarOfFigures(one)
   for (const [index, { minute, figures }] of buckets.entries()) {
     const startAt = minute * MINUTE_MS
     if (startAt >= endAt) return
     const closeTicks = buckets[index + 1]?.figures[0] ?? statistics.state().lastTicks
-    yield toLivedBar({ minute, figures, closeTicks })
+    yield toBarOfFigures({ minute, figures, closeTicks })
   }
 }
 
-function toLivedBar({ minute, figures, closeTicks }: LivedMinute): Bar {
+function toBarOfFigures({ minute, figures, closeTicks }: ClosedMinute): Bar {
   const [openTicks = 0, high = 0, low = 0, lots = 0, quoteVolume = 0] = figures
   const highTicks = Math.max(high, closeTicks)
   const lowTicks = Math.min(low, closeTicks)
@@ -376,11 +376,11 @@ function paymentsOf(state: CoreState, entry: SymbolState): readonly FundingPoint
       .toReversed()
   }
   statistics.read(clock.now)
-  const lived = statistics
+  const settled = statistics
     .settlements()
     .map(({ minute, rate }) => ({ at: minute * MINUTE_MS, rate }))
     .toReversed()
-  if (past === undefined) return lived
+  if (past === undefined) return settled
   // The day before the market opened was settled when its statistics were built.
   const settledFromAt = past.untilAt - DAY_MS + MINUTE_MS
   const drawn: FundingPoint[] = []
@@ -393,7 +393,7 @@ function paymentsOf(state: CoreState, entry: SymbolState): readonly FundingPoint
       drawn.push({ at, rate: pastFundingRate(row, { seed, minute }) })
     }
   }
-  return [...lived, ...drawn]
+  return [...settled, ...drawn]
 }
 
 function shortest(rate: number): string {

@@ -26,7 +26,7 @@ function expectJoined(rows: readonly Row[], lengthMs: number): void {
 }
 
 describe('the past of a seeded market', () => {
-  test('is read back page by page without a gap or a jump, and joins what is lived', async () => {
+  test('is read back page by page without a gap or a jump, and joins the minutes since', async () => {
     const bench = await ExchangeBench.open()
     bench.wait(10 * 60_000)
     const page = askBack(bench, 'historyCandles', 'granularity=5m&limit=200')
@@ -162,10 +162,10 @@ describe('the history of funding rates', () => {
   })
 })
 
-describe('what an exchange with a state has lived through', () => {
+describe('the minutes of an exchange with a state', () => {
   const STEP = { stepMs: 10_000 }
 
-  test('is answered days later as it was on that day, after a restart too', async () => {
+  test('are answered days later as they were on that day, after a restart too', async () => {
     const store = createMemoryStore()
     const bench = await ExchangeBench.open({ ...STEP, store })
     const live = (hours: number): void => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { DayStatistics } from '../../../src/simulator/market/day-statistics.ts'
-import { LivedMinutes } from '../../../src/simulator/market/lived-minutes.ts'
+import { MinuteHistory } from '../../../src/simulator/market/minute-history.ts'
 
 const BLOCK = 360
 
@@ -13,17 +13,17 @@ function dayUntil(now: number): DayStatistics {
   return { state: () => ({ minute: now }), buckets } as unknown as DayStatistics
 }
 
-function live(lived: LivedMinutes, blocks: number): number {
+function keepBlocks(history: MinuteHistory, blocks: number): number {
   let dropped = 0
   for (let block = 1; block <= blocks; block++)
-    dropped += lived.keep(dayUntil(block * BLOCK)).dropped.length
+    dropped += history.keep(dayUntil(block * BLOCK)).dropped.length
   return dropped
 }
 
-test('[BND1] two hundred instruments keep eight days each, and one keeps all that it has lived', () => {
-  const [many, one] = [new LivedMinutes([], 200), new LivedMinutes([], 1)]
+test('[BND1] two hundred instruments keep eight days each, and one keeps its whole past', () => {
+  const [many, one] = [new MinuteHistory([], 200), new MinuteHistory([], 1)]
 
-  expect([live(many, 100), live(one, 100)]).toEqual([68, 0])
+  expect([keepBlocks(many, 100), keepBlocks(one, 100)]).toEqual([68, 0])
   expect([many.firstMinute, one.firstMinute]).toEqual([68 * BLOCK, 0])
   expect([...many.between(0, 200 * BLOCK)]).toHaveLength(32 * BLOCK)
   expect([...one.between(40, 42)]).toEqual([

@@ -2,12 +2,12 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Bucket, DayStatistics } from './day-statistics.ts'
 
 /** Six hours of minutes since 1970, some 5 kB of base64. */
-export interface LivedBlock {
+export interface MinuteBlock {
   readonly block: number
   readonly packed: string
 }
 
-export interface LivedMinute {
+export interface ClosedMinute {
   readonly minute: number
   readonly figures: readonly number[]
   readonly closeTicks: number
@@ -24,11 +24,11 @@ const [OPEN, HIGH, LOW] = [0, 1, 2] as const
  * Minutes older than the 24 hours of the statistics are kept for 400 days, or fewer with more than
  * four instruments.
  */
-export class LivedMinutes {
+export class MinuteHistory {
   readonly #blocks = new Map<number, string>()
   readonly #blocksMax: number
 
-  constructor(blocks: readonly LivedBlock[], instruments: number) {
+  constructor(blocks: readonly MinuteBlock[], instruments: number) {
     this.#blocksMax = Math.max(1, Math.min(BLOCKS_MAX, Math.floor(ALL_BLOCKS_MAX / instruments)))
     const known = blocks.toSorted((one, other) => one.block - other.block)
     for (const { block, packed } of known) this.#blocks.set(block, packed)
@@ -36,8 +36,8 @@ export class LivedMinutes {
 
   /** Must be called within 18 hours, before the statistics lose the minutes. */
   keep(statistics: DayStatistics): {
-    readonly added: readonly LivedBlock[]
-    readonly dropped: readonly LivedBlock[]
+    readonly added: readonly MinuteBlock[]
+    readonly dropped: readonly MinuteBlock[]
   } {
     const running = Math.floor(statistics.state().minute / BLOCK)
     const last = [...this.#blocks.keys()].at(-1) ?? -1
@@ -51,7 +51,7 @@ export class LivedMinutes {
     return { added, dropped: this.#dropOldest() }
   }
 
-  *between(fromMinute: number, untilMinute: number): Generator<LivedMinute> {
+  *between(fromMinute: number, untilMinute: number): Generator<ClosedMinute> {
     for (const [block, packed] of this.#blocks) {
       if (block < Math.floor(fromMinute / BLOCK) || block * BLOCK >= untilMinute) continue
       for (const minute of unpack(block, packed))
@@ -65,14 +65,14 @@ export class LivedMinutes {
     return Number.POSITIVE_INFINITY
   }
 
-  #dropOldest(): readonly LivedBlock[] {
+  #dropOldest(): readonly MinuteBlock[] {
     const dropped = [...this.#blocks].slice(0, Math.max(0, this.#blocks.size - this.#blocksMax))
     for (const [block] of dropped) this.#blocks.delete(block)
     return dropped.map(([block, packed]) => ({ block, packed }))
   }
 }
 
-function closeMinutes(buckets: readonly Bucket[]): readonly LivedMinute[] {
+function closeMinutes(buckets: readonly Bucket[]): readonly ClosedMinute[] {
   return buckets.slice(0, -1).map((bucket, index) => ({
     ...bucket,
     closeTicks: buckets[index + 1]?.figures[OPEN] ?? bucket.figures[OPEN] ?? 0,
@@ -80,7 +80,7 @@ function closeMinutes(buckets: readonly Bucket[]): readonly LivedMinute[] {
 }
 
 /** Prices are stored as differences, which deflate well. A missing minute has no open. */
-function pack(block: number, minutes: readonly LivedMinute[]): string {
+function pack(block: number, minutes: readonly ClosedMinute[]): string {
   const values = new Float64Array(BLOCK * FIELDS + 1).fill(Number.NaN)
   let before = 0
   for (const { minute, figures, closeTicks } of minutes) {
@@ -96,7 +96,7 @@ function pack(block: number, minutes: readonly LivedMinute[]): string {
   return deflateRawSync(new Uint8Array(values.buffer)).toString('base64')
 }
 
-function unpack(block: number, packed: string): readonly LivedMinute[] {
+function unpack(block: number, packed: string): readonly ClosedMinute[] {
   const bytes = new Uint8Array(inflateRawSync(Buffer.from(packed, 'base64')))
   const values = new Float64Array(bytes.buffer, bytes.byteOffset, BLOCK * FIELDS + 1)
   const minutes: { minute: number; figures: number[]; closeTicks: number }[] = []
