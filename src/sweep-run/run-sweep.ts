@@ -32,7 +32,11 @@ import { renderSweepPage, showParams } from '../sweep/sweep-page.ts'
 import { buildSweepReport, isEndedEarly, NOT_RUN, type SweepReport } from '../sweep/sweep-report.ts'
 import { nameTrial, type Trial, type TrialOutcome, type TrialRow } from '../sweep/trial.ts'
 import { recipeOf } from './play-trial.ts'
-import { assertStrategies, assertTakenElsewhere, loadSweepFile } from './sweep-file-problems.ts'
+import {
+  assertStrategies,
+  assertValuesAcceptedInThread,
+  loadSweepFile,
+} from './sweep-file-problems.ts'
 import { runHere, type TrialRunner } from './trial-pool.ts'
 
 export interface SweepOptions extends PlayOptions {
@@ -105,7 +109,7 @@ async function openSweep(
   const { fromAt, toAt, coverage } = prepared
   const { startAt, stepMs, count } = cutIntoBuckets(fromAt, toAt)
   const sets = listParamSets(file)
-  await assertTakenElsewhere({ config, options }, options.trialLimit)
+  await assertValuesAcceptedInThread({ config, options }, options.trialLimit)
   const rounds = file.method === 'halving' ? cutRounds(fromAt, toAt, sets.length) : [toAt]
   const isSeeded = coverage.every(({ kind }) => kind === 'seeded')
   const usedShare = rounds.length === 1 ? 0 : ((rounds.at(-2) ?? fromAt) - fromAt) / (toAt - fromAt)

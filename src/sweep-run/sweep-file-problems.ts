@@ -27,7 +27,7 @@ const HANG_HINT =
   'the schema or the check of a strategy does not come back; or wait longer with --trial-limit'
 const AGAIN = 'Then give the same command again.'
 /** A trial limit may be shorter than a thread's start on a busy machine. */
-const TAKEN_MS_MIN = 30_000
+const THREAD_MS_MIN = 30_000
 /** So many take some seconds. A combination that was not checked fails in its trial. */
 const TRIED_MAX = 200
 
@@ -60,7 +60,7 @@ interface RefusedSet {
   readonly problems: readonly Problem[]
 }
 
-export interface TakenTask {
+export interface AcceptedValuesTask {
   readonly config: string | undefined
   readonly options: PlayOptions & { readonly params: string }
 }
@@ -69,10 +69,13 @@ export interface TakenTask {
  * Checks in a restricted thread.
  * @param trialLimitMs limit of a trial in real time; here at least half a minute
  */
-export async function assertTakenElsewhere(task: TakenTask, trialLimitMs: number): Promise<void> {
-  const limitMs = Math.max(trialLimitMs, TAKEN_MS_MIN)
+export async function assertValuesAcceptedInThread(
+  task: AcceptedValuesTask,
+  trialLimitMs: number,
+): Promise<void> {
+  const limitMs = Math.max(trialLimitMs, THREAD_MS_MIN)
   const thread = new SupervisedThread({
-    file: './taken-thread',
+    file: './accepted-values-thread',
     askedBy: import.meta.url,
     task,
     patienceMs: limitMs,
@@ -93,10 +96,10 @@ export async function assertTakenElsewhere(task: TakenTask, trialLimitMs: number
  * good values fails in its trial.
  * @throws ConfigError for values that are accepted in no combination
  */
-export async function assertTaken(
+export async function assertValuesAccepted(
   { source }: ReadSweepFile,
   sets: readonly ParamSet[],
-  { config, options }: TakenTask,
+  { config, options }: AcceptedValuesTask,
 ): Promise<void> {
   const problemsOf = (set: ParamSet) => findProblems(set, { config, options })
   const good = new Set<string>()
@@ -164,7 +167,7 @@ async function findCulprit(
 
 async function findProblems(
   set: ParamSet,
-  { config, options }: TakenTask,
+  { config, options }: AcceptedValuesTask,
 ): Promise<readonly Problem[]> {
   const param = [...options.param, ...Object.entries(set).map(([name, text]) => `${name}=${text}`)]
   try {

@@ -133,7 +133,7 @@ const ENTRIES = [
   'src/backtest/parity/parity-thread.ts',
   'src/strategy/testing/loading-thread.ts',
   'src/sweep-run/trial-thread.ts',
-  'src/sweep-run/taken-thread.ts',
+  'src/sweep-run/accepted-values-thread.ts',
   'src/cli/replay/replay-thread.ts',
   'src/daemon/explain/reading-thread.ts',
   'src/control/front/port-thread.ts',
