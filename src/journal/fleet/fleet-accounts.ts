@@ -6,11 +6,9 @@ import {
   type KillRequestRow,
   parseKillRequest,
 } from '../postgres/kill-request.ts'
-import { quoteName } from '../postgres/server-schema.ts'
+import { quoteName, SEEN_WITHIN_MS } from '../postgres/server-schema.ts'
 
 export const LISTED_FOR = '1 day'
-/** A standby looks four times a second. */
-const SEEN_WITHIN_MS = 5000
 const READ_TOGETHER = 25
 
 /**

@@ -28,7 +28,6 @@ import {
 } from '../postgres/server-schema.ts'
 import { stepsFrom } from './layout-steps.ts'
 
-/** A standby looks four times a second. */
 const FOLLOWED_FOR = '10 seconds'
 
 const PAGE_ROWS = 1000

@@ -1,10 +1,8 @@
 import { type JournalWriter, parseWriter, WRITER } from '../journal-writer.ts'
 import { PostgresConnection, type PostgresPlace } from './connection.ts'
 import { translatePostgresError } from './postgres-failures.ts'
-import { quoteName } from './server-schema.ts'
+import { quoteName, SEEN_WITHIN_MS } from './server-schema.ts'
 
-/** A standby looks four times a second. */
-const SEEN_WITHIN = '5 seconds'
 const ANSWER_MS_MAX = 10_000
 
 export interface LeaseState {
@@ -31,7 +29,7 @@ export class Handover {
           (SELECT value FROM $schema.meta WHERE name = '${WRITER}') AS writer FROM $schema.lease`,
     )
     const followers = await this.#query(
-      `SELECT holder, coalesce(to_jsonb(f) ->> 'differs', '') AS differs FROM $schema.followers f WHERE seen_at > clock_timestamp() - interval '${SEEN_WITHIN}'`,
+      `SELECT holder, coalesce(to_jsonb(f) ->> 'differs', '') AS differs FROM $schema.followers f WHERE seen_at > clock_timestamp() - interval '${SEEN_WITHIN_MS} milliseconds'`,
     )
     return {
       token: Number(lease['token']),

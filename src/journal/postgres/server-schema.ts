@@ -102,6 +102,9 @@ export function schemaSql(schema: string): string {
   `
 }
 
+/** A standby writes `seen_at` four times a second; one seen within this time follows. */
+export const SEEN_WITHIN_MS = 5000
+
 export function functionsSql(schema: string): string {
   return `
     ${functionSql('write_changes(held bigint, new_place bigint, new_sequence bigint, new_link text, changes jsonb) RETURNS void', WRITE_CHANGES, schema)}
