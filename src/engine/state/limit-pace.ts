@@ -11,10 +11,10 @@ import type { StrategySettings } from '../settings.ts'
 import { beginMoment } from './changes.ts'
 import { ordersOf } from './totals.ts'
 import { announce, type Core } from './core.ts'
+import { MINUTE_MS, withinMinute } from './open-calls.ts'
 import { noteBeyond, type PaceReason } from './run-state.ts'
 import { halt } from './trading-mode.ts'
 
-const MINUTE_MS = 60_000
 const RATE_LIMITED = 'rateLimited'
 
 /** Objects to equal orders that come too often within a minute, and counts the others. */
@@ -126,6 +126,6 @@ function count(core: Core, kind: string, max: number): number {
   return times.length
 }
 
-function timesOf({ lastMinute, now }: Core, kind: string): readonly number[] {
-  return (lastMinute.get(kind) ?? []).filter((at) => at > now - MINUTE_MS)
+function timesOf(core: Core, kind: string): readonly number[] {
+  return withinMinute(core.lastMinute.get(kind), core)
 }

@@ -116,14 +116,14 @@ export function isAnythingOpenBeside(core: Core, isLeftOut: (symbol: string) => 
   return [...cancels.values()].some(({ symbols }) => !symbols.every(isLeftOut))
 }
 
-const MINUTE_MS = 60_000
+export const MINUTE_MS = 60_000
 
 /** Older times are forgotten (BND1). */
 export function notePace(core: Core, orders: readonly { readonly strategyId: StrategyId }[]): void {
   if (!isLimited(core)) return
   const { sentAt } = mutable(core.calls)
   for (const { strategyId } of orders) {
-    sentAt.set(strategyId, [...lastMinute(core, strategyId), core.now])
+    sentAt.set(strategyId, [...withinMinute(sentAt.get(strategyId), core), core.now])
   }
 }
 
@@ -135,10 +135,11 @@ function isLimited({ settings }: Core): boolean {
 }
 
 export function countSent(core: Core, strategyId?: StrategyId): number {
-  const ids = strategyId === undefined ? [...core.calls.sentAt.keys()] : [strategyId]
-  return ids.reduce((sum, id) => sum + lastMinute(core, id).length, 0)
+  const { sentAt } = core.calls
+  const ids = strategyId === undefined ? [...sentAt.keys()] : [strategyId]
+  return ids.reduce((sum, id) => sum + withinMinute(sentAt.get(id), core).length, 0)
 }
 
-function lastMinute({ calls, now }: Core, strategyId: StrategyId): readonly number[] {
-  return (calls.sentAt.get(strategyId) ?? []).filter((at) => at > now - MINUTE_MS)
+export function withinMinute(times: readonly number[] = [], { now }: Core): readonly number[] {
+  return times.filter((at) => at > now - MINUTE_MS)
 }
