@@ -12,13 +12,19 @@ export interface MessagePlace {
   readonly optionsOf: (account: string | undefined) => string
 }
 
+export interface MessageContext {
+  readonly place: MessagePlace
+  readonly hidden: HiddenTexts
+  readonly dropped: number
+}
+
 /** Discord takes 2000 characters, Telegram 4096. */
 const TEXT_MAX = 1800
 
 const PRIORITIES = { info: '2', warning: '3', urgent: '5' } as const
 
-export function writeCall(target: AlertTarget, alert: Alert, frame: MessageContext): WebhookCall {
-  const { place, hidden, dropped } = frame
+export function writeCall(target: AlertTarget, alert: Alert, context: MessageContext): WebhookCall {
+  const { place, hidden, dropped } = context
   const clean = (text: string) => hidden.remove(text)
   const title = clean(writeTitle(alert, place))
   const body = clean(writeBody(alert, place, dropped))
@@ -45,12 +51,6 @@ export function writeCall(target: AlertTarget, alert: Alert, frame: MessageConte
     default:
       return unreachable(target.kind)
   }
-}
-
-export interface MessageContext {
-  readonly place: MessagePlace
-  readonly hidden: HiddenTexts
-  readonly dropped: number
 }
 
 function writeTitle(

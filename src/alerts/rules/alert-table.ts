@@ -34,8 +34,12 @@ const urgencyOfMode = ({ code, by }: LogFacts): Urgency =>
     ? 'info'
     : 'urgent'
 const releaseSymbol = ({ symbol }: LogFacts) => `release ${toArgument(symbol)} --reason "..."`
-const describeDeed = ({ size, symbol, price, net, profit }: LogFacts) =>
+const describeTrade = ({ size, symbol, price, net, profit }: LogFacts) =>
   `${showFact(size)} of ${showFact(symbol)} at ${showFact(price)}, ${showFact(net ?? profit)}`
+const showList = (items: unknown, between: string): string =>
+  showFact(items)
+    .replaceAll(/[[\]"]/g, '')
+    .replaceAll(',', between)
 const describeSeconds = (ms: unknown): string => `${Math.round(Number(ms) / 1000)} s`
 /** `3 unknown orders (absent 2, filled 1)` */
 const describeFound = (unknownOrders: unknown, found: unknown): string => {
@@ -259,9 +263,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     urgency: urgent,
     by: [],
     title: ({ calls, reason }) =>
-      `the exchange does not answer (${showFact(calls)
-        .replaceAll(/[[\]"]/g, '')
-        .replaceAll(',', ', ')}): ${showFact(reason)}`,
+      `the exchange does not answer (${showList(calls, ', ')}): ${showFact(reason)}`,
     command: () => 'status',
   },
   'exit.done': SILENT,
@@ -306,13 +308,13 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'fill.deleveraged': {
     urgency: urgent,
     by: ['symbol'],
-    title: (facts) => `auto-deleveraged ${describeDeed(facts)}`,
+    title: (facts) => `auto-deleveraged ${describeTrade(facts)}`,
     command: explainSymbol,
   },
   'fill.delivered': {
     urgency: info,
     by: ['symbol'],
-    title: (facts) => `delivered ${describeDeed(facts)}`,
+    title: (facts) => `delivered ${describeTrade(facts)}`,
   },
   'fill.exit': SILENT,
   'fill.foreign': {
@@ -328,9 +330,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     urgency: warning,
     by: ['symbol'],
     title: ({ symbol, missing }) =>
-      `the ${showFact(missing)
-        .replaceAll(/[[\]"]/g, '')
-        .replace(',', ' and ')} of a fill of ${showFact(symbol)} is not known, and not counted`,
+      `the ${showList(missing, ' and ')} of a fill of ${showFact(symbol)} is not known, and not counted`,
     command: explainSymbol,
   },
   'fill.incredible': {
@@ -345,7 +345,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     by: ['symbol', 'kind'],
     title: (facts) => {
       const part = facts['kind'] === 'liquidation' ? '' : 'partly '
-      return `${part}liquidated ${describeDeed(facts)}`
+      return `${part}liquidated ${describeTrade(facts)}`
     },
     command: explainSymbol,
   },
