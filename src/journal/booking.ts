@@ -19,10 +19,10 @@ export interface BookedFill {
   readonly price: string
   readonly size: string
   /**
-   * The exchange states the profit of a close, at the account's average price. Empty: not known. A
-   * received fee is negative.
+   * The exchange states the profit of a close, at the account's average price. Empty: not known.
    */
   readonly profit: string
+  /** Negative when received. */
   readonly fee: string
   readonly coin: string
   readonly scope: string
