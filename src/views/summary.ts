@@ -251,15 +251,14 @@ function compare(
     const [our, their] = [ours[name] ?? '0', theirs[name] ?? '0']
     const tolerance = name === 'unrealisedProfit' ? UNREALISED_TOLERANCE : ZERO
     if (decimal(our).minus(decimal(their)).abs().gt(tolerance))
-      differences.push(`${name}: ours ${our}, the exchange's ${their}`)
+      differences.push(describeDifference(name, our, their))
   }
   differences.push(...compareOtherFees(money, theirs.otherFees ?? {}))
   if (ours.fills !== theirs.fills)
-    differences.push(`fills: ours ${ours.fills}, the exchange's ${theirs.fills}`)
+    differences.push(describeDifference('fills', ours.fills, theirs.fills))
   for (const name of new Set([...Object.keys(ours.positions), ...Object.keys(theirs.positions)])) {
     const [our, their] = [ours.positions[name] ?? '0', theirs.positions[name] ?? '0']
-    if (!decimal(our).eq(decimal(their)))
-      differences.push(`${name}: ours ${our}, the exchange's ${their}`)
+    if (!decimal(our).eq(decimal(their))) differences.push(describeDifference(name, our, their))
   }
   return { ...theirs, agrees: differences.length === 0, differences }
 }
@@ -273,6 +272,10 @@ function compareOtherFees(
     const [our, their] = [otherFees[coin]?.paid ?? '0', theirs[coin] ?? '0']
     return decimal(our).eq(decimal(their))
       ? []
-      : [`fees in ${coin}: ours ${our}, the exchange's ${their}`]
+      : [describeDifference(`fees in ${coin}`, our, their)]
   })
+}
+
+function describeDifference(what: string, ours: string | number, theirs: string | number): string {
+  return `${what}: ours ${ours}, the exchange's ${theirs}`
 }

@@ -76,8 +76,7 @@ function takeOnceFree(
 ): () => void {
   const file = lockFileOf(access)
   const tryToTake = (place: string): boolean => {
-    // Looks first, because an attempt that is refused can take two seconds, and this process
-    // trades.
+    // An attempt that is refused can take two seconds, and this process trades.
     if (readLockHolder(join(place, file)) !== undefined) return false
     const attempt = attemptLock(place, file, holder)
     if (attempt.kind === 'held') taken.push(attempt.lock)

@@ -30,8 +30,8 @@ export interface DownloadRequest {
   readonly productType: ProductType
   readonly symbol: string
   readonly granularity: Granularity
-  /** Excluded, and not later than now. */
   readonly fromAt: number
+  /** Excluded, and not later than now. */
   readonly toAt: number
   readonly file: string
   readonly source: string
@@ -69,7 +69,8 @@ const FUNDING_PAGES_MAX = 10_000
 /** The maximum of holes that are read again at each download: the exchange never fills some. */
 const HOLE_CALLS_MAX = 100
 
-const COLUMNS = ['at', 'open', 'high', 'low', 'close', 'volume'] as const
+const CANDLE_COLUMNS = ['open', 'high', 'low', 'close', 'volume'] as const
+const COLUMNS = ['at', ...CANDLE_COLUMNS] as const
 
 /**
  * Reads closed candles and funding into a price file, which is continued if the exchange still shows
@@ -114,6 +115,7 @@ function lengthOf({ granularity }: DownloadRequest): number {
 class Download {
   readonly #request: DownloadRequest
   readonly #lengthMs: number
+  readonly #pageMs: number
   readonly #columns: Readonly<Record<(typeof COLUMNS)[number], number[]>> = {
     at: [],
     open: [],
@@ -129,6 +131,7 @@ class Download {
   constructor(request: DownloadRequest) {
     this.#request = request
     this.#lengthMs = lengthOf(request)
+    this.#pageMs = Math.min(HISTORY_CANDLES_PAGE_MAX * this.#lengthMs, SPAN_MS_MAX)
   }
 
   get rows(): number {
@@ -159,16 +162,14 @@ class Download {
   /** @throws Failure DOWNLOAD_DIFFERS */
   async assertSame(): Promise<void> {
     const first = Math.max(0, this.rows - OVERLAP_ROWS)
-    const reachMs = Math.min(HISTORY_CANDLES_PAGE_MAX * this.#lengthMs, SPAN_MS_MAX)
-    const fromAt = Math.max(this.#columns.at[first] ?? 0, this.endAt - reachMs)
+    const fromAt = Math.max(this.#columns.at[first] ?? 0, this.endAt - this.#pageMs)
     const page = await this.#read(fromAt, this.endAt)
     const shown = new Map(page.map((candle) => [candle.openAt, candle]))
     for (let row = first; row < this.rows; row++) {
       const at = this.#columns.at[row] ?? 0
       if (at < fromAt) continue
       const candle = shown.get(at)
-      const names = COLUMNS.slice(1) as readonly Exclude<(typeof COLUMNS)[number], 'at'>[]
-      const differing = names.filter((name) => candle?.[name] !== this.#columns[name][row])
+      const differing = CANDLE_COLUMNS.filter((name) => candle?.[name] !== this.#columns[name][row])
       if (differing.length > 0) throw differs(this.#request, { at, candle, columns: differing })
     }
   }
@@ -201,31 +202,31 @@ class Download {
 
   async readFrom(fromAt: number): Promise<void> {
     const { toAt, symbol, onProgress } = this.#request
-    const pageMs = Math.min(HISTORY_CANDLES_PAGE_MAX * this.#lengthMs, SPAN_MS_MAX)
-    for (let at = fromAt; at < toAt; at += pageMs) {
-      for (const candle of await this.#read(at, Math.min(toAt, at + pageMs)))
+    for (let at = fromAt; at < toAt; at += this.#pageMs) {
+      for (const candle of await this.#read(at, Math.min(toAt, at + this.#pageMs)))
         this.#insert(candle, this.rows)
-      onProgress(Math.min(1, (at + pageMs - fromAt) / (toAt - fromAt)), `${symbol} ${toDate(at)}`)
+      onProgress(
+        Math.min(1, (at + this.#pageMs - fromAt) / (toAt - fromAt)),
+        `${symbol} ${toDate(at)}`,
+      )
       if (this.rows - this.#savedRows >= SAVED_EVERY_ROWS) this.save()
     }
   }
 
   async fillHoles(): Promise<void> {
-    const pageMs = Math.min(HISTORY_CANDLES_PAGE_MAX * this.#lengthMs, SPAN_MS_MAX)
     for (let row = 1, calls = 0; row < this.rows && calls < HOLE_CALLS_MAX; row++) {
       const at = (this.#columns.at[row - 1] ?? 0) + this.#lengthMs
       const nextAt = this.#columns.at[row] ?? 0
       if (at >= nextAt) continue
       calls += 1
-      const found = await this.#read(at, Math.min(nextAt, at + pageMs))
+      const found = await this.#read(at, Math.min(nextAt, at + this.#pageMs))
       for (const [index, candle] of found.entries()) this.#insert(candle, row + index)
     }
   }
 
   #insert({ openAt, ...candle }: ExchangeCandle, row: number): void {
     this.#columns.at.splice(row, 0, openAt)
-    for (const name of ['open', 'high', 'low', 'close', 'volume'] as const)
-      this.#columns[name].splice(row, 0, candle[name])
+    for (const name of CANDLE_COLUMNS) this.#columns[name].splice(row, 0, candle[name])
   }
 
   async readFunding(): Promise<void> {

@@ -42,16 +42,14 @@ export function findRunning(file: string): readonly RunningFile[] {
 }
 
 export function listRunning(): readonly RunningFile[] {
-  const notes = places().flatMap((place) => listNotes(place).map(({ note }) => note))
-  const found = notes.filter((note) => listHeldDirectories(note.directory).length > 0)
+  const found = listAllNotes().filter((note) => listHeldDirectories(note.directory).length > 0)
   return [...new Map(found.map((note) => [note.directory, note])).values()]
 }
 
 export function findDaemon(
   pid: number,
 ): { readonly name: string; readonly directory: string } | undefined {
-  const notes = places().flatMap((place) => listNotes(place).map(({ note }) => note))
-  for (const { directory } of notes) {
+  for (const { directory } of listAllNotes()) {
     const holder = listHolders(directory).find((one) => one.pid === pid)
     if (holder !== undefined) return { name: holder.name, directory }
   }
@@ -59,6 +57,10 @@ export function findDaemon(
 }
 
 const places = (): readonly string[] => userStates().map((place) => join(place, 'running'))
+
+function listAllNotes(): readonly RunningFile[] {
+  return places().flatMap((place) => listNotes(place).map(({ note }) => note))
+}
 
 function listNotes(
   place: string,

@@ -63,24 +63,24 @@ function attemptLock(directory: string, holder: LockHolder): ReturnType<typeof t
 }
 
 export function listHolders(directory: string): readonly LockHolder[] {
-  const places = [directory, ...foldersIn(directory)]
-  return places.flatMap((place) => readLockHolder(join(place, LOCK_FILE)) ?? [])
+  return listPlaces(directory).flatMap((place) => readLockHolder(join(place, LOCK_FILE)) ?? [])
 }
 
 export function listHeldDirectories(directory: string): readonly string[] {
-  const places = [directory, ...foldersIn(directory)]
-  return places.filter((place) => readLockHolder(join(place, LOCK_FILE)) !== undefined)
+  return listPlaces(directory).filter(
+    (place) => readLockHolder(join(place, LOCK_FILE)) !== undefined,
+  )
 }
 
 /** A folder with a running configuration is the state of another account. */
-function foldersIn(directory: string): readonly string[] {
+function listPlaces(directory: string): readonly string[] {
   try {
     const entries = readdirSync(directory, { withFileTypes: true })
     const folders = entries.filter((entry) => entry.isDirectory())
     const paths = folders.map(({ name }) => join(directory, name))
-    return paths.filter((path) => !existsSync(join(path, RUNNING_CONFIG_FILE)))
+    return [directory, ...paths.filter((path) => !existsSync(join(path, RUNNING_CONFIG_FILE)))]
   } catch {
-    return []
+    return [directory]
   }
 }
 

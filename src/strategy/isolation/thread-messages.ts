@@ -13,6 +13,7 @@ import type { DecisionNotes } from '../../domain/strategy-wait.ts'
 import type { SaidLine } from '../strategy-runner.ts'
 import type { StrategyFailureCode } from '../strategy-failure.ts'
 
+/** The places in `control`. */
 export const ASKED = 0
 export const ANSWERED = 1
 /** 1: the answer equals the last one, and no message is sent. */
@@ -21,6 +22,7 @@ export const REPEATS = 2
 export const CPU_US = 3
 export const CONTROL_LENGTH = 4
 
+/** The places in `numbers`, whose header precedes a row for each instrument. */
 export const SEQUENCE = 0
 export const TAKEN_AT = 1
 export const EXCHANGE_TIME = 2
