@@ -4,7 +4,8 @@ import { accountHoldingOf, type Book, hasUnownedFills, pairKey, splitPair } from
 import { listUnkeptExits, type UnkeptExits } from '../book/ordered-exits.ts'
 import type { EngineSettings } from '../settings.ts'
 import { announce, type Core } from '../state/core.ts'
-import { exitRulesOf, forgetUnkeptExits, noteUnkeptExits } from '../state/exits.ts'
+import { exitRulesOf } from '../state/exits.ts'
+import { forgetUnkeptExits, noteUnkeptExits } from '../state/kept-exits.ts'
 
 interface Known {
   readonly settings: EngineSettings

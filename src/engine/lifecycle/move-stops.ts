@@ -14,17 +14,15 @@ import { exchangeStopTicks } from '../../risk/exit-machine.ts'
 import { accountHoldingOf } from '../book/book.ts'
 import type { EngineEvent } from '../event.ts'
 import { announce, type Core, emit, record, recordBefore, specOf } from '../state/core.ts'
+import { believedTicksOf, exitRulesOf, watchedExitsOf } from '../state/exits.ts'
 import {
-  believedTicksOf,
-  exitRulesOf,
-  watchedExitsOf,
   forgetKeptExits,
   keptExitsOn,
   keptWatchOf,
   noteKeptExits,
   openStopMove,
   symbolOfMove,
-} from '../state/exits.ts'
+} from '../state/kept-exits.ts'
 import { closeAccountCall } from '../state/open-calls.ts'
 import { tradingStateOf } from '../state/trading-mode.ts'
 

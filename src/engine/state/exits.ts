@@ -10,24 +10,21 @@ import {
   type ExitWatch,
   NO_EXITS,
   PAUSE_CAUSES,
-  type KeptExitsWatch,
-  type StopMove,
 } from '../../domain/exits.ts'
 import type { StrategyId } from '../../domain/ids.ts'
-import type { HoldSide, KeptExits } from '../../domain/position.ts'
+import type { HoldSide } from '../../domain/position.ts'
 import { nearestStep, stepAbove } from '../../lib/grid.ts'
 import { mutable } from '../../lib/mutable.ts'
 import { isSameData } from '../../lib/plain-data.ts'
 import { indicatorValue } from '../../strategy/indicators/indicator-values.ts'
 import { atr } from '../../strategy/indicators/specs.ts'
 import { pausesOf } from '../../risk/exit-machine.ts'
-import { pairOf, splitPair, leavingOf, accountHoldingOf, pairKey } from '../book/book.ts'
+import { pairOf, splitPair, leavingOf } from '../book/book.ts'
 import type { EngineSettings, StrategySettings } from '../settings.ts'
 import { type Core, record, specOf } from './core.ts'
 import { disputeOf, figureSettingsOf } from './disputes.ts'
 import { ownPriceOf } from './own-figure.ts'
 import { exchangeNow } from './market-state.ts'
-import { openAccountCall } from './open-calls.ts'
 
 /**
  * A better best price alone is recorded after so long. A crash sets a trailing stop back by as
@@ -241,64 +238,4 @@ export function atrTicksOf(core: Core, symbol: string, rules: ExitRules): number
   const value = series && indicatorValue(atr({ interval: `${intervalMs}ms`, period }), series)
   if (typeof value !== 'number' || !(value > 0)) return undefined
   return Math.max(1, stepAbove(specOf(core, symbol).tick, value))
-}
-
-const NEW: KeptExitsWatch = {
-  listedFor: '',
-  listedAt: 0,
-  askedAt: 0,
-  isListing: false,
-  missingSince: undefined,
-  move: undefined,
-  moveNotBefore: 0,
-  failing: undefined,
-}
-
-export function createKeptExits({ listsExits }: EngineSettings): Pick<Core, 'keptExits'> {
-  return listsExits === true ? { keptExits: new Map() } : {}
-}
-
-/** Undefined unless a position is held on the side. */
-export function keptExitsOn(core: Core, symbol: string, side: HoldSide): KeptExits | undefined {
-  if (accountHoldingOf(core.book, symbol)[`${side}Lots`] === 0) return undefined
-  return core.book.exits.get(pairKey(symbol, side))
-}
-
-export function keptWatchOf({ keptExits }: Core, symbol: string): KeptExitsWatch {
-  return keptExits?.get(symbol) ?? NEW
-}
-
-export function noteKeptExits(core: Core, symbol: string, change: Partial<KeptExitsWatch>): void {
-  if (core.keptExits === undefined) return
-  mutable(core.keptExits).set(symbol, { ...keptWatchOf(core, symbol), ...change })
-}
-
-/** A call on the wire is still answered. */
-export function forgetKeptExits(core: Core, symbol: string): void {
-  const { isListing, move } = keptWatchOf(core, symbol)
-  if (core.keptExits && !isListing && move === undefined) mutable(core.keptExits).delete(symbol)
-}
-
-export function dropKeptExits({ keptExits }: Core, symbol: string): void {
-  if (keptExits) mutable(keptExits).delete(symbol)
-}
-
-export function noteUnkeptExits({ unkeptExits }: Core, key: string): void {
-  mutable(unkeptExits).add(key)
-}
-
-export function forgetUnkeptExits({ unkeptExits }: Core, key: string): void {
-  mutable(unkeptExits).delete(key)
-}
-
-/** The pair begins with an empty name, since no strategy makes the call. */
-export function openStopMove(core: Core, symbol: string, move: Omit<StopMove, 'callId'>): number {
-  const callId = openAccountCall(core, pairKey('', symbol))
-  noteKeptExits(core, symbol, { move: { ...move, callId } })
-  return callId
-}
-
-export function symbolOfMove({ calls }: Core, callId: number): string | undefined {
-  const pair = calls.accountCalls.get(callId)
-  return pair?.startsWith('|') === true ? pair.slice(1) : undefined
 }
