@@ -1,3 +1,5 @@
+import type { RequestListener } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
 import { showUtc } from '../lib/text/show-utc.ts'
 import { type Context, Hono, type Next } from 'hono'
 import { HTTPException } from 'hono/http-exception'
@@ -17,8 +19,7 @@ import {
 } from './commands.ts'
 import { COMMANDS_PATH, isRiskier, PROPOSALS_PATH, SESSION_PATH, urgencyOf } from './powers.ts'
 import type { Controlled } from './controlled.ts'
-import { EVERY_MS, followEvents, parseEventId } from './follow-events.ts'
-import { followLive } from './follow-live.ts'
+import { EVERY_MS, followEvents, followLive, parseEventId } from './follow-events.ts'
 import { type Entrance, guard, mayLook } from './access/guard.ts'
 import { LiveSections } from './live-sections.ts'
 import { buildOpenApi, renderDocs } from './openapi.ts'
@@ -47,6 +48,23 @@ export interface ControlAppOptions {
   readonly address: () => string | undefined
   readonly refusals: Refusals
   readonly onBroken: (reason: string) => void
+}
+
+export interface LoadedApp {
+  /** At the socket. */
+  readonly listen: RequestListener
+  /** From the port. */
+  readonly fetch: (request: Request) => Promise<Response>
+}
+
+export function loadApp(options: ControlAppOptions): LoadedApp {
+  const app = buildControlApp(options)
+  // The daemon shares this process, so the runtime's Request and Response stay.
+  const listen = getRequestListener(app.fetch, { overrideGlobalObjects: false })
+  return {
+    listen: (incoming, outgoing) => void listen(incoming, outgoing),
+    fetch: async (request) => app.fetch(request),
+  }
 }
 
 export function buildControlApp(options: ControlAppOptions): Hono {

@@ -2,8 +2,7 @@ import { chmodSync, existsSync, rmSync } from 'node:fs'
 import type { RequestListener, Server } from 'node:http'
 import { messageOf } from '../lib/failure.ts'
 import { objectToPath, shortPath } from '../lib/net/socket-path.ts'
-import type { ControlAppOptions } from './control-app.ts'
-import type { LoadedApp } from './control-listener.ts'
+import type { ControlAppOptions, LoadedApp } from './control-app.ts'
 import type { Entrance } from './access/guard.ts'
 import { answerError } from './access/plain-answer.ts'
 import { TurnQueue } from './access/turn-queue.ts'
@@ -190,7 +189,7 @@ export class ControlServer {
     }
     let loading: Promise<LoadedApp> | undefined
     const load = async (): Promise<LoadedApp> => {
-      const { loadApp } = await import('./control-listener.ts')
+      const { loadApp } = await import('./control-app.ts')
       return loadApp(options)
     }
     const loaded = async (): Promise<LoadedApp> => {
