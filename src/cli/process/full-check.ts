@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { withContracts } from '../../assembly/instruments/fetch-contracts.ts'
 import { sampleInstrument } from '../../assembly/instruments/sample-instrument.ts'
 import { toInstruments, toLiquidationSettings } from '../../assembly/settings/engine-settings.ts'
-import { listSlowPrices } from '../../assembly/simulator/simulated-exchange.ts'
+import { listSlowPrices } from '../../assembly/simulator/simulated-prices.ts'
 import { CONTROL_SOCKET, stateDirectoryOf } from '../../assembly/state/state-place.ts'
 import { listExitWarnings } from '../../assembly/strategies/exit-warnings.ts'
 import {

@@ -17,8 +17,8 @@ import {
   SIMULATED_UID,
   toAccount,
   toSimulatorOptions,
-  findSlowPrices,
 } from '../../assembly/simulator/simulated-exchange.ts'
+import { findSlowPrices } from '../../assembly/simulator/simulated-prices.ts'
 import type { ExchangeLedger, SimulatedPrices } from '../../views/summary.ts'
 import type { Answer } from '../../domain/answer.ts'
 import type { LogEvent } from '../../domain/log-events.ts'
