@@ -142,7 +142,7 @@ export interface ExitWatch {
   readonly prices: ReadonlyMap<string, WatchedPrice>
 }
 
-/** Instants are of our clock, 0: never. Only `engine/state/exits.ts` changes it. */
+/** Instants are of our clock, 0: never. Only `engine/state/kept-exits.ts` changes it. */
 export interface KeptExitsWatch {
   /** Names the exits and positions that the list was read for. */
   readonly listedFor: string

@@ -48,7 +48,6 @@ export type Effect =
       readonly kind: 'record'
       readonly record: JournalRecord
       readonly durable: boolean
-      /** Rows for the tables of fills and funding payments. */
       readonly bookings?: readonly Booking[]
     }
   | { readonly kind: 'sendBatch'; readonly batch: Recorded<OutgoingBatch> }
@@ -64,7 +63,6 @@ export type Effect =
   | { readonly kind: 'readFills'; readonly sinceAt: number }
   /** An urgent reading goes before those in turn. */
   | { readonly kind: 'readPosition'; readonly symbol: string; readonly isUrgent?: true }
-  /** The exits that the exchange keeps for its positions. */
   | { readonly kind: 'listExits'; readonly symbol: string }
   | Announcement
   /** `released` also removes the kill file. */

@@ -139,7 +139,6 @@ export interface Engine {
   readonly endings: readonly RunEnding[]
   /** With those that are not recorded, but hold now. */
   readonly restrictions: readonly Restriction[]
-  /** When fills were last asked for. */
   readonly fillsAskedAt: number
   /** When the position was last asked for, while the fills explain it. */
   positionReadAt(symbol: string): number
@@ -167,11 +166,10 @@ export interface Engine {
   readonly losses: ReadonlyMap<Scope, UsedLoss>
   /** Undefined while a part is not known. */
   readonly equity: Equity | undefined
-  /** As last measured. */
   readonly distances: ReadonlyMap<InstrumentSymbol, readonly LiquidationDistance[]>
   /** The nearest of this run. */
   readonly nearestDistances: ReadonlyMap<InstrumentSymbol, NearestDistance>
-  /** As last measured; undefined: unknown, or no move has to be survived. */
+  /** Undefined: unknown, or no move has to be survived. */
   readonly worstCase: WorstCase | undefined
   /** Undefined without a `capital`. */
   readonly capitalUse: (id: StrategyId) => CapitalUse | undefined

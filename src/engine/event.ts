@@ -76,7 +76,6 @@ export type EngineEvent =
       readonly isRemoved?: boolean
     }
   | ({ readonly kind: 'candlesFetched' } & FetchedCandles)
-  /** All contracts of the product type. */
   | { readonly kind: 'contractsRead'; readonly contracts: ReadonlyMap<string, ContractRules> }
   | { readonly kind: 'exitsListed'; readonly listed: ListedExits }
   | { readonly kind: 'exitsUnlisted'; readonly symbol: string; readonly problem: string }

@@ -110,7 +110,6 @@ export class TradeFold {
     return this.#waiting.size > 0
   }
 
-  /** See {@link OwnProfits}. */
   explains(
     strategyId: string,
     symbol: string,

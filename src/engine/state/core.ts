@@ -51,7 +51,6 @@ import type { InstrumentStart, RunState } from './run-state.ts'
 export interface Core {
   readonly settings: EngineSettings
   readonly book: Book
-  /** When the present event was taken. */
   readonly now: number
   readonly effects: readonly Effect[]
   readonly clock: ClockState
@@ -75,9 +74,12 @@ export interface Core {
   readonly funding: ReadonlyMap<InstrumentSymbol, FundingWatch>
   /** Absent if no strategy has exits. Changed by `exits.ts`. */
   readonly exits?: ExitWatch
-  /** Absent if exits at the exchange are not listed. Changed by `exits.ts`. */
+  /** Absent if exits at the exchange are not listed. Changed by `kept-exits.ts`. */
   readonly keptExits?: ReadonlyMap<InstrumentSymbol, KeptExitsWatch>
-  /** Strategy, symbol and side of ordered exits that do not stand, as logged. Changed by `exits.ts`. */
+  /**
+   * Keyed by strategy, symbol and side: ordered exits that do not stand, as logged. Changed by
+   * `kept-exits.ts`.
+   */
   readonly unkeptExits: ReadonlySet<string>
   /** Positions that the daemon itself closes in part. Changed by `trading-mode.ts`. */
   readonly reductions: ReadonlyMap<InstrumentSymbol, Reduction>
@@ -332,7 +334,6 @@ export interface OpenCalls {
   /** Calls that place no order. */
   readonly accountCalls: ReadonlyMap<number, StrategyAndKey>
   readonly accountCallId: number
-  /** When a failed call may be made again. */
   readonly accountCallsNotBefore: ReadonlyMap<StrategyAndKey, number>
   /** Orders of the last minute, where they are limited. */
   readonly sentAt: ReadonlyMap<StrategyId, readonly number[]>
@@ -472,7 +473,6 @@ export interface OrderRefusal {
   readonly commonStep: number
   /** Orders that the cause concerns and that were accepted in a row since. */
   readonly accepted: number
-  /** The first refusal and the last. */
   readonly firstAt: number
   readonly at: number
   readonly inRow: number
