@@ -32,7 +32,7 @@ const PAID = 0.3 * ASK * TAKER
 /** The last price is the bid. */
 const EQUITY = 10_000 - PAID + 0.3 * (92_000 - ASK)
 
-/** Without a fill: what the fall takes, and the next funding at the price there. */
+/** Without a fill the fall takes its loss, and the next funding at the price there. */
 function leftAt(move: number): number {
   const price = 92_000 * (1 + move)
   return EQUITY + 0.3 * 92_000 * move - 0.3 * price * FUNDING
@@ -48,7 +48,8 @@ test('a run shows what each move would have left at its worst moment, by the bud
     held: [{ symbol: 'BTCUSDT', holdSide: 'long', size: 0.3, price: 92_000, resting: 1 }],
     notCounted: [],
   })
-  // The first reading of the position at 92,000: at the dearer ask, with the order that rests, as approvals count.
+  // The figure is of the first reading at 92,000. It counts as approvals do: at the dearer ask, with
+  // the order that rests.
   expect((moment?.at ?? 0) - at(20)).toBeGreaterThanOrEqual(0)
   expect((moment?.at ?? 0) - at(20)).toBeLessThan(20_000)
   const ask = 92_000.1

@@ -13,14 +13,15 @@ const KINDS = [
   { prefix: MONEY, worlds: 20, tally: 'money-1-to-20.json' },
   { prefix: WIRE, worlds: 15, tally: 'wire-1-to-15.json' },
 ] as const
-/** It is no promise about speed: it ends a campaign that hangs, on the slowest machine too. */
+/** This ends a campaign that hangs, on the slowest machine too; it is no promise about speed. */
 const PATIENCE_MS = 3_600_000
 
 describe('[ORD1..8] [RSK1..3] [MKT1] [DET1] [DET2] in a hostile world nothing is doubled and nothing lost', () => {
   test.each(KINDS)('in $worlds worlds: $tally', { timeout: PATIENCE_MS }, async (kind) => {
     const summary = await expectWorldsHold(kind)
-    // What they came to is kept: a commit that moves and renames leaves it as it is, one that changes what the
-    // daemon does writes it anew (`npx vitest run test/worlds/worlds.long.test.ts --update`) and says so.
+    // The figures of each campaign are kept. A commit that only moves and renames leaves them as they
+    // are. One that changes what the daemon does writes them anew, and says so
+    // (`npx vitest run test/worlds/worlds.long.test.ts --update`).
     if (IS_KEPT_SEED) await expect(renderSummaryFile(summary)).toMatchFileSnapshot(kind.tally)
   })
 })

@@ -16,25 +16,25 @@ const LATE_MS = 2000
 const STEP_MS = 5
 const EPOCH = 1_700_000_000_000
 
-/** What is asked of the server, one after the other: time stands still meanwhile. */
+/** Questions reach the server one after the other, and time stands still meanwhile. */
 type Question = () => Promise<void>
 
 /**
- * Daemons on one address in time that is moved by hand, whose reports the real script carries out on a real server,
- * with that server's time moved as well. `time` is the exchange's.
+ * Daemons on one address, in time that is moved by hand. The real script carries out their reports
+ * on a real server, whose time is moved too. `time` is the exchange's clock.
  */
 export class SharedWorld {
   readonly time = new HandTime(EPOCH)
   readonly random: Random
   /** When the exchange took the calls, of all daemons. */
   readonly arrivals: number[] = []
-  /** What each calls as often as it may. */
+  /** Each daemon calls these as often as it may. */
   readonly endpoints: readonly EndpointName[]
   readonly daemons: SharedDaemon[] = []
   readonly redis: Redis
   readonly key: string
   isServerUp = true
-  /** Not before this is anything carried out: the server is paused. */
+  /** Until then the server is paused and carries nothing out. */
   pausedUntil = 0
   run = 1
   readonly members: number
@@ -54,7 +54,7 @@ export class SharedWorld {
     this.members = options.members
   }
 
-  /** @param isAgain One before it may have called just now. */
+  /** @param isAgain an earlier run may have called just now */
   start(rate = 1, isAgain = false): SharedDaemon {
     const daemon = new SharedDaemon(this, { rate, isAgain })
     this.daemons.push(daemon)
@@ -98,7 +98,7 @@ export class SharedDaemon implements ShareStore {
   readonly limiter: Limiter
   readonly shared: SharedLimits
   readonly said: string[] = []
-  /** Limits of which it makes no call on its own. */
+  /** It makes no call of these limits on its own. */
   without: readonly string[] = []
   isReached = true
   wants = true
@@ -152,7 +152,7 @@ export class SharedDaemon implements ShareStore {
     else run()
   }
 
-  /** As SIGSTOP does. */
+  /** Acts as SIGSTOP. */
   sleep(): void {
     this.#asleep ??= []
   }
@@ -163,19 +163,19 @@ export class SharedDaemon implements ShareStore {
     for (const run of due) run()
   }
 
-  /** As SIGKILL does. */
+  /** Acts as SIGKILL. */
   kill(): void {
     this.#isStopped = true
     this.sleep()
   }
 
-  /** In good order; resolves while time passes. */
+  /** Ends in good order, and resolves while time passes. */
   async stop(): Promise<void> {
     this.wants = false
     await this.limiter.stop()
   }
 
-  /** Wants as many tickers as it gets, where it wants any. */
+  /** Asks for as many tickers as it gets, unless `wants` is false. */
   work(): void {
     const { time } = this.#world
     if (this.#isStopped) return
@@ -228,7 +228,7 @@ export class SharedDaemon implements ShareStore {
     this.#isStopped = true
   }
 
-  /** There, carried out, and back; or nothing comes back within a second. */
+  /** A question goes there, is carried out, and its answer comes back; or none comes in a second. */
   #carry<T>(ask: () => Promise<T>): Promise<T> {
     const { time, random } = this.#world
     const wayMs = () => 1 + (random.integer(20) === 0 ? 900 : 20) * random.next()

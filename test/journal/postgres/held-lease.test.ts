@@ -2,13 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { HeldLease } from '../../../src/journal/postgres/lease.ts'
 import { ManualTime } from '../../support/manual-time.ts'
 
-/** A server that answers as it is told, and at once. */
+/** A server that gives the answer that a test has set, at once. */
 class Server {
   answer: () => Promise<readonly Readonly<Record<string, unknown>>[]> = () =>
     Promise.resolve([{ wanted: false }])
   asked = 0
 
-  /** What came with each question. */
+  /** The values of each question. */
   readonly values: (readonly unknown[])[] = []
 
   query(
@@ -63,7 +63,7 @@ describe('[RSK1] a lease that is held', () => {
     expect([lease.objection(), server.asked, lost]).toEqual([undefined, 40, []])
   })
 
-  test('is asked for again soon where that failed: a server that is back may not come too late', async () => {
+  test('is asked for again soon after a failure, in case the server comes back in time', async () => {
     server.answer = () => Promise.reject(new Error('no route'))
     await time.pass(2500 + 5 * 500)
     const failed = server.asked
@@ -73,7 +73,7 @@ describe('[RSK1] a lease that is held', () => {
     expect([failed, server.asked]).toEqual([6, 8])
   })
 
-  test('counts from before the question, and as over before the server says so', async () => {
+  test('counts from before the question, and is over here before it is over at the server', async () => {
     server.answer = () => Promise.reject(new Error('no route'))
     await time.pass(8999)
     const before = lease.objection()
@@ -83,7 +83,7 @@ describe('[RSK1] a lease that is held', () => {
     expect(lost).toEqual([expect.stringMatching(/JOURNAL_LEASE_LOST[^]*no route/)])
   })
 
-  test('renewed by an answer that was late, it counts from before the question too', async () => {
+  test('counts from before the question also if its answer comes late', async () => {
     let answer = (): void => undefined
     server.answer = () =>
       new Promise((resolve) => {
@@ -100,7 +100,7 @@ describe('[RSK1] a lease that is held', () => {
     expect([before, lease.objection()]).toEqual([undefined, expect.stringContaining('over')])
   })
 
-  test('an answer that comes when it is over does not bring it back', async () => {
+  test('is not brought back by an answer that comes when it is over', async () => {
     let answer = (): void => undefined
     server.answer = () =>
       new Promise((resolve) => {
@@ -113,7 +113,7 @@ describe('[RSK1] a lease that is held', () => {
     expect([lease.objection() === undefined, lost.length]).toEqual([false, 1])
   })
 
-  test('an alert that is on its way when it is given back is written once', async () => {
+  test('given back, it writes an alert that is on its way once', async () => {
     const waiting = ['stopped']
     let taken = 0
     lease.show({
@@ -132,14 +132,14 @@ describe('[RSK1] a lease that is held', () => {
     expect([written.length, waiting]).toEqual([1, []])
   })
 
-  test('a process that stood still beyond it signs nothing, whatever is called first when it goes on', () => {
+  test('is over after the process stood still for longer, whatever is called first afterwards', () => {
     const held = lease.objection()
     void time.block(9000)
 
     expect([held, lease.objection(), server.asked]).toEqual([undefined, expect.any(String), 0])
   })
 
-  test('a machine that slept knows it by the clock that did not stand still, and one whose clock is set back by the other', async () => {
+  test('is over after the machine slept, also if its clock is set back then', async () => {
     time.setClock(time.now() + 9000)
     const asleep = lease.objection()
     time.setClock(time.now() - 9_000_000)
@@ -148,7 +148,7 @@ describe('[RSK1] a lease that is held', () => {
     expect(lost).toHaveLength(1)
   })
 
-  test('set back, the clock does not make it last longer', async () => {
+  test('does not last longer if the clock is set back', async () => {
     server.answer = () => Promise.reject(new Error('no route'))
     time.setClock(time.now() - 60_000)
     await time.pass(9000)
@@ -156,7 +156,7 @@ describe('[RSK1] a lease that is held', () => {
     expect(lease.objection()).toEqual(expect.any(String))
   })
 
-  test('one that another has taken is over at once', async () => {
+  test('is over at once if another has taken it', async () => {
     server.answer = () => Promise.resolve([])
     await time.pass(2500)
 
@@ -177,7 +177,7 @@ describe('[RSK1] a lease that is held', () => {
     expect([wanted, lease.objection()]).toEqual([1, undefined])
   })
 
-  test('given back, nothing is signed under it any more, and nothing was lost', async () => {
+  test('given back, it lets nothing be signed any more, and nothing was lost', async () => {
     await lease.giveBack()
 
     expect([lease.objection(), lost, time.timersWaiting]).toEqual([expect.any(String), [], 0])
