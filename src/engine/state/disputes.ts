@@ -35,35 +35,42 @@ export interface FigureComparison extends Pick<Dispute, 'figure' | 'scope' | 'ou
 
 /** @returns the dispute that is open now */
 export function noteComparison(core: Core, found: FigureComparison): Dispute | undefined {
-  const { figure, scope, ours, theirs, differs, isPatient, isLarge, silenceMsMax, answeredAt } =
-    found
+  const before = core.disputes.open.get(pairKey(found.figure, found.scope))
+  if (found.differs) return noteDifference(core, found, before)
+  return before && noteAgreement(core, found, before)
+}
+
+function noteAgreement(
+  core: Core,
+  { figure, scope, ours, theirs, answeredAt }: FigureComparison,
+  before: Dispute,
+): Dispute | undefined {
   const key = pairKey(figure, scope)
-  const before = core.disputes.open.get(key)
   const { now } = core
-  if (!differs) {
-    if (before === undefined) return undefined
-    // A wrong answer every second time must not begin the dispute anew.
-    if (
-      answeredAt !== undefined &&
-      before.hasDiffered &&
-      (before.agreedBy === undefined || before.agreedBy === answeredAt)
-    ) {
-      const agreeing: Dispute = { ...before, ours, theirs, comparedAt: now, agreedBy: answeredAt }
-      mutable(core.disputes.open).set(key, agreeing)
-      return agreeing
-    }
-    mutable(core.disputes.open).delete(key)
-    if (before.isLogged) {
-      announce(core, 'info', 'equity.agreed', {
-        figure,
-        scope,
-        ours,
-        theirs,
-        lastedMs: now - before.since,
-      })
-    }
-    return undefined
+  // A wrong answer every second time must not begin the dispute anew.
+  if (
+    answeredAt !== undefined &&
+    before.hasDiffered &&
+    (before.agreedBy === undefined || before.agreedBy === answeredAt)
+  ) {
+    const agreeing: Dispute = { ...before, ours, theirs, comparedAt: now, agreedBy: answeredAt }
+    mutable(core.disputes.open).set(key, agreeing)
+    return agreeing
   }
+  mutable(core.disputes.open).delete(key)
+  if (before.isLogged) {
+    const lastedMs = now - before.since
+    announce(core, 'info', 'equity.agreed', { figure, scope, ours, theirs, lastedMs })
+  }
+  return undefined
+}
+
+function noteDifference(
+  core: Core,
+  { figure, scope, ours, theirs, isPatient, isLarge, silenceMsMax }: FigureComparison,
+  before: Dispute | undefined,
+): Dispute {
+  const { now } = core
   const since = before?.since ?? now
   const isConfirmed = isLarge || now - since >= LOGGED_AFTER_MS
   const isSilent = before === undefined || now - before.comparedAt > silenceMsMax
@@ -82,7 +89,7 @@ export function noteComparison(core: Core, found: FigureComparison): Dispute | u
     hasDiffered: before?.hasDiffered === true || !isPatient,
     isLogged,
   }
-  mutable(core.disputes.open).set(key, dispute)
+  mutable(core.disputes.open).set(pairKey(figure, scope), dispute)
   if (isLogged && before?.isLogged !== true) {
     announce(core, 'warn', 'equity.disputed', { figure, scope, ours, theirs })
   }
