@@ -23,6 +23,7 @@ import type { KeptRows, TickerRow } from './kept-rows.ts'
 
 export const UID = '1'
 export const MARGIN_COIN = 'USDT'
+const ACCOUNT = { uid: UID } as const
 
 export interface PlacedBatch {
   readonly body: string
@@ -98,12 +99,12 @@ export class DirectExchange implements SimulatedExchange {
 
   placeBatch({ body }: PlacedBatch): Reply<BatchResult> {
     const request = batchPlaceOrder.request.parse(JSON.parse(body))
-    return this.#played(this.#core.answer('batchPlaceOrder', { uid: UID }, request, this.#now()))
+    return this.#played(this.#core.answer('batchPlaceOrder', ACCOUNT, request, this.#now()))
   }
 
   cancelAll(body: string): Reply<BatchResult> {
     const request = cancelAllOrders.request.parse(JSON.parse(body))
-    return this.#played(this.#core.answer('cancelAllOrders', { uid: UID }, request, this.#now()))
+    return this.#played(this.#core.answer('cancelAllOrders', ACCOUNT, request, this.#now()))
   }
 
   fillsPage({ sinceAt, limit, idLessThan }: FillsPageQuery): Reply<FillsPage> {
@@ -113,49 +114,45 @@ export class DirectExchange implements SimulatedExchange {
       limit: String(limit),
       ...(idLessThan === undefined ? {} : { idLessThan }),
     }
-    return this.#played(this.#core.answer('orderFills', { uid: UID }, request, this.#now()))
+    return this.#played(this.#core.answer('orderFills', ACCOUNT, request, this.#now()))
   }
 
   hasFillsSince(sinceAt: number): boolean {
-    const account = { uid: UID }
     const newestAt = this.#core.carryOut(
       this.#now(),
       (state) => accountOf(state, UID).fills.at(-1)?.at ?? 0,
-      account,
+      ACCOUNT,
     )
     this.#options.onPlayed?.()
     return newestAt >= sinceAt
   }
 
   position(symbol: string): Reply<readonly ReadPosition[] | null> {
-    const account = { uid: UID }
     const read = this.#options.statesNumbers === true ? readHeldNumbers : readHeldPositions
     const rows = this.#core.carryOut(
       this.#now(),
-      (state): readonly ReadPosition[] => read(state, account, symbol),
-      account,
+      (state): readonly ReadPosition[] => read(state, ACCOUNT, symbol),
+      ACCOUNT,
     )
     return this.#played(accept(rows))
   }
 
   exitsListed(symbol: string): Reply<ResponseOf<'ordersPlanPending'>> {
-    const account = { uid: UID }
     const query = { planType: 'profit_loss', productType: this.#productType, symbol } as const
     const page = this.#core.carryOut(
       this.#now(),
-      (state) => planOrderRows.ordersPlanPending.answer(state, account, query),
-      account,
+      (state) => planOrderRows.ordersPlanPending.answer(state, ACCOUNT, query),
+      ACCOUNT,
     )
     return this.#played(page)
   }
 
   moveExit(body: string): Reply<ResponseOf<'modifyTpslOrder'>> {
-    const account = { uid: UID }
     const request = modifyTpslOrder.request.parse(JSON.parse(body))
     const moved = this.#core.carryOut(
       this.#now(),
-      (state) => planOrderRows.modifyTpslOrder.answer(state, account, request),
-      account,
+      (state) => planOrderRows.modifyTpslOrder.answer(state, ACCOUNT, request),
+      ACCOUNT,
     )
     return this.#played(moved)
   }
