@@ -8,27 +8,27 @@ import {
   wordsOfFill,
 } from './explain-words.ts'
 
-export function explainKey(frame: ExplainContext, key: string): readonly Explanation[] {
+export function explainKey(context: ExplainContext, key: string): readonly Explanation[] {
   const quoted = JSON.stringify(key)
-  const records = [...frame.reader.records({ containing: `"key":${quoted}` })]
+  const records = [...context.reader.records({ containing: `"key":${quoted}` })]
   const clientOids = records.flatMap(({ record }) =>
     record.kind === 'send'
       ? record.orders.filter((order) => order.key === key).map(({ clientOid }) => clientOid)
       : [],
   )
-  const wish = explainWish(frame, records, { key, hasOrder: clientOids.length > 0 })
+  const wish = explainWish(context, records, { key, hasOrder: clientOids.length > 0 })
   const orders = [...new Set(clientOids)].flatMap(
-    (clientOid) => explainOrder(frame, clientOid) ?? [],
+    (clientOid) => explainOrder(context, clientOid) ?? [],
   )
   const stories = wish === undefined ? orders : [wish, ...orders]
-  return stories.length > 0 ? stories : explainFills(frame, key)
+  return stories.length > 0 ? stories : explainFills(context, key)
 }
 
-function explainFills(frame: ExplainContext, id: string): readonly Explanation[] {
+function explainFills(context: ExplainContext, id: string): readonly Explanation[] {
   const quoted = JSON.stringify(id)
   const numbered = new Map(
     [`"tradeId":${quoted}`, `"orderId":${quoted}`]
-      .flatMap((containing) => [...frame.reader.records({ containing })])
+      .flatMap((containing) => [...context.reader.records({ containing })])
       .map((one) => [one.sequence, one]),
   )
   const moments = [...numbered.values()].flatMap(({ sequence, record }): readonly Moment[] => {
@@ -39,7 +39,7 @@ function explainFills(frame: ExplainContext, id: string): readonly Explanation[]
         sequence,
         at: record.at,
         what: 'filled',
-        text: wordsOfFill(frame.instruments, fill),
+        text: wordsOfFill(context.instruments, fill),
       }))
   })
   if (moments.length === 0) return []
@@ -49,11 +49,11 @@ function explainFills(frame: ExplainContext, id: string): readonly Explanation[]
 }
 
 function explainWish(
-  frame: ExplainContext,
+  context: ExplainContext,
   records: readonly NumberedRecord[],
   { key, hasOrder }: { readonly key: string; readonly hasOrder: boolean },
 ): Explanation | undefined {
-  const moments = records.flatMap((numbered) => describeWish(frame, numbered, key))
+  const moments = records.flatMap((numbered) => describeWish(context, numbered, key))
   if (moments.length === 0 || (hasOrder && moments.every(({ what }) => what === 'decided')))
     return undefined
   const last = moments.findLast(({ what }) => what !== 'decided')
@@ -66,7 +66,7 @@ function explainWish(
 }
 
 function describeWish(
-  frame: ExplainContext,
+  context: ExplainContext,
   { sequence, record }: NumberedRecord,
   key: string,
 ): readonly Moment[] {
@@ -74,7 +74,7 @@ function describeWish(
   if (record.kind === 'decision') {
     const place = record.places?.find((candidate) => candidate.key === key)
     return place
-      ? [frameOf('decided', wordsOfDecision(frame.instruments, record, place.symbol))]
+      ? [frameOf('decided', wordsOfDecision(context.instruments, record, place.symbol))]
       : []
   }
   if (record.kind === 'denial' && record.key === key)

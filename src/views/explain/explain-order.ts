@@ -28,31 +28,31 @@ export interface ExplainContext {
   readonly positionMode: PositionMode
 }
 
-export function explainOrder(frame: ExplainContext, clientOid: string): Explanation | undefined {
-  const own = [...frame.reader.records({ containing: clientOid })]
+export function explainOrder(context: ExplainContext, clientOid: string): Explanation | undefined {
+  const own = [...context.reader.records({ containing: clientOid })]
   const terms = findTerms(own, clientOid)
   if (terms === undefined) return undefined
   const fills = orderIdsIn(own, clientOid).flatMap((orderId) => [
-    ...frame.reader.records({ containing: orderId, kinds: ['fills'] }),
+    ...context.reader.records({ containing: orderId, kinds: ['fills'] }),
   ])
   const records = inOrder([
     ...own,
     ...fills,
-    ...decisionBefore(frame, terms, own[0]),
-    ...around(frame, own, terms),
+    ...decisionBefore(context, terms, own[0]),
+    ...around(context, own, terms),
   ])
-  const order = foldOrder(frame, records, terms.clientOid)
+  const order = foldOrder(context, records, terms.clientOid)
   return {
-    title: `${clientOid}: ${wordsOfTerms(frame.instruments, terms)}, ${terms.strategyId}, key ${terms.key}`,
+    title: `${clientOid}: ${wordsOfTerms(context.instruments, terms)}, ${terms.strategyId}, key ${terms.key}`,
     moments: records.flatMap(({ sequence, record }) =>
-      describeRecord(frame, record, terms, order?.orderId).map(([what, text]): Moment => ({
+      describeRecord(context, record, terms, order?.orderId).map(([what, text]): Moment => ({
         sequence,
         at: record.at,
         what,
         text,
       })),
     ),
-    verdict: verdictOf(frame, terms, order),
+    verdict: verdictOf(context, terms, order),
   }
 }
 

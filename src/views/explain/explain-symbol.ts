@@ -22,18 +22,18 @@ import {
 } from './explain-words.ts'
 
 /** @param since Unix ms, our clock */
-export function explainSymbol(frame: ExplainContext, symbol: string, since: number): Explanation {
+export function explainSymbol(context: ExplainContext, symbol: string, since: number): Explanation {
   const batches = new Set<number>()
   const moments: Moment[] = []
-  const { wishes, traders } = readDecisions(frame, symbol)
+  const { wishes, traders } = readDecisions(context, symbol)
   const exits = new ExitChanges()
-  for (const { sequence, record } of frame.reader.records({ since })) {
+  for (const { sequence, record } of context.reader.records({ since })) {
     if (record.kind === 'send' && record.symbol === symbol) batches.add(record.batchId)
     if (record.kind === 'outcome' && !batches.has(record.batchId)) continue
     const isExit = record.kind === 'exits' && record.symbol === symbol
     const entries = isExit
       ? exits.describe(record)
-      : describeRecord(frame.instruments, record, symbol, traders)
+      : describeRecord(context.instruments, record, symbol, traders)
     for (const [what, text] of entries) {
       moments.push({ sequence, at: record.at, what, text })
     }

@@ -153,8 +153,8 @@ export function wordsOfSend(record: SendRecord, clientOid?: ClientOid): string {
 export function wordsOfOutcome(item: ItemOutcome, { answer, batchId }: OutcomeRecord): string {
   const id = item.orderId === undefined ? '' : `orderId ${item.orderId}`
   const why = item.code === undefined ? '' : `${item.code} ${item.message ?? ''}`.trim()
-  const frame = answer === undefined ? '' : wordsOfAnswer(answer)
-  return [`batch ${batchId}`, id, why, frame].filter((part) => part !== '').join(', ')
+  const context = answer === undefined ? '' : wordsOfAnswer(answer)
+  return [`batch ${batchId}`, id, why, context].filter((part) => part !== '').join(', ')
 }
 
 export function wordsOfAnswer({

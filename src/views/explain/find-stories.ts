@@ -11,26 +11,26 @@ const SINCE_MS = [600_000, 2 * HOUR_MS, 24 * HOUR_MS, 168 * HOUR_MS]
 
 /** Stories of an instrument, an order, or a key, for the command and the control interface. */
 export function findStories(
-  frame: ExplainContext,
+  context: ExplainContext,
   { subject, since, limit }: ExplainQuery,
 ): readonly Explanation[] {
-  const found = storiesOf(frame, subject, since)
+  const found = storiesOf(context, subject, since)
   if (limit === undefined) return found
   const charsMax = found.length > 1 ? STORY_CHARS_MAX : LONE_STORY_CHARS_MAX
   return found.slice(0, STORIES_MAX).map((story) => shortenStory(story, { limit, charsMax }))
 }
 
 function storiesOf(
-  frame: ExplainContext,
+  context: ExplainContext,
   subject: string,
   since: number | undefined,
 ): readonly Explanation[] {
-  if (frame.instruments.has(subject)) return [explainLately(frame, subject, since)]
-  const order = explainOrder(frame, subject)
-  const found = order === undefined ? explainKey(frame, subject) : [order]
+  if (context.instruments.has(subject)) return [explainLately(context, subject, since)]
+  const order = explainOrder(context, subject)
+  const found = order === undefined ? explainKey(context, subject) : [order]
   if (found.length > 0 || !SYMBOL.test(subject)) return found
   // A universe also judges instruments that it never took in.
-  const judged = explainLately(frame, subject, since)
+  const judged = explainLately(context, subject, since)
   return judged.moments.some(({ what }) => !OF_ACCOUNT.has(what)) ? [judged] : []
 }
 
@@ -67,18 +67,18 @@ export function shortenStory(
 const SYMBOL = /^[A-Z0-9]{2,30}(_[A-Z0-9]{1,12})?$/
 
 function explainLately(
-  frame: ExplainContext,
+  context: ExplainContext,
   symbol: string,
   since: number | undefined,
 ): Explanation {
-  if (since !== undefined) return explainSymbol(frame, symbol, since)
+  if (since !== undefined) return explainSymbol(context, symbol, since)
   const now = systemClock.now()
   let story: Explanation | undefined
   for (const spanMs of SINCE_MS) {
-    story = explainSymbol(frame, symbol, now - spanMs)
+    story = explainSymbol(context, symbol, now - spanMs)
     if (story.moments.length === 0) continue
     const verdict = `${story.verdict}; --since 24h looks further back`
     return spanMs < 24 * HOUR_MS ? { ...story, verdict } : story
   }
-  return story ?? explainSymbol(frame, symbol, now)
+  return story ?? explainSymbol(context, symbol, now)
 }
