@@ -6,7 +6,7 @@ import {
 } from '../../src/backtest/opening/prepare-backtest.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { formatFeedFile } from '../../src/backtest/feed-file.ts'
-import { loadFeedFiles } from '../../src/backtest/opening/load-warm.ts'
+import { loadFeedFiles } from '../../src/backtest/opening/load-feed-files.ts'
 import { BacktestProject, MINUTE_MS, START_AT, writeQuotes } from './backtest-project.ts'
 
 const MINUTES = 30

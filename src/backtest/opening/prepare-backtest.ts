@@ -46,14 +46,8 @@ import type { Recording } from '../../prices/recording.ts'
 import { SeededMarket } from '../../simulator/market/seeded/seeded-market.ts'
 import type { FillModelName } from '../../simulator/matching/fill-model.ts'
 import { readStrategyCode, type StrategyCode } from '../../assembly/state/running-config.ts'
-import {
-  describeFeeds,
-  loadFeedFiles,
-  type LoadingRequest,
-  loadWarm,
-  remarksOnReach,
-  toPlayedFeed,
-} from './load-warm.ts'
+import { type LoadingRequest, loadWarm, remarksOnReach } from './load-warm.ts'
+import { describeFeeds, loadFeedFiles, toPlayedFeed } from './load-feed-files.ts'
 import {
   assertPriced,
   choosesInstruments,

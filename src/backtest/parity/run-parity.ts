@@ -24,13 +24,8 @@ import {
   writeRecordedPrices,
 } from './recorded-prices.ts'
 import { reportRecorded } from './recorded-report.ts'
-import {
-  decidesUntil,
-  describeGiven,
-  loadRecordedConfig,
-  readRecorded,
-  type RecordedRun,
-} from './recorded-run.ts'
+import { decidesUntil, readRecorded, type RecordedRun } from './recorded-run.ts'
+import { describeGiven, loadRecordedConfig } from './recorded-config.ts'
 import { RunTrace } from './run-trace.ts'
 
 export interface ParityTask {
