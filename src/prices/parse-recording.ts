@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto'
 import { Failure } from '../lib/failure.ts'
 import { assertRows } from './check-rows.ts'
 import { assertOneInterval, shortOfClose } from './candle-times.ts'
-import { findBegin, readCsvColumns, separatorOf, splitCells } from './csv-columns.ts'
+import {
+  findBegin,
+  readCsvColumns,
+  type Separator,
+  separatorOf,
+  splitCells,
+} from './csv-columns.ts'
 import { takeOutPayments } from './funding.ts'
 import { isZip } from './import/zip-entries.ts'
 import {
@@ -42,29 +48,7 @@ export function parseRecording(input: {
   const { bytes, source } = input
   const symbol = input.symbol ?? symbolOf(source)
   const sha256 = createHash('sha256').update(bytes).digest('hex')
-  const begin = findBegin(bytes)
-  const lineFeedAt = bytes.indexOf(LINE_FEED, begin.from)
-  const headerEnd = lineFeedAt < 0 ? bytes.length : lineFeedAt
-  const firstLine = begin.line + 1
-  const line = bytes.toString('utf8', begin.from, headerEnd).replace(/^\uFEFF/, '')
-  if (bytes.length === 0) throw emptyRecording(source, 'the file is empty')
-  if (line.trim() === '')
-    throw emptyRecording(`${source}:${begin.line}`, 'the line of the header is empty')
-  const separator = separatorOf(line)
-  const header = splitCells(line, separator).map((name) => name.toLowerCase())
-  const kind = kindOf(header)
-  if (kind === undefined) {
-    throw new Failure({
-      code: 'RECORDING_HEADER_UNKNOWN',
-      sentence: 'the header is neither that of candles nor that of quotes',
-      facts: {
-        where: `${source}:${begin.line}`,
-        found: isZip(bytes) ? 'a zip' : line.trim().slice(0, 80),
-        ...missingIn(header),
-      },
-      hint: HEADERS_HINT,
-    })
-  }
+  const { separator, header, kind, from, firstLine } = readHeader(bytes, source)
   const { required, optional } = FIELDS[kind]
   const fields = [...required, ...optional.filter((field) => header.includes(csvNameOf(field)))]
   const texts = instrumentColumn(header)
@@ -76,7 +60,7 @@ export function parseRecording(input: {
     source,
     texts,
     times: [csvNameOf('at')],
-    from: headerEnd + 1,
+    from,
     firstLine,
     readText: (text, name) => {
       if (texts.includes(name)) return instruments.add(text).size
@@ -94,6 +78,40 @@ export function parseRecording(input: {
   assertRows(rows, whereOf)
   if (rows.kind === 'candles') assertOpenTimes(rows.at, whereOf)
   return { symbol, source, sha256, ...takeOutPayments(rows, source, whereOf) }
+}
+
+interface RecordingHeader {
+  readonly separator: Separator
+  readonly header: readonly string[]
+  readonly kind: keyof typeof FIELDS
+  /** The place of the first row, in bytes. */
+  readonly from: number
+  readonly firstLine: number
+}
+
+function readHeader(bytes: Buffer, source: string): RecordingHeader {
+  const begin = findBegin(bytes)
+  const lineFeedAt = bytes.indexOf(LINE_FEED, begin.from)
+  const headerEnd = lineFeedAt < 0 ? bytes.length : lineFeedAt
+  const line = bytes.toString('utf8', begin.from, headerEnd).replace(/^\uFEFF/, '')
+  if (bytes.length === 0) throw emptyRecording(source, 'the file is empty')
+  if (line.trim() === '')
+    throw emptyRecording(`${source}:${begin.line}`, 'the line of the header is empty')
+  const separator = separatorOf(line)
+  const header = splitCells(line, separator).map((name) => name.toLowerCase())
+  const kind = kindOf(header)
+  if (kind !== undefined)
+    return { separator, header, kind, from: headerEnd + 1, firstLine: begin.line + 1 }
+  throw new Failure({
+    code: 'RECORDING_HEADER_UNKNOWN',
+    sentence: 'the header is neither that of candles nor that of quotes',
+    facts: {
+      where: `${source}:${begin.line}`,
+      found: isZip(bytes) ? 'a zip' : line.trim().slice(0, 80),
+      ...missingIn(header),
+    },
+    hint: HEADERS_HINT,
+  })
 }
 
 function instrumentColumn(header: readonly string[]): readonly string[] {
