@@ -10,11 +10,8 @@ import { messageOf } from '../lib/failure.ts'
 import type { Account } from './account/account.ts'
 import type { UnopenedAccount } from '../views/shown-account.ts'
 import { createCalls, type ExchangeCalls } from '../assembly/account/exchange-calls.ts'
-import {
-  countUnlimited,
-  stopTimeoutOf,
-  toInstruments,
-} from '../assembly/settings/engine-settings.ts'
+import { stopTimeoutOf, toInstruments } from '../assembly/settings/engine-settings.ts'
+import { countUnlimited } from '../assembly/settings/unlimited.ts'
 import { BackgroundReadings } from './explain/background-readings.ts'
 import { ClosedTradeLog } from './reporting/closed-trade-log.ts'
 import { wantsTrades } from '../alerts/alerts.ts'
