@@ -5,7 +5,7 @@ import {
   type PreparedBacktest,
   prepareBacktest,
 } from '../../src/backtest/opening/prepare-backtest.ts'
-import { describeRecipe } from '../../src/backtest/playing/play-in-thread.ts'
+import { describeRecipe } from '../../src/backtest/playing/recipe.ts'
 import { findChange } from '../../src/sweep-run/run-sweep.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { describeDifference } from '../../src/sweep/recipe-difference.ts'
