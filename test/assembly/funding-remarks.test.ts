@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { remarksOnCalendar } from '../../src/backtest/opening/priced-instruments.ts'
+import { remarksOnCalendar } from '../../src/backtest/opening/price-remarks.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 
 const remarksOf = (...overrides: readonly string[]): readonly string[] =>

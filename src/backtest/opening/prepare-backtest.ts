@@ -55,6 +55,8 @@ import {
   listUnfiled,
   narrow,
   type PriceSource,
+} from './priced-instruments.ts'
+import {
   remarksOn,
   remarksOnOutliers,
   remarksOnRange,
@@ -62,7 +64,7 @@ import {
   remarksOnVolume,
   remarksOnWindows,
   remarksOnFunding,
-} from './priced-instruments.ts'
+} from './price-remarks.ts'
 import {
   describeCandidates,
   isKept,

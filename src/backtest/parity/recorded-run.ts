@@ -93,7 +93,6 @@ export function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): R
           trace.recorded((parseValue(effect) as { readonly record: JournalRecord }).record)
     }
   }
-  const begun = describeBeginning(book)
   const firstAt = trace.firstReadAt ?? Number.POSITIVE_INFINITY
   const decidedOn = readsAt.filter((at) => at >= firstAt)
   return {
@@ -109,11 +108,7 @@ export function readRecorded(found: readonly SegmentFile[], marks: PlayMarks): R
     feeds: readRecordedFeeds(segments),
     accountReads: polls.everyMs,
     remarks: [
-      ...(begun.length === 0
-        ? []
-        : [
-            `note: the recording begins with ${begun.join(', ')}; the backtest begins with nothing, so what follows from that differs`,
-          ]),
+      ...describeBeginning(book),
       ...(next === undefined
         ? []
         : [
@@ -134,7 +129,11 @@ function describeBeginning(book: Book): readonly string[] {
     [book.candles.size, 'kept series of candles'],
     [book.strategyStates.size, 'states of strategies'],
   ]
-  return counts.flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]))
+  const begun = counts.flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]))
+  if (begun.length === 0) return []
+  return [
+    `note: the recording begins with ${begun.join(', ')}; the backtest begins with nothing, so what follows from that differs`,
+  ]
 }
 
 const GAP_STEP_MS = 10
