@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
-import { countUnlimited, listUnlimited } from '../../src/assembly/settings/engine-settings.ts'
+import { countUnlimited, listUnlimited } from '../../src/assembly/settings/unlimited.ts'
 import { Workspace } from './workspace.ts'
 
 let workspace: Workspace
