@@ -7,7 +7,6 @@ import { createChanges } from './changes.ts'
 import { createSettled } from './totals.ts'
 import { createDenials } from './denials.ts'
 import { createExitWatch } from './exits.ts'
-import { createKeptExits } from './kept-exits.ts'
 import { createWorstCase } from './worst-case.ts'
 import { createRecount } from '../book/recount.ts'
 import type { EngineSettings } from '../settings.ts'
@@ -74,7 +73,7 @@ export function createCore(settings: EngineSettings, book: Book): Core {
     worstCase: createWorstCase(),
     funding: new Map(),
     ...createExitWatch(settings),
-    ...createKeptExits(settings),
+    ...(settings.listsExits === true && { keptExits: new Map() }),
     unkeptExits: new Set(),
     reductions: new Map(),
     recount: createRecount(book),

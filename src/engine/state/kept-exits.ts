@@ -2,7 +2,6 @@ import type { KeptExitsWatch, StopMove } from '../../domain/exits.ts'
 import type { HoldSide, KeptExits } from '../../domain/position.ts'
 import { mutable } from '../../lib/mutable.ts'
 import { accountHoldingOf, pairKey } from '../book/book.ts'
-import type { EngineSettings } from '../settings.ts'
 import type { Core } from './core.ts'
 import { openAccountCall } from './open-calls.ts'
 
@@ -15,10 +14,6 @@ const NOT_LISTED: KeptExitsWatch = {
   move: undefined,
   moveNotBefore: 0,
   failing: undefined,
-}
-
-export function createKeptExits({ listsExits }: EngineSettings): Pick<Core, 'keptExits'> {
-  return listsExits === true ? { keptExits: new Map() } : {}
 }
 
 /** Undefined unless a position is held on the side. */
