@@ -42,7 +42,6 @@ import type { WireFill } from '../protocol/futures/order-fills.ts'
 export interface VirtualCallsOptions {
   readonly wire: VirtualWire
   readonly exchange: SimulatedExchange
-  /** The exchange returns at most so many fills a page. */
   readonly pageFills: number
   readonly settings: Pick<EngineSettings, 'positionMode' | 'instruments'>
   /**

@@ -26,7 +26,11 @@ export interface WaitingRequest {
 }
 
 export interface GrantSource {
-  /** Undefined: too many wait, and `onGranted` is never called. */
+  /**
+   * Calls `onGranted` before it returns if a grant is ready and no request of at least this
+   * priority waits; others wait by priority, then age. Undefined: too many wait, and `onGranted` is
+   * never called.
+   */
   request(
     endpoint: CallableName,
     priority: CallPriority,

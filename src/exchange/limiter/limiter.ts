@@ -94,11 +94,6 @@ export class Limiter implements GrantSource {
     }
   }
 
-  /**
-   * `onGranted` is called before this returns if a grant is ready and no request of at least this
-   * priority waits; others wait by priority, then age. Undefined: too many wait, and `onGranted` is
-   * never called.
-   */
   request(
     endpoint: CallableName,
     priority: CallPriority,
