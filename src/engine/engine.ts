@@ -165,11 +165,10 @@ export interface Engine {
   planPeakRelease(command: ReleaseCommand): PeakRelease | undefined
   /** Lots that strategies would order again although the account holds them. */
   findOrderedAgain(command: ReleaseCommand): Readonly<Record<string, string>> | undefined
-  /** As last judged. */
   readonly losses: ReadonlyMap<Scope, UsedLoss>
   /** As readings were last compared, which strategies see; undefined while a part is not known. */
   readonly equity: Equity | undefined
-  /** What is shown: at the last prices, with every fill; undefined while a part is not known. */
+  /** This is shown: at the last prices, with every fill; undefined while a part is not known. */
   readonly equityNow: Equity | undefined
   readonly usedLossNow: (scope: Scope) => UsedLoss | undefined
   /** As last measured. */

@@ -47,7 +47,7 @@ export interface RunSummary {
   readonly ordersSentAgain: number
   readonly orders: Readonly<Record<string, number>>
   readonly thisRun: MoneyFigures
-  /** By our own figure, as the equity; absent while unknown. */
+  /** Our own figure, as the equity; absent while unknown. */
   readonly unrealisedProfit?: string
   readonly equity?: Equity
   readonly capital?: string
@@ -187,7 +187,7 @@ function summariseAccount({ grids, book, engine }: SummaryInput): AccountSummary
   return { ...figures, positions: describeHoldings(grids, [...book.account]) }
 }
 
-/** What the exchange stated of all that is held; undefined if some of it was not read. */
+/** The exchange's figure of all that is held; undefined if some of it was not read. */
 function statedUnrealised({ book, positions }: SummaryInput): Decimal | undefined {
   const stated = [...positions.values()].flatMap(({ rows }) =>
     rows.map((row) => String(row.unrealisedProfit)),
@@ -283,7 +283,7 @@ function haveMoved(
   )
 }
 
-/** What a position stated is compared, because our own figure uses another price. */
+/** The stated figure is compared, because our own uses another price. */
 function compareUnrealised(stated: Decimal, theirs: string): readonly string[] {
   return stated.minus(decimal(theirs)).abs().gt(UNREALISED_TOLERANCE)
     ? [`unrealisedProfit: positions stated ${stated.toString()}, the exchange counts ${theirs}`]

@@ -21,7 +21,7 @@ import { decimal } from '../../lib/decimal.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 import { viewAccount, viewOrders } from '../../views/account-view.ts'
 import { describeOff } from '../../views/shown-account.ts'
-import { findOff, findSocket, readDaemon, withClient } from '../operator/find-daemon.ts'
+import { findOff, findSocket, readDaemon, readOlder, withClient } from '../operator/find-daemon.ts'
 import { setOtherwise } from '../operator/operated-config.ts'
 import { describeChange, listChanges } from '../process/change-lines.ts'
 import { checkFully } from '../process/full-check.ts'
@@ -106,7 +106,11 @@ export async function tryReload(config: DaemonConfig): Promise<TriedReload> {
   const socket = findSocket(config)
   if (socket === undefined) return NOT_TRIED
   const reply = await withClient(socket, (client) => client.read('/v1/reload', TRIED_WITHIN_MS))
-  if (reply.kind === 'answered' && reply.status === 200) return reply.body as ReloadView
+  if (reply.kind === 'answered' && reply.status === 200) {
+    const { value, older } = await readOlder('/v1/reload', reply.body, socket)
+    if (older !== undefined) print(`! ${older}`)
+    return value as ReloadView
+  }
   print('! the daemon that runs did not try it: only what is seen from here is said')
   return NOT_TRIED
 }

@@ -190,7 +190,7 @@ function toNumber(amount: Decimal): number {
   return number
 }
 
-/** By our own figure, as readings were compared last. */
+/** Our own figure, as readings were compared last. */
 export function accountEquityOf(core: Core): Equity | undefined {
   const equity = equityOf(core)
   return equity === undefined ? undefined : withPeak(core, equity)

@@ -18,7 +18,7 @@ import { settledOf, settledSymbols } from './totals.ts'
 /** The account's, margin coin; NaN while unknown (MON2). */
 export function unrealisedNow(core: Core, symbol: string): number {
   if (isFlat(accountHoldingOf(core.book, symbol))) return 0
-  // What the book says of a position may be of before the start.
+  // Until then the book may be of before the start.
   if (!core.market.marks.has(symbol)) return Number.NaN
   return unrealisedOfAccount(core, symbol, ownPriceOf(core, symbol).price)
 }
