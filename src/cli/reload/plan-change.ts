@@ -187,7 +187,7 @@ export function formatPlan({ changes, orders, positions, next, problems, exceede
   const lines = [
     ...refused.map(
       (change) =>
-        `! ${describeChange(change)}: only a new process takes this; stop the daemon and start it`,
+        `! ${describeChange(change)}: only a new process takes this; ${change.path === 'account.capital' ? OF_CAPITAL : 'stop the daemon and start it'}`,
     ),
     ...listChanges(changes, (change) => noteOnImports(change, next)),
     ...(isOtherWorld(changes, next) ? [OTHER_WORLD] : []),
@@ -203,6 +203,10 @@ export function formatPlan({ changes, orders, positions, next, problems, exceede
   ]
   return lines.map((line) => `${line}\n`).join('')
 }
+
+/** A start does not judge what a lower capital leaves; a withdrawal is judged before it is taken. */
+const OF_CAPITAL =
+  'leave it as it was when the journal began, and enter money that was moved with `intentd deposit` or `intentd withdrawal`'
 
 /** @param name undefined for a single account */
 export function formatCancels({ orders, next }: Plan, name: string | undefined): string {
