@@ -417,7 +417,7 @@ export class WorstMomentWatch {
   }
 
   #picture(): AccountPicture {
-    const { equity, book } = this.#engine
+    const { equityNow, book } = this.#engine
     const shown = {
       settings: this.#settings,
       config: this.#config,
@@ -427,6 +427,6 @@ export class WorstMomentWatch {
       tickers: this.#tickers,
       positions: this.#positions,
     } as const
-    return pictureAccount(shown, equity?.equity ?? Number.NaN)
+    return pictureAccount(shown, equityNow?.equity ?? Number.NaN)
   }
 }

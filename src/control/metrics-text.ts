@@ -182,7 +182,7 @@ export const METRICS = {
   },
   intentd_profit_net_with_unrealised: {
     type: 'gauge',
-    help: 'The same with what is unrealised at the last readings; NaN where unknown; label: strategy.',
+    help: 'The same with what is unrealised at the last prices; NaN where unknown; label: strategy.',
   },
   intentd_fees_uncounted: {
     type: 'gauge',
@@ -202,7 +202,7 @@ export const METRICS = {
   },
   intentd_profit_unrealised: {
     type: 'gauge',
-    help: 'At the last readings, margin coin; NaN where unknown.',
+    help: 'At the last prices, margin coin; NaN where unknown.',
   },
   intentd_fees_paid: {
     type: 'gauge',

@@ -11,5 +11,6 @@ export interface JournalPlace {
 
 /** `journal record 1234 of run 3` */
 export function describeJournalPlace({ run, sequence }: JournalPlace): string {
+  if (Number.isNaN(sequence)) return 'a journal record that is not known'
   return `journal record ${sequence} of run ${run}`
 }

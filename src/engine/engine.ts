@@ -68,6 +68,7 @@ import { createCore } from './state/create-core.ts'
 import { noteGranted } from './state/open-calls.ts'
 import { standingDenials } from './state/denials.ts'
 import { accountEquityOf, type CapitalUse, capitalUseOf } from './state/equity.ts'
+import { equityNow, unrealisedNow, usedLossNow } from './state/money-now.ts'
 import { unrealisedOfWholeStrategy } from './state/own-figure.ts'
 import {
   askForFills,
@@ -164,8 +165,12 @@ export interface Engine {
   /** Lots that strategies would order again although the account holds them. */
   findOrderedAgain(command: ReleaseCommand): Readonly<Record<string, string>> | undefined
   readonly losses: ReadonlyMap<Scope, UsedLoss>
-  /** Undefined while a part is not known. */
+  /** As readings were last compared, which strategies see; undefined while a part is not known. */
   readonly equity: Equity | undefined
+  /** This is shown: at the last prices, with every fill; undefined while a part is not known. */
+  readonly equityNow: Equity | undefined
+  readonly usedLossNow: (scope: Scope) => UsedLoss | undefined
+  /** As last measured. */
   readonly distances: ReadonlyMap<InstrumentSymbol, readonly LiquidationDistance[]>
   /** The nearest of this run. */
   readonly nearestDistances: ReadonlyMap<InstrumentSymbol, NearestDistance>
@@ -173,7 +178,7 @@ export interface Engine {
   readonly worstCase: WorstCase | undefined
   /** Undefined without a `capital`. */
   readonly capitalUse: (id: StrategyId) => CapitalUse | undefined
-  /** The account's, by our own figure as last compared, margin coin; NaN while unknown. */
+  /** The account's, by our own figure at the last prices, margin coin; NaN while unknown. */
   unrealisedOn(symbol: string): number
   /** A strategy's, at the last prices, margin coin; undefined while unknown. */
   unrealisedOf(strategyId: string): number | undefined
@@ -247,7 +252,11 @@ export function resumeEngine(core: Core): Engine {
     get equity() {
       return accountEquityOf(core)
     },
-    unrealisedOn: (symbol) => core.market.marks.get(symbol)?.unrealised ?? Number.NaN,
+    get equityNow() {
+      return equityNow(core)
+    },
+    usedLossNow: (scope) => usedLossNow(core, scope),
+    unrealisedOn: (symbol) => unrealisedNow(core, symbol),
     unrealisedOf: (strategyId) => unrealisedOfWholeStrategy(core, strategyId),
     disputes: core.disputes.open,
     denied: core.denials.counts,

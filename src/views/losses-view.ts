@@ -16,8 +16,9 @@ export function viewEquity(
 ): Pick<AccountStatusView, 'equity' | 'peak' | 'drawdown'> {
   const { engine, state } = account
   const capital = capitalOf(account)
-  if (engine.equity) {
-    const { equity, peak, drawdown } = engine.equity
+  const known = engine.equityNow
+  if (known) {
+    const { equity, peak, drawdown } = known
     const show = (amount: number): string => toAmount(amount).toString()
     return { equity: show(equity), peak: show(peak), drawdown: show(drawdown) }
   }
@@ -30,9 +31,13 @@ export function viewEquity(
   }
 }
 
-export function viewLosses({ settings, engine, book }: ShownAccount): AccountStatusView['losses'] {
+export function viewLosses({
+  settings,
+  engine,
+  book,
+}: Pick<ShownAccount, 'settings' | 'engine' | 'book'>): AccountStatusView['losses'] {
   return [...(settings.losses?.limits ?? [])].flatMap(([scope, { daily, drawdown, streak }]) => {
-    const used = engine.losses.get(scope)
+    const used = engine.usedLossNow(scope)
     const steps = DRAWDOWN_STEPS.flatMap((step) => {
       const max = drawdown?.[step]
       return max === undefined

@@ -1,6 +1,7 @@
 import type { AccountStatusView, ProfitView } from '../control/views.ts'
 import { type Money, sumMoney } from '../domain/fill-money.ts'
-import { splitPair, moneyByStrategy, moneyOf } from '../engine/book/book.ts'
+import { type Book, splitPair, moneyByStrategy, moneyOf } from '../engine/book/book.ts'
+import type { Engine } from '../engine/engine.ts'
 import { type Decimal, decimal, sumDecimals, ZERO } from '../lib/decimal.ts'
 import type { ShownAccount } from './shown-account.ts'
 import { toAmount, toMoneyFigures } from './money-figures.ts'
@@ -12,7 +13,9 @@ interface UnbookedMoney {
   readonly unrealised?: Decimal | undefined
 }
 
-export function viewProfit(account: ShownAccount): AccountStatusView['profit'] {
+type MoneyAccount = Pick<ShownAccount, 'book' | 'settings' | 'recent' | 'engine'>
+
+export function viewProfit(account: MoneyAccount): AccountStatusView['profit'] {
   const { book, settings, recent } = account
   const money = moneyOf(book)
   const { week } = recent
@@ -38,14 +41,18 @@ export function viewProfit(account: ShownAccount): AccountStatusView['profit'] {
   }
 }
 
-function unrealisedOf({ book, engine }: ShownAccount, symbol: string): Decimal | undefined {
+/** The account's, at the last prices; undefined while unknown. */
+export function unrealisedOf(
+  { book, engine }: { readonly book: Book; readonly engine: Pick<Engine, 'unrealisedOn'> },
+  symbol: string,
+): Decimal | undefined {
   const { longLots, shortLots } = book.account.get(symbol) ?? { longLots: 0, shortLots: 0 }
   if (longLots === 0 && shortLots === 0) return ZERO
   const unrealised = engine.unrealisedOn(symbol)
   return Number.isNaN(unrealised) ? undefined : decimal(unrealised.toFixed(DIGITS))
 }
 
-function unrealisedOfStrategy({ engine }: ShownAccount, id: string): Decimal | undefined {
+function unrealisedOfStrategy({ engine }: MoneyAccount, id: string): Decimal | undefined {
   const unrealised = engine.unrealisedOf(id)
   return unrealised === undefined ? undefined : toAmount(unrealised)
 }

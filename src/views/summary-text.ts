@@ -15,6 +15,7 @@ type SummaryRow = readonly [name: string, value: string]
 const COLUMNS = 80
 
 const NOT_READ = 'not read in this run'
+const NOT_KNOWN = 'not known: no fresh price, or a position was not read in this run'
 
 const SECOND_MS = 1000
 const MINUTE_MS = 60_000
@@ -124,7 +125,7 @@ function describeAllRuns({ allRuns }: RunSummary): string {
 }
 
 function describeUnrealised({ unrealisedProfit, positions }: RunSummary): string {
-  if (unrealisedProfit === undefined) return NOT_READ
+  if (unrealisedProfit === undefined) return NOT_KNOWN
   if (Object.keys(positions).length === 0) return 'none: nothing is held'
   return `${unrealisedProfit} of what is held, not counted in net`
 }
@@ -181,20 +182,14 @@ function toRestrictionRow({ scope, mode, code, reason, ends }: StandingRestricti
   ]
 }
 
-function verdictRows({
-  clean,
-  fault,
-  exchange,
-  restrictions,
-  unrealisedProfit,
-}: RunSummary): SummaryRow[] {
+function verdictRows({ clean, fault, exchange, restrictions }: RunSummary): SummaryRow[] {
   const ending: SummaryRow = [
     'ended',
     fault ?? (clean ? 'in good order' : 'with something in flight: the next start clears it up'),
   ]
   const held = restrictions.map(toRestrictionRow)
   if (!exchange) return [ending, ...held]
-  const unread = unrealisedProfit === undefined ? `, unrealised profit ${NOT_READ}` : ''
+  const unread = !exchange.isUnrealisedRead ? `, unrealised profit ${NOT_READ}` : ''
   const verdict = exchange.agrees
     ? `yes${unread}`
     : `NO: ${exchange.differences.join('; ')}${unread}`

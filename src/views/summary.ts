@@ -1,7 +1,7 @@
 import { marginCoinOf } from '../engine/state/own-figure.ts'
 import type { Equity } from '../domain/loss-limits.ts'
 import { endsOf, type Restriction } from '../domain/trading-mode.ts'
-import type { Holding, PositionReading } from '../domain/position.ts'
+import { type Holding, isFlat, type PositionReading } from '../domain/position.ts'
 import type { DurationSummary } from '../lib/percentiles.ts'
 import { marginFeesOf, type Money, sumMoney } from '../domain/fill-money.ts'
 import {
@@ -12,13 +12,15 @@ import {
   moneyByStrategy,
   moneyOf,
 } from '../engine/book/book.ts'
+import type { Engine } from '../engine/engine.ts'
 import type { EngineSettings } from '../engine/settings.ts'
 import type { EndpointStatistics } from '../exchange/limiter/endpoint-queue.ts'
-import { decimal, sumDecimals, ZERO } from '../lib/decimal.ts'
+import { type Decimal, decimal, sumDecimals } from '../lib/decimal.ts'
 import { showOnGrid } from '../lib/grid.ts'
 import type { PollerStats } from '../lib/poller.ts'
 import { headlineOf } from '../lib/failure.ts'
 import { type MoneyFigures, roundAmount, toAmount, toMoneyFigures } from './money-figures.ts'
+import { unrealisedOf } from './money-view.ts'
 import { byName, type RunStatistics } from './run-statistics.ts'
 import { listUnattended, type UnattendedInput, type UnattendedPosition } from './unattended.ts'
 
@@ -45,7 +47,7 @@ export interface RunSummary {
   readonly ordersSentAgain: number
   readonly orders: Readonly<Record<string, number>>
   readonly thisRun: MoneyFigures
-  /** Absent if a held position was not read. */
+  /** Our own figure, as the equity; absent while unknown. */
   readonly unrealisedProfit?: string
   readonly equity?: Equity
   readonly capital?: string
@@ -93,6 +95,8 @@ export interface ExchangeLedger extends Omit<
 }
 
 export interface ExchangeSummary extends ExchangeLedger {
+  /** Otherwise the unrealised profit that positions stated was not compared. */
+  readonly isUnrealisedRead: boolean
   readonly agrees: boolean
   readonly differences: readonly string[]
 }
@@ -102,9 +106,7 @@ export interface SummaryInput extends Pick<UnattendedInput, 'grids'> {
   readonly configured: UnattendedInput['strategies']
   readonly book: Book
   readonly statistics: RunStatistics
-  readonly denied: ReadonlyMap<string, number>
-  readonly equity?: Equity | undefined
-  readonly unrealisedOf: (strategyId: string) => number | undefined
+  readonly engine: Pick<Engine, 'denied' | 'equityNow' | 'unrealisedOn' | 'unrealisedOf'>
   readonly clean: boolean
   readonly isDry: boolean
   readonly fatal: unknown
@@ -119,7 +121,8 @@ export interface SummaryInput extends Pick<UnattendedInput, 'grids'> {
 const UNREALISED_TOLERANCE = decimal('0.00000001')
 
 export function buildSummary(input: SummaryInput): RunSummary {
-  const { settings, book, statistics, polls, limiter } = input
+  const { settings, book, engine, statistics, polls, limiter } = input
+  const equity = engine.equityNow
   const capital = capitalOf(input)
   const allRuns = summariseAccount(input)
   return {
@@ -135,7 +138,7 @@ export function buildSummary(input: SummaryInput): RunSummary {
     snapshots: statistics.snapshots,
     decisions: statistics.decisions,
     intents: Object.fromEntries(statistics.intents),
-    denials: Object.fromEntries([...input.denied].toSorted(byName)),
+    denials: Object.fromEntries([...engine.denied].toSorted(byName)),
     batches: statistics.batches,
     batchesLargest: statistics.batchesLargest,
     cancelAlls: statistics.cancelAlls,
@@ -146,8 +149,8 @@ export function buildSummary(input: SummaryInput): RunSummary {
     ...(allRuns.unrealisedProfit === undefined
       ? {}
       : { unrealisedProfit: allRuns.unrealisedProfit }),
-    ...(input.equity && { equity: roundEquity(input.equity) }),
-    ...(input.equity && capital && { capital: capital.toString() }),
+    ...(equity && { equity: roundEquity(equity) }),
+    ...(equity && capital && { capital: capital.toString() }),
     positions: allRuns.positions,
     rateLimited: limiter.reduce((sum, endpoint) => sum + endpoint.rateLimited, 0),
     unknowns: statistics.outcomes.get('unknown') ?? 0,
@@ -171,21 +174,28 @@ function roundEquity({ equity, peak, drawdown }: Equity): Equity {
   return { equity: roundAmount(equity), peak: roundAmount(peak), drawdown: roundAmount(drawdown) }
 }
 
-function summariseAccount({ grids, book, positions }: SummaryInput): AccountSummary {
-  const unrealised = [...positions.values()].flatMap((reading) =>
-    reading.rows.map((row) => String(row.unrealisedProfit)),
-  )
-  const isRead = [...book.account].every(
-    ([symbol, { longLots, shortLots }]) =>
-      (longLots === 0 && shortLots === 0) || positions.has(symbol),
+function summariseAccount({ grids, book, engine }: SummaryInput): AccountSummary {
+  const unrealised = [...book.account.keys()].map((symbol) =>
+    unrealisedOf({ book, engine }, symbol),
   )
   // A missing profit is not zero (MON2).
-  const isKnown = isRead && !unrealised.includes('')
+  const isKnown = unrealised.every((profit) => profit !== undefined)
   const figures = toMoneyFigures(moneyOfAll(book), {
     funding: sumDecimals(book.funding.values()),
-    unrealised: isKnown ? sumDecimals(unrealised.map((text) => decimal(text))) : undefined,
+    unrealised: isKnown ? sumDecimals(unrealised) : undefined,
   })
   return { ...figures, positions: describeHoldings(grids, [...book.account]) }
+}
+
+/** The exchange's figure of all that is held; undefined if some of it was not read. */
+function statedUnrealised({ book, positions }: SummaryInput): Decimal | undefined {
+  const stated = [...positions.values()].flatMap(({ rows }) =>
+    rows.map((row) => String(row.unrealisedProfit)),
+  )
+  const isRead = [...book.account].every(
+    ([symbol, holding]) => isFlat(holding) || positions.has(symbol),
+  )
+  return isRead && !stated.includes('') ? sumDecimals(stated.map(decimal)) : undefined
 }
 
 function moneyOfAll(book: Book): Money {
@@ -196,7 +206,7 @@ function summariseStrategies({
   settings,
   grids,
   book,
-  unrealisedOf,
+  engine,
 }: SummaryInput): Record<string, AccountSummary> {
   const summaries: Record<string, AccountSummary> = {}
   for (const id of settings.strategies.keys()) {
@@ -207,7 +217,7 @@ function summariseStrategies({
       const holding = book.holdings.get(pairKey(id, symbol))
       return holding ? [[symbol, holding] as const] : []
     })
-    const unrealised = unrealisedOf(id)
+    const unrealised = engine.unrealisedOf(id)
     summaries[id] = {
       ...toMoneyFigures(sumMoney(money), {
         unrealised: unrealised === undefined ? undefined : toAmount(unrealised),
@@ -233,26 +243,23 @@ function describeHoldings(
 }
 
 function compare(
-  { book, positions }: SummaryInput,
+  input: SummaryInput,
   account: AccountSummary,
   { marks = {}, ...theirs }: ExchangeLedger,
 ): ExchangeSummary {
-  const money = moneyOfAll(book)
-  const hasMoved = [...positions.values()].some(({ symbol, rows }) =>
-    rows.some(({ markPrice }) => (marks[symbol] ?? markPrice) !== markPrice),
-  )
+  const money = moneyOfAll(input.book)
+  const stated = statedUnrealised(input)
   const differences: string[] = []
   const ours = { ...account, fees: marginFeesOf(money).toString() }
-  for (const name of ['fees', 'realisedProfit', 'funding', 'unrealisedProfit'] as const) {
-    if (name === 'unrealisedProfit' && (hasMoved || ours[name] === undefined)) continue
+  for (const name of ['fees', 'realisedProfit', 'funding'] as const) {
     // Unknown amounts are shown as uncounted.
     if (name === 'fees' && money.feesMissing) continue
     if (name === 'realisedProfit' && (money.profitsMissing || money.profitsOurs)) continue
     const [our, their] = [ours[name] ?? '0', theirs[name] ?? '0']
-    const tolerance = name === 'unrealisedProfit' ? UNREALISED_TOLERANCE : ZERO
-    if (decimal(our).minus(decimal(their)).abs().gt(tolerance))
-      differences.push(describeDifference(name, our, their))
+    if (!decimal(our).eq(decimal(their))) differences.push(describeDifference(name, our, their))
   }
+  if (stated && !haveMoved(input, marks))
+    differences.push(...compareUnrealised(stated, theirs.unrealisedProfit ?? '0'))
   differences.push(...compareOtherFees(money, theirs.otherFees ?? {}))
   if (ours.fills !== theirs.fills)
     differences.push(describeDifference('fills', ours.fills, theirs.fills))
@@ -260,7 +267,25 @@ function compare(
     const [our, their] = [ours.positions[name] ?? '0', theirs.positions[name] ?? '0']
     if (!decimal(our).eq(decimal(their))) differences.push(describeDifference(name, our, their))
   }
-  return { ...theirs, agrees: differences.length === 0, differences }
+  const agrees = differences.length === 0
+  return { ...theirs, isUnrealisedRead: stated !== undefined, agrees, differences }
+}
+
+/** Prices have moved since the positions were read. */
+function haveMoved(
+  { positions }: SummaryInput,
+  marks: NonNullable<ExchangeLedger['marks']>,
+): boolean {
+  return [...positions.values()].some(({ symbol, rows }) =>
+    rows.some(({ markPrice }) => (marks[symbol] ?? markPrice) !== markPrice),
+  )
+}
+
+/** The stated figure is compared, because our own uses another price. */
+function compareUnrealised(stated: Decimal, theirs: string): readonly string[] {
+  return stated.minus(decimal(theirs)).abs().gt(UNREALISED_TOLERANCE)
+    ? [`unrealisedProfit: positions stated ${stated.toString()}, the exchange counts ${theirs}`]
+    : []
 }
 
 function compareOtherFees(

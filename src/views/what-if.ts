@@ -136,7 +136,8 @@ function amountOf(value: number): string | null {
 function equityBooked(shown: ShownAccount): number {
   const { engine, state } = shown
   const capital = capitalOf(shown)
-  if (engine.equity) return engine.equity.equity
+  const known = engine.equityNow
+  if (known) return known.equity
   if (state !== 'atRest' || capital === undefined) return Number.NaN
   const { realised, fees, funding } = viewProfit(shown).total
   return Number(capital.toString()) + Number(realised) - Number(fees) + Number(funding ?? 0)

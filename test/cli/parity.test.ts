@@ -79,7 +79,8 @@ test('a recorded run is set beside a backtest of its prices, and a changed strat
   expect(same.code).toBe(isDifferent ? 1 : 0)
   expect(recorded?.ratios.find(({ name }) => name === 'highest margin ratio')?.value).toBeNull()
   const made = run.events('run.summary').at(-1)?.['allRuns'] as RunSummary['allRuns'] | undefined
-  expect(Number(unrealised)).toBeCloseTo(Number(made?.unrealisedProfit), 2)
+  // The report counts at the exchange's mark, the daemon at the last price: they agree within 1 USDT.
+  expect(Math.abs(Number(unrealised) - Number(made?.unrealisedProfit))).toBeLessThan(1)
   expect(same.text).toMatch(
     /^note: as in the recorded run: .*--set record=true --set simulator\.speed=60 --set risk\.openOrdersMax=90/m,
   )

@@ -87,6 +87,14 @@ test('[CFG2] a simulated account belongs to its instruments: another one begins 
   ])
 })
 
+test('[CFG2] another capital is no way to enter a withdrawal: the plan names the command that is judged', () => {
+  const [was, next] = [load('account.capital=10000'), load('account.capital=10')]
+
+  expect(planOf(was, next)).toEqual([
+    '! account.capital: "10000" -> "10": only a new process takes this; leave it as it was when the journal began, and enter money that was moved with `intentd deposit` or `intentd withdrawal`',
+  ])
+})
+
 test('[CFG2] how it logs and alerts is taken by a new process alone', () => {
   const was = load()
 

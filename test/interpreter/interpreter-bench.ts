@@ -110,6 +110,8 @@ export class InterpreterBench {
       unrealisedOn: () => Number.NaN,
       disputes: new Map(),
       equity: undefined,
+      equityNow: undefined,
+      usedLossNow: () => undefined,
       kill: undefined,
       objectTo: (batch) =>
         'body' in batch && batch.body === this.heldBack

@@ -10,8 +10,8 @@ import { EngineBench, SYMBOL } from '../engine/engine-bench.ts'
 const NOTHING_MEASURED = { count: 0, meanMs: 0, p50Ms: 0, p90Ms: 0, p99Ms: 0, maxMs: 0 }
 
 /** Ten lots long. */
-function holding(): EngineBench {
-  const bench = new EngineBench().start()
+function holding(capital = {}): EngineBench {
+  const bench = new EngineBench(capital).start()
   bench.decide({ kind: 'target', symbol: SYMBOL, lots: 10 })
   const batch = bench.grantBatch()
   bench.accept(batch)
@@ -35,11 +35,12 @@ const ROW: PositionRow = {
 const ASKED = { isSilent: false, requestedAt: 0, exchangeTime: 0 }
 
 function summarise(
-  { settings, book, now }: EngineBench,
+  { settings, engine, now }: EngineBench,
   read: readonly PositionReading[] = [],
   fatal?: Error,
   marks: ExchangeLedger['marks'] = {},
 ): RunSummary {
+  const { book } = engine
   const [money] = book.money.values()
   const exchange: ExchangeLedger = {
     fills: money?.fills ?? 0,
@@ -53,6 +54,7 @@ function summarise(
   }
   return buildSummary({
     settings,
+    engine,
     book,
     exchange,
     configured: [],
@@ -63,8 +65,6 @@ function summarise(
     limiter: [],
     grids: settings.instruments,
     statistics: new RunStatistics(),
-    denied: new Map(),
-    unrealisedOf: () => undefined,
     polls: {
       polls: 0,
       lateness: NOTHING_MEASURED,
@@ -131,8 +131,8 @@ describe('the closing summary', () => {
   test('names what this run has made and what all runs have, each with and without what is unrealised', () => {
     const bench = holding()
     const fees = bench.book.money.values().next().value?.fees.toString() ?? ''
-    const read = { symbol: SYMBOL, rows: [{ ...ROW, unrealisedProfit: '0.5' }], ...ASKED }
-    const summary = summarise(bench, [read])
+    bench.price(10_050)
+    const summary = summarise(bench)
 
     expect(summary.thisRun).toMatchObject({ fills: 0, net: '0' })
     expect(summary.thisRun).not.toHaveProperty('netWithUnrealised')
@@ -142,16 +142,31 @@ describe('the closing summary', () => {
     expect(linesOf(summary)).toContain(
       `this run 0 net: 0 realised, 0 fees, 0 funding all runs ${net} net: 0 realised, ${fees} fees, 0 funding; ${netWithUnrealised} with unrealised`,
     )
-    expect(summarise(bench).allRuns).not.toHaveProperty('netWithUnrealised')
+    expect(summarise(bench.restart()).allRuns).not.toHaveProperty('netWithUnrealised')
+  })
+
+  test('shows one unrealised profit, also in the equity, where positions stated another', () => {
+    const bench = holding({ capital: decimal('1000') })
+    bench.price(10_050)
+    const rows = [{ ...ROW, unrealisedProfit: '0.4' }]
+    const summary = summarise(bench, [{ symbol: SYMBOL, rows, ...ASKED }])
+
+    const { netWithUnrealised } = summary.allRuns
+    expect([netWithUnrealised, summary.unrealisedProfit]).toEqual(['0.49', '0.5'])
+    expect(summary.equity?.equity).toBe(1000.49)
+    expect(linesOf(summary)).toContain('(the capital 1,000 + 0.49 of all runs, unrealised too)')
+    expect(summary.exchange?.differences).toEqual([
+      'unrealisedProfit: positions stated 0.4, the exchange counts 0.2282',
+    ])
   })
 
   test('compares no unrealised profit of a position that was not read in this run', () => {
-    const summary = summarise(holding())
+    const summary = summarise(holding().restart())
 
     expect(summary.unrealisedProfit).toBeUndefined()
     expect(summary.exchange).toMatchObject({ agrees: true, differences: [] })
     expect(linesOf(summary)).toMatch(
-      /funding; not known with unrealised unrealised not read in this run .* yes, unrealised profit not/,
+      /funding; not known with unrealised unrealised not known: no fresh price, or a position was not read in this run .* yes, unrealised profit not/,
     )
   })
 
@@ -159,7 +174,7 @@ describe('the closing summary', () => {
     const reading = { symbol: SYMBOL, rows: [ROW], ...ASKED }
 
     expect(summarise(holding(), [reading]).exchange?.differences).toEqual([
-      "unrealisedProfit: ours 0.1, the exchange's 0.2282",
+      'unrealisedProfit: positions stated 0.1, the exchange counts 0.2282',
     ])
   })
 

@@ -106,7 +106,7 @@ function shown({
       positionReadAt: () => 0,
       fillsAskedAt: 0,
       distances: new Map(),
-      equity: undefined,
+      equityNow: undefined,
       instrument: () => undefined,
       unrealisedOn: () => Number.NaN,
       unrealisedOf: () => undefined,

@@ -42,7 +42,7 @@ const NO_PROOF =
   'note: one of the two was restricted or released alone, so this is no proof: the backtest repeats no restriction, release or flatten of the recorded run'
 const RECORDED_ASSUMPTIONS = [
   'From the records of the run: fills, fees and funding as the exchange stated them. What is held counts at the mark price of the last position read.',
-  'It begins with the capital of its backtest, and with nothing held. Margin, limiter and slippage are not recorded.',
+  'It begins with the capital of its backtest, and with nothing held: earlier profit, deposits and withdrawals are not in it. Margin, limiter and slippage are not recorded.',
 ]
 const CHUNK_MS = 100
 /** A backtest decides only after a few polls. */

@@ -7,6 +7,7 @@ import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { describeJournalPlace } from '../../domain/journal-place.ts'
 import { type PictureLevel, renderPicture } from '../../report/page/chart-picture.ts'
 import type { TradeCourse } from '../../views/trade-course.ts'
+import { completeAnswer, describeOlder } from '../operator/older-answer.ts'
 import { readShare } from '../process/read-share.ts'
 import { money } from '../process/table.ts'
 import type { ChatPicture } from './chat-picture.ts'
@@ -43,13 +44,21 @@ const GROUPS = ['day', 'week', 'month', 'strategy', 'instrument']
 const TRADES_SHOWN = 10
 const MOMENTS_SHOWN = 8
 
+/** The daemon that answered may be older than the chat. */
+function describeStatusOfAny(json: unknown): string {
+  const { value, absent } = completeAnswer('/v1/status', json)
+  const status = value as StatusView
+  const older = describeOlder(absent, status.version)
+  return [describeStatus(status), ...(older === undefined ? [] : [older])].join('\n')
+}
+
 export const CHAT_QUESTIONS: readonly ChatQuestion[] = [
   {
     name: 'status',
     verb: 'status',
     help: 'mode, equity, profit, what is in the way',
     words: () => ['--json'],
-    describe: (json) => describeStatus(json as StatusView),
+    describe: (json) => describeStatusOfAny(json),
   },
   {
     name: 'positions',

@@ -31,7 +31,7 @@ async function showOrders(options: OrdersOptions): Promise<number> {
   })
   if (found.kind === 'nothing') return found.exitCode
   const { strategy, symbol } = options
-  const orders = found.view.filter(
+  const orders = (options.json ? found.answer : found.view).filter(
     (order) =>
       order.strategy === (strategy ?? order.strategy) && order.symbol === (symbol ?? order.symbol),
   )

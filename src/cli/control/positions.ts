@@ -23,7 +23,7 @@ async function showPositions(options: ShowOptions): Promise<number> {
   })
   if (found.kind === 'nothing') return found.exitCode
   writeOut(
-    options.json ? `${JSON.stringify(found.view, undefined, 2)}\n` : formatPositions(found.view),
+    options.json ? `${JSON.stringify(found.answer, undefined, 2)}\n` : formatPositions(found.view),
   )
   const [first] = found.view
   if (first !== undefined) writeAside(`from ${describeJournalPlace(first.journal)}\n`)

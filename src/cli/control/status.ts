@@ -32,6 +32,7 @@ import {
   EXIT_SILENT,
   findSocket,
   type Found,
+  type FoundView,
   readDaemon,
   type ShowOptions,
 } from '../operator/find-daemon.ts'
@@ -125,11 +126,8 @@ async function toStored(
   }
 }
 
-function toText(
-  { view, isLive }: Extract<Found<StatusView>, { kind: 'found' }>,
-  { json }: StatusOptions,
-): string {
-  return json ? `${JSON.stringify(view, undefined, 2)}\n` : formatStatus(view, isLive)
+function toText({ view, answer, isLive }: FoundView<StatusView>, { json }: StatusOptions): string {
+  return json ? `${JSON.stringify(answer, undefined, 2)}\n` : formatStatus(view, isLive)
 }
 
 export function formatStatus(status: StatusView, isLive: boolean): string {
@@ -263,7 +261,7 @@ function formatAccount(
     account.worstCase === null
       ? ''
       : line('worst case', describeWorstCase(account.worstCase, account.coin)),
-    isMoney && !account.isLossLimited
+    isMoney && account.isLossLimited === false
       ? line('', '! nothing limits what the account may lose (risk.losses: none)')
       : '',
     '\n',
@@ -391,7 +389,8 @@ function describeAges({ ages, clock, limits }: AccountStatusView): string {
     const known = Object.values(each)
     return known.includes(null) ? null : Math.max(...known.map(Number))
   }
-  const most = (ms: number): string => `${(ms / 1000).toFixed(1)} s at most`
+  const most = (ms: number): string =>
+    Number.isNaN(ms) ? 'limit not known' : `${(ms / 1000).toFixed(1)} s at most`
   const signed = (ms: number): string => `${ms >= 0 ? '+' : ''}${ms} ms`
   const isMachineApart = Math.abs(clock.machineMs) > MACHINE_SAID_MS
   return (

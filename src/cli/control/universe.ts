@@ -37,7 +37,8 @@ async function showUniverses(options: UniverseOptions): Promise<number> {
   )
   if (found.kind === 'nothing') return found.exitCode
   const { strategy, symbol } = options
-  const views = found.view.filter((view) => strategy === undefined || view.strategy === strategy)
+  const known = options.json ? found.answer : found.view
+  const views = known.filter((view) => strategy === undefined || view.strategy === strategy)
   const ofSymbol = ({ instruments }: UniverseView): UniverseView['instruments'] =>
     instruments.filter((row) => row.symbol === (symbol ?? row.symbol))
   const shown = views.map((view) => ({ ...view, instruments: ofSymbol(view) }))

@@ -77,7 +77,7 @@ async function showWhatIf(options: WhatIfOptions, query: WhatIfQuery): Promise<n
     },
   )
   if (found.kind === 'nothing') return found.exitCode
-  if (options.json) writeOut(`${JSON.stringify(found.view, undefined, 2)}\n`)
+  if (options.json) writeOut(`${JSON.stringify(found.answer, undefined, 2)}\n`)
   else writeOut(found.view.map((view) => formatWhatIf(view, options.move.length === 0)).join('\n'))
   return 0
 }

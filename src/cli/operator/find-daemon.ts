@@ -28,9 +28,16 @@ export interface ShowOptions extends ConfigOptions {
 
 export type AccountOff = StatusView['off'][number]
 
-export type Found<View> =
-  | { readonly kind: 'found'; readonly view: View; readonly isLive: boolean }
-  | { readonly kind: 'nothing'; readonly exitCode: number }
+export type Found<View> = FoundView<View> | { readonly kind: 'nothing'; readonly exitCode: number }
+
+export interface FoundView<View> {
+  readonly kind: 'found'
+  /** Has all fields, those too that an older daemon does not tell. */
+  readonly view: View
+  /** As it was answered, for `--json`. */
+  readonly answer: View
+  readonly isLive: boolean
+}
 
 /** @param stored makes the view from the journal, if no daemon runs */
 export async function readDaemon<View>(
@@ -51,9 +58,32 @@ export async function readDaemon<View>(
   const reply = await silence.ask(holder?.pid, () =>
     withClient(socket, (client) => client.read(path)),
   )
-  if (reply.kind === 'answered' && reply.status === 200)
-    return { kind: 'found', view: reply.body as View, isLive: true }
+  if (reply.kind === 'answered' && reply.status === 200) return toFound(path, reply.body, socket)
   return { kind: 'nothing', exitCode: explainReply(config, reply) }
+}
+
+async function toFound<View>(
+  path: string,
+  answer: unknown,
+  socket: string,
+): Promise<FoundView<View>> {
+  const { value, older } = await readOlder(path, answer, socket)
+  if (older !== undefined) printOnce(`! ${older}`)
+  return { kind: 'found', view: value as View, answer: answer as View, isLive: true }
+}
+
+/** Loaded only where a daemon answered. */
+export async function readOlder(
+  path: string,
+  answer: unknown,
+  socket: string,
+): Promise<{ readonly value: unknown; readonly older: string | undefined }> {
+  const { completeAnswer, describeOlder } = await import('./older-answer.ts')
+  const { value, absent } = completeAnswer(path, answer)
+  if (absent.length === 0) return { value, older: undefined }
+  const reply = await withClient(socket, (client) => client.read('/v1/status'))
+  const { version } = (reply.kind === 'answered' ? reply.body : {}) as { version?: string }
+  return { value, older: describeOlder(absent, version) }
 }
 
 /** Waits once for a silent process, not for each of its accounts. */
@@ -97,6 +127,10 @@ export function explainReply(config: DaemonConfig, reply: ControlReply): number 
   if (reply.kind === 'answered') {
     const { error = JSON.stringify(reply.body) } = reply.body as { error?: string }
     print(`refused (${reply.status}): ${error}`)
+    if (isOfOther(error))
+      print(
+        '  the daemon that runs is of another version, and does not know this command: start it anew',
+      )
     return EXIT_REFUSED
   }
   const socket = findSocket(config)
@@ -120,6 +154,13 @@ export function explainReply(config: DaemonConfig, reply: ControlReply): number 
     '  `intentd kill` works without it; `intentd fills`, `profit` and `explain` read the journal beside it',
   )
   return EXIT_SILENT
+}
+
+/** A path, or a kind of command, that this version has and the daemon does not. */
+function isOfOther(error: string): boolean {
+  return (
+    error.startsWith('there is no such path') || /^✖.*discriminator[^]*at order\.kind/.test(error)
+  )
 }
 
 /** The note of the last run tells a start from a socket that is gone. */
@@ -151,9 +192,10 @@ async function readBroken<View>(
 ): Promise<Found<View> | undefined> {
   const file = findNewestJournal(config.state.directory)
   if (file === undefined) return undefined
-  const reply = await withClient(join(dirname(file), CONTROL_SOCKET), (client) => client.read(path))
+  const socket = join(dirname(file), CONTROL_SOCKET)
+  const reply = await withClient(socket, (client) => client.read(path))
   if (reply.kind !== 'answered' || reply.status !== 200) return undefined
-  return { kind: 'found', view: reply.body as View, isLive: true }
+  return toFound(path, reply.body, socket)
 }
 
 export async function findOff(config: DaemonConfig): Promise<AccountOff | undefined> {
@@ -200,7 +242,8 @@ async function readStored<View>(
   const account = readStoredAccount(config, file, systemClock)
   const whose = off === undefined ? 'no daemon runs: this' : 'this'
   printOnce(`${whose} is what the journal of the last run says (${dirname(file)})`)
-  return { kind: 'found', view: await stored(account, off), isLive: false }
+  const view = await stored(account, off)
+  return { kind: 'found', view, answer: view, isLive: false }
 }
 
 export function describeMove(

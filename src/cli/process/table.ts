@@ -129,6 +129,7 @@ export function money(text: string | null, coin: string): string {
 
 export function age(ms: number | null): string {
   if (ms === null) return 'never'
+  if (Number.isNaN(ms)) return 'not known'
   if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`
   if (ms < 120_000) return `${Math.round(ms / 1000)} s`
   if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`

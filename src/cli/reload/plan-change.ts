@@ -21,7 +21,7 @@ import { decimal } from '../../lib/decimal.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
 import { viewAccount, viewOrders } from '../../views/account-view.ts'
 import { describeOff } from '../../views/shown-account.ts'
-import { findOff, findSocket, readDaemon, withClient } from '../operator/find-daemon.ts'
+import { findOff, findSocket, readDaemon, readOlder, withClient } from '../operator/find-daemon.ts'
 import { setOtherwise } from '../operator/operated-config.ts'
 import { describeChange, listChanges } from '../process/change-lines.ts'
 import { checkFully } from '../process/full-check.ts'
@@ -106,7 +106,11 @@ export async function tryReload(config: DaemonConfig): Promise<TriedReload> {
   const socket = findSocket(config)
   if (socket === undefined) return NOT_TRIED
   const reply = await withClient(socket, (client) => client.read('/v1/reload', TRIED_WITHIN_MS))
-  if (reply.kind === 'answered' && reply.status === 200) return reply.body as ReloadView
+  if (reply.kind === 'answered' && reply.status === 200) {
+    const { value, older } = await readOlder('/v1/reload', reply.body, socket)
+    if (older !== undefined) print(`! ${older}`)
+    return value as ReloadView
+  }
   print('! the daemon that runs did not try it: only what is seen from here is said')
   return NOT_TRIED
 }
@@ -183,7 +187,7 @@ export function formatPlan({ changes, orders, positions, next, problems, exceede
   const lines = [
     ...refused.map(
       (change) =>
-        `! ${describeChange(change)}: only a new process takes this; stop the daemon and start it`,
+        `! ${describeChange(change)}: only a new process takes this; ${change.path === 'account.capital' ? OF_CAPITAL : 'stop the daemon and start it'}`,
     ),
     ...listChanges(changes, (change) => noteOnImports(change, next)),
     ...(isOtherWorld(changes, next) ? [OTHER_WORLD] : []),
@@ -199,6 +203,10 @@ export function formatPlan({ changes, orders, positions, next, problems, exceede
   ]
   return lines.map((line) => `${line}\n`).join('')
 }
+
+/** A start does not judge what a lower capital leaves; a withdrawal is judged before it is taken. */
+const OF_CAPITAL =
+  'leave it as it was when the journal began, and enter money that was moved with `intentd deposit` or `intentd withdrawal`'
 
 /** @param name undefined for a single account */
 export function formatCancels({ orders, next }: Plan, name: string | undefined): string {

@@ -69,6 +69,11 @@ function worthOfInstrument(core: Core, symbol: string): Worth | undefined {
   return isKnown ? toFlatWorth(settledOf(core, symbol)) : undefined
 }
 
+/** False until this run has compared its position, or knows that nothing is held. */
+export function isWorthKnown(core: Core, symbol: string): boolean {
+  return worthOfInstrument(core, symbol) !== undefined
+}
+
 function worthOfStrategy(
   core: Core,
   id: StrategySettings['id'],
@@ -169,7 +174,7 @@ export function equityBelieved(core: Core): BelievedEquity | undefined {
   }
 }
 
-function toEquity(core: Core, net: number): number | undefined {
+export function toEquity(core: Core, net: number): number | undefined {
   const capital = capitalOf(core)
   return Number.isNaN(net) || capital === undefined ? undefined : toNumber(capital) + net
 }
@@ -185,10 +190,13 @@ function toNumber(amount: Decimal): number {
   return number
 }
 
-/** The figure that is shown. */
+/** Our own figure, as readings were compared last. */
 export function accountEquityOf(core: Core): Equity | undefined {
   const equity = equityOf(core)
-  if (equity === undefined) return undefined
+  return equity === undefined ? undefined : withPeak(core, equity)
+}
+
+export function withPeak(core: Core, equity: number): Equity {
   const { book, losses } = core
   const written = book.watermarks.get(ACCOUNT)
   const nets = [losses.peaks.get(ACCOUNT), written && lastPeakOf(written)].filter(

@@ -259,19 +259,37 @@ export function measureLoss(core: Core, scope: Scope, timeZone: string): Measure
     ])
   }
   const last = known?.lastPeak === undefined || peak > known.lastPeak ? peak : known.lastPeak
-  const fallTo = (net: number): Fall => ({
-    dayLoss: Math.max(0, dayNet - net),
-    drawdown: fallOf(core, scope, peak, net),
-    lastDrawdown: fallOf(core, scope, last, net),
-  })
-  noteUsed(core, scope, { net: worth.ours, fall: fallTo(worth.ours), peak, lastPeak: last })
+  const from: LossOrigin = { dayNet, peak, lastPeak: last }
+  noteUsed(core, scope, toUsedLoss(core, scope, from, worth.ours))
   const { isDisputed, believed, confirmed, worse } = worth
   return {
     isDisputed,
-    believed: fallTo(believed),
-    confirmed: fallTo(confirmed),
-    worse: fallTo(worse),
+    believed: fallTo(core, scope, from, believed),
+    confirmed: fallTo(core, scope, from, confirmed),
+    worse: fallTo(core, scope, from, worse),
   }
+}
+
+/** Net profits from which losses count. */
+interface LossOrigin {
+  readonly dayNet: number
+  readonly peak: number
+  readonly lastPeak: number
+}
+
+function fallTo(core: Core, scope: Scope, from: LossOrigin, net: number): Fall {
+  return {
+    dayLoss: Math.max(0, from.dayNet - net),
+    drawdown: fallOf(core, scope, from.peak, net),
+    lastDrawdown: fallOf(core, scope, from.lastPeak, net),
+  }
+}
+
+/** The same at another net profit; undefined while it is unknown. */
+export function usedLossAt(core: Core, judged: UsedLoss, net: number): UsedLoss | undefined {
+  const { scope, peak, lastPeak } = judged
+  const dayNet = core.book.watermarks.get(scope)?.dayNet ?? Number.NaN
+  return toUsedLoss(core, scope, { dayNet, peak, lastPeak }, net)
 }
 
 /** For the account a share of its equity at the peak, otherwise an amount. */
@@ -291,29 +309,26 @@ function peakOf({ book, losses }: Core, scope: Scope, { low, basis }: ScopeWorth
   return Number.isNaN(low) ? known : Math.max(known, low)
 }
 
-interface ShownFall {
-  readonly net: number
-  readonly fall: Fall
-  readonly peak: number
-  readonly lastPeak: number
-}
-
-function noteUsed({ losses }: Core, scope: Scope, { net, fall, peak, lastPeak }: ShownFall): void {
-  if (Number.isNaN(net) || Number.isNaN(peak) || Number.isNaN(fall.dayLoss)) {
-    return void mutable(losses.used).delete(scope)
-  }
-  const drawdown = Math.max(0, peak - net)
-  const isShare = scope === ACCOUNT && !Number.isNaN(fall.drawdown)
-  mutable(losses.used).set(scope, {
+function toUsedLoss(core: Core, scope: Scope, from: LossOrigin, net: number): UsedLoss | undefined {
+  const { dayLoss, drawdown, lastDrawdown } = fallTo(core, scope, from, net)
+  const { peak, lastPeak } = from
+  if (Number.isNaN(net) || Number.isNaN(peak) || Number.isNaN(dayLoss)) return undefined
+  const isShare = scope === ACCOUNT && !Number.isNaN(drawdown)
+  return {
     scope,
     net,
-    drawdown,
-    dayLoss: fall.dayLoss,
-    lastDrawdown: fall.lastDrawdown,
+    dayLoss,
+    lastDrawdown,
     peak,
     lastPeak,
-    ...(isShare && { drawdownShare: fall.drawdown }),
-  } satisfies UsedLoss)
+    drawdown: Math.max(0, peak - net),
+    ...(isShare && { drawdownShare: drawdown }),
+  }
+}
+
+function noteUsed({ losses }: Core, scope: Scope, used: UsedLoss | undefined): void {
+  if (used === undefined) mutable(losses.used).delete(scope)
+  else mutable(losses.used).set(scope, used)
 }
 
 function isDayOver(now: number, dayFrom: number, timeZone: string): boolean {

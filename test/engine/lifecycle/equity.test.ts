@@ -161,7 +161,7 @@ test.each([
 
   expect(bench.engine.equity).toEqual({ equity, peak, drawdown: peak - equity })
   bench.take('decide')
-  bench.price()
+  bench.price(10_000 - 3050)
   const [decide] = bench.take('decide')
   expect(buildAccount(decide?.snapshot.account).equity).toBe(equity)
   const { settings, engine, book } = bench
@@ -183,16 +183,14 @@ test.each([
     durationMs: 0,
     limiter: [],
     exchange: undefined,
-    unrealisedOf: () => undefined,
     grids: settings.instruments,
     statistics: new RunStatistics(),
-    denied: new Map(),
+    engine,
     positions: new Map(),
     polls: {
       polls: 0,
       lateness: NOTHING_MEASURED,
     },
-    equity: engine.equity,
   })
   expect(formatSummary(summary)).toMatch(
     /equity +969\.25 \(the capital 1,000 - 30\.75 of all runs,\s+unrealised too\),\s+50\.50 below its peak of 1,019\.75/,
