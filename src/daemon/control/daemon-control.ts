@@ -20,7 +20,11 @@ import type {
   ExplainQuery,
   InstrumentDetail,
   JournalQuery,
+  FillsQuery,
+  JournalFillsView,
+  JournalProfitView,
   JournalRowView,
+  ProfitQuery,
   KeptCurveView,
   KeptPlotView,
   ReloadView,
@@ -207,6 +211,14 @@ export class DaemonControl implements Controlled {
       )
       .toSorted((one, other) => other.at - one.at)
       .slice(0, limit)
+  }
+
+  journalFills(query: FillsQuery): Promise<JournalFillsView> {
+    return this.#options.readings.ask({ kind: 'fills', query }) as Promise<JournalFillsView>
+  }
+
+  journalProfit(query: ProfitQuery): Promise<JournalProfitView> {
+    return this.#options.readings.ask({ kind: 'profit', query }) as Promise<JournalProfitView>
   }
 
   trades(query: ClosedTradesQuery): Promise<ClosedTradesView> {
