@@ -7,12 +7,16 @@ import type {
   CurvesView,
   DenialsView,
   ExplainQuery,
+  FillsQuery,
   FleetView,
   InstrumentDetail,
+  JournalFillsView,
+  JournalProfitView,
   JournalQuery,
   JournalRowView,
   KeptCurveView,
   KeptPlotView,
+  ProfitQuery,
   ReloadView,
   StoryView,
 } from './detail-views.ts'
@@ -69,6 +73,9 @@ export interface Controlled {
   orders(symbol?: string): readonly OrderView[]
   /** Newest first. */
   fills(limit: number, symbol?: string): readonly FillView[]
+  /** From the journal, of all runs; the oldest first. */
+  journalFills(query: FillsQuery): Promise<JournalFillsView>
+  journalProfit(query: ProfitQuery): Promise<JournalProfitView>
   trades(query: ClosedTradesQuery): Promise<ClosedTradesView>
   /** Oldest first; undefined for an untraded instrument or another interval. */
   candles(symbol: string, intervalMs: number): readonly CandleDetail[] | undefined

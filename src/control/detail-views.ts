@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { EXIT_REASONS, type ExitReason } from '../domain/closed-trade.ts'
+import type { GroupBy } from '../domain/row-groups.ts'
 import { amount, instant, journalPlaceSchema } from './views.ts'
 
 export const CANDLE_INTERVALS_MS = [5000, 60_000, 900_000] as const
@@ -99,6 +100,65 @@ export const closedTradesSchema = z.strictObject({
   }),
 })
 
+const bookedFillSchema = z.strictObject({
+  kind: z.literal('fill'),
+  tradeId: z.string().meta({ description: 'shared by the two fills of a self-trade' }),
+  at: instant.meta({ description: 'Unix ms, exchange clock' }),
+  orderId: z.string(),
+  clientOid: z.string(),
+  strategyId: z.string().meta({ description: 'empty: of no strategy' }),
+  owner: z.enum(['strategy', 'waiting', 'nobody']).meta({
+    description: 'waiting: its order is not known yet; nobody: no strategy here placed it',
+  }),
+  symbol: z.string(),
+  side: z.string(),
+  tradeSide: z.string(),
+  price: amount,
+  size: amount,
+  profit: z.string().meta({
+    description: "realised by closing, at the account's average price; empty: not known",
+  }),
+  fee: z.string().meta({ description: 'negative when received; empty: not known' }),
+  coin: z.string(),
+  scope: z.string().meta({ description: 'maker or taker' }),
+  source: z.string().meta({ description: "the exchange's word: API, SYS, or a person's client" }),
+  fillKind: z.string().meta({ description: 'empty: not known' }),
+  otherFees: z.string().meta({
+    description: 'fees in other coins: BGB 0.011 at 4.2; without a price it is not counted',
+  }),
+  reason: z.string().meta({
+    description: 'flatten, or the exit of the strategy; empty: a plain order',
+  }),
+  tag: z.string().meta({ description: 'what the strategy wrote on its order; empty: nothing' }),
+})
+
+export const journalFillsSchema = z.strictObject({
+  journal: journalPlaceSchema,
+  fills: z.array(bookedFillSchema).meta({ description: 'the oldest first' }),
+})
+
+const profitRowSchema = z.strictObject({
+  name: z.string().meta({ description: 'the day, week, month, strategy, instrument or coin' }),
+  coin: z.string(),
+  fills: z.int(),
+  net: amount.meta({ description: 'realised - fees + funding, as far as they are known' }),
+  realised: amount.meta({
+    description:
+      "the exchange's figure, at the account's average price; of a strategy its own, at its own average price",
+  }),
+  fees: amount,
+  funding: z.string().meta({
+    description: 'negative when paid; empty for a strategy: it is paid for the account',
+  }),
+  uncounted: z.string().meta({ description: 'what is not known of it, in words; empty: nothing' }),
+})
+
+export const journalProfitSchema = z.strictObject({
+  journal: journalPlaceSchema,
+  rows: z.array(profitRowSchema),
+  uncounted: z.string().meta({ description: 'the same of all rows together' }),
+})
+
 export const denialsSchema = z.record(z.string(), z.record(z.string(), z.int())).meta({
   description: 'by strategy and code, of this run',
 })
@@ -154,6 +214,25 @@ export type JournalRowView = z.infer<typeof journalRowSchema>
 export type BacktestView = z.infer<typeof backtestSchema>
 
 export type ClosedTradesView = z.infer<typeof closedTradesSchema>
+
+export type JournalFillsView = z.infer<typeof journalFillsSchema>
+export type JournalProfitRow = z.infer<typeof profitRowSchema>
+export type JournalProfitView = z.infer<typeof journalProfitSchema>
+
+/** An absent property restricts nothing. */
+export interface FillsQuery {
+  readonly strategy?: string | undefined
+  readonly symbol?: string | undefined
+  /** Unix ms, exchange clock: `since` is included, `until` is not. */
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+  /** The last ones. */
+  readonly limit: number
+}
+
+export interface ProfitQuery extends Pick<FillsQuery, 'since' | 'until'> {
+  readonly by: GroupBy
+}
 
 /** An absent property restricts nothing. */
 export interface ClosedTradesQuery {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ROW_GROUPS } from '../domain/row-groups.ts'
 import type { Controlled } from './controlled.ts'
 import {
   backtestSchema,
@@ -12,6 +13,8 @@ import {
   instrumentSchema,
   keptCurveSchema,
   keptPlotSchema,
+  journalFillsSchema,
+  journalProfitSchema,
   journalRowSchema,
   storySchema,
 } from './detail-views.ts'
@@ -45,6 +48,10 @@ const TEXT_MAX = 200
 export const text = z.string().max(TEXT_MAX)
 const symbol = text.min(1)
 const ofSymbol = symbol.optional().meta({ description: 'only of this instrument' })
+
+const ofStrategy = text.min(1).optional().meta({ description: 'only of this strategy' })
+const since = z.coerce.number().optional().meta({ description: 'Unix ms: then or later' })
+const until = z.coerce.number().optional().meta({ description: 'Unix ms: before' })
 
 export interface ReadRoute<Query extends z.ZodType = z.ZodType> {
   readonly path: string
@@ -86,7 +93,7 @@ export const READ_ROUTES: readonly ReadRoute[] = [
   route({
     path: '/v1/fills',
     summary:
-      'The last fills of this run, the newest first; `intentd fills` reads older ones from the journal.',
+      'The last fills of this run, the newest first; `/v1/journal/fills` has those of all runs.',
     query: limit.extend({ symbol: ofSymbol }),
     response: z.array(fillSchema),
     read: (daemon, query) => daemon.fills(query.limit, query.symbol),
@@ -96,13 +103,27 @@ export const READ_ROUTES: readonly ReadRoute[] = [
     summary:
       'Closed trades of all runs, each of one strategy from flat to flat, from the journal: the last ones.',
     query: limit.extend({
-      strategy: text.min(1).optional().meta({ description: 'only of this strategy' }),
+      strategy: ofStrategy,
       symbol: ofSymbol,
       since: z.coerce.number().optional().meta({ description: 'Unix ms: closed then or later' }),
       until: z.coerce.number().optional().meta({ description: 'Unix ms: closed before' }),
     }),
     response: closedTradesSchema,
     read: (daemon, query) => daemon.trades(query),
+  }),
+  route({
+    path: '/v1/journal/fills',
+    summary: 'The last fills of all runs, from the journal; the oldest of them first.',
+    query: limit.extend({ strategy: ofStrategy, symbol: ofSymbol, since, until }),
+    response: journalFillsSchema,
+    read: (daemon, query) => daemon.journalFills(query),
+  }),
+  route({
+    path: '/v1/journal/profit',
+    summary: 'What trading has made in a span of time, in groups, from the journal.',
+    query: z.object({ by: z.enum(ROW_GROUPS).default('day'), since, until }),
+    response: journalProfitSchema,
+    read: (daemon, query) => daemon.journalProfit(query),
   }),
   route({
     path: '/v1/profit',

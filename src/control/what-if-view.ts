@@ -51,6 +51,11 @@ const outcome = {
   isLiquidated: z.boolean().meta({ description: 'on the way there' }),
 }
 
+/** @returns a note of `notCounted` */
+export function describeStranger(symbol: string): string {
+  return `${symbol} is not an instrument of this account`
+}
+
 export const whatIfSchema = z.strictObject({
   name: z.string(),
   coin: z.string().meta({ description: 'the margin coin, of all amounts' }),

@@ -63,6 +63,6 @@ export type Booking = BookedFill | BookedFunding | BookedOwner
 export type BookedRow = BookedFill | BookedFunding
 
 export interface BookingSpan {
-  readonly since?: number
-  readonly until?: number
+  readonly since?: number | undefined
+  readonly until?: number | undefined
 }

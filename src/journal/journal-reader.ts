@@ -2,7 +2,12 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { JournalRecord } from '../domain/record.ts'
 import type { BookedRow, BookingSpan } from './booking.ts'
 import type { CurvePoint, CurveQuery } from './curves.ts'
-import { readBookings, readDays, type RowsCount } from './tables/booking-table.ts'
+import {
+  type BookingQuery,
+  readBookings,
+  readDays,
+  type RowsCount,
+} from './tables/booking-table.ts'
 import { listSeries, readCurve } from './tables/curve-table.ts'
 import { journalCorrupt, translateJournalError } from './journal-failures.ts'
 import { hasBlocks, hasCurves, openReading, readMeta } from './journal-layout.ts'
@@ -97,11 +102,11 @@ export class JournalReader {
   /** @throws Failure JOURNAL_CORRUPT */
   *bookings(
     kind: BookedRow['kind'],
-    span: BookingSpan = {},
+    query: BookingQuery = {},
     count?: RowsCount,
   ): Generator<BookedRow> {
     try {
-      yield* readBookings(this.#database, this.#firstLink, { kind, ...span, count })
+      yield* readBookings(this.#database, this.#firstLink, { kind, ...query, count })
     } catch (error) {
       throw translateJournalError(error, this.#file)
     }

@@ -7,9 +7,9 @@ import { ZERO } from '../lib/decimal.ts'
 /** Unix ms; the end is excluded. */
 export interface ProfitRows {
   readonly allFills: () => Iterable<BookedFill>
-  readonly book: () => Book
-  readonly since?: number
-  readonly until?: number
+  readonly book: Book
+  readonly since?: number | undefined
+  readonly until?: number | undefined
 }
 
 export type OwnResult = Pick<OwnShare, 'profit' | 'fees'>
@@ -32,7 +32,7 @@ const NOTHING: OwnResult = { profit: ZERO, fees: ZERO }
 
 /** Earlier fills give the prices at which lots were bought. */
 export function listStrategyProfits(rows: ProfitRows): readonly StrategyProfit[] {
-  const counting = new OwnProfits(rows.book())
+  const counting = new OwnProfits(rows.book)
   const profits = new Map<string, StrategyProfit>()
   for (const [pair, { coin, stated, own, taken }] of sumPairs(rows, counting)) {
     const [strategyId, symbol] = splitPair(pair)

@@ -1,5 +1,10 @@
 import { capitalOf } from '../engine/book/book.ts'
-import { ROW_MOVES, type WhatIfQuery, type WhatIfView } from '../control/what-if-view.ts'
+import {
+  describeStranger,
+  ROW_MOVES,
+  type WhatIfQuery,
+  type WhatIfView,
+} from '../control/what-if-view.ts'
 import {
   computeScenario,
   findFirstLiquidation,
@@ -47,10 +52,7 @@ export async function viewWhatIf(
     coin: shown.config.account.marginCoin,
     equity: amountOf(account.equity),
     prices: Object.fromEntries(prices),
-    notCounted: [
-      ...notCounted,
-      ...strangers.map((symbol) => `${symbol} is not an instrument of this account`),
-    ],
+    notCounted: [...notCounted, ...strangers.map(describeStranger)],
     scenario: viewScenario(account, { moves, fill }, first),
     rows: ROW_MOVES.map((move) => ({
       move,

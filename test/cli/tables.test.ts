@@ -3,9 +3,10 @@ import { describeUncounted } from '../../src/domain/fill-money.ts'
 import { formatFills } from '../../src/cli/control/fills.ts'
 import { formatOrders } from '../../src/cli/control/orders.ts'
 import { formatPositions } from '../../src/cli/control/position-table.ts'
-import { describeSource, formatProfit } from '../../src/cli/control/profit.ts'
+import { formatProfit } from '../../src/cli/control/profit.ts'
 import { formatStatus } from '../../src/cli/control/status.ts'
 import { formatWhatIf } from '../../src/cli/control/what-if.ts'
+import { describeProfitRows } from '../../src/cli/process/journal-words.ts'
 import { formatTable } from '../../src/cli/process/table.ts'
 import {
   type AccountStatusView,
@@ -853,10 +854,10 @@ test('a file of profits has exact numbers, under the name of what they are by', 
 })
 
 test('profit by strategy names whose figure it is, and where the own one is', () => {
-  expect(describeSource('journal.db', JOURNAL, 'strategy')).toMatch(
+  expect(describeProfitRows(JOURNAL, 'strategy')).toMatch(
     /realised is what each strategy has made of its own lots, at its own average price; .* `--by instrument`/,
   )
-  expect(describeSource('journal.db', JOURNAL, 'day')).toBe(
-    'from journal.db, journal record 1234 of run 3; net is realised less fees, with funding: unrealised profit is in `intentd status`\n',
+  expect(describeProfitRows(JOURNAL, 'day')).toBe(
+    'journal record 1234 of run 3; net is realised less fees, with funding: unrealised profit is in `intentd status`\n',
   )
 })

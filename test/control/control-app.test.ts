@@ -130,6 +130,9 @@ class Bench {
             },
           },
         }),
+        journalFills: () => Promise.resolve({ journal: { run: 1, sequence: 9 }, fills: [] }),
+        journalProfit: () =>
+          Promise.resolve({ journal: { run: 1, sequence: 9 }, rows: [], uncounted: '' }),
         trades: () =>
           Promise.resolve({ journal: { run: 1, sequence: 9 }, trades: [], unexplained: [] }),
         candles: () => undefined,

@@ -33,6 +33,7 @@ function tradingByHand(): EngineBench {
 class Accounted {
   readonly bench = tradingByHand()
   readonly shown: unknown
+  isRunning = true
   readonly #waiting: ((isWritten: boolean) => void)[] = []
 
   constructor(name: string) {
@@ -48,6 +49,7 @@ class Accounted {
   }
 
   command(command: EngineCommand): unknown {
+    if (!this.isRunning) return undefined
     const plan =
       command.kind === 'order' ? this.bench.engine.planByHand(command) : { detail: undefined }
     this.bench.step({ kind: 'commanded', command })
@@ -134,6 +136,20 @@ test('[ORD7] an order by hand that a halt with a flatten drops before its record
     isObeyed: false,
     text: expect.stringMatching(/^not done: it was dropped before it was sent/),
   })
+})
+
+test('[RSK2] a kill before or after the run, whose file cannot be written, is answered as not done', async () => {
+  const { first, log, send } = openScene()
+  first.isRunning = false
+  const answer = await send({ kind: 'kill' })
+
+  expect(answer).toMatchObject({ isObeyed: false })
+  expect(answer.isUncertain).toBeUndefined()
+  expect(answer.text).toMatch(
+    /^not killed: .*kill file could not be written.*run has not begun, or is over.*send it again/,
+  )
+  expect(answer.text).not.toMatch(/in this process|obeys/)
+  expect(log).toMatchObject([{ level: 'warn', result: answer.text }])
 })
 
 test('[RSK2] after a breakdown no answer says that the command acts', async () => {

@@ -40,6 +40,7 @@ export class BusyDaemon {
     instruments: Object.fromEntries(
       Array.from({ length: INSTRUMENTS }, (_, index) => [`COIN${index}USDT`, PRECISION]),
     ),
+    calendar: { timezone: 'UTC' } as ReadingData['config']['calendar'],
   }
   /** Of a journal on disk; absent, there is nothing in it. */
   readings: Pick<BackgroundReadings, 'ask'> | undefined
@@ -82,6 +83,8 @@ export class BusyDaemon {
         Array.from({ length: FILLS }, (_, index) => this.#fill(index))
           .filter((fill) => symbol === undefined || fill.symbol === symbol)
           .slice(0, limit),
+      journalFills: () => Promise.resolve({ journal: JOURNAL, fills: [] }),
+      journalProfit: () => Promise.resolve({ journal: JOURNAL, rows: [], uncounted: '' }),
       trades: ({ limit }) =>
         Promise.resolve({
           journal: JOURNAL,

@@ -9,19 +9,20 @@ import {
   uncountedOf,
 } from '../../domain/fill-money.ts'
 import { isInverse } from '../../domain/instrument.ts'
+import { type GroupBy, groupOf } from '../../domain/row-groups.ts'
 import type { BookedFill } from '../../journal/booking.ts'
 import { type Decimal, decimal, ZERO } from '../../lib/decimal.ts'
 import { describeJournalPlace } from '../../domain/journal-place.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
+import { listLastFills } from '../../views/last-fills.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
 import { print } from '../process/operator.ts'
-import { addSpanOptions, parseCount } from '../process/options.ts'
+import { addSpanOptions, groupOption, parseCount } from '../process/options.ts'
 import { formatTable, money, toPlainWords } from '../process/table.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { type AccountResult, showEachAccount } from './each-account.ts'
 import { type JournalSpanOptions, listUnknown, withRows } from './journal-rows.ts'
-import { type GroupBy, groupOf, groupOption } from './row-groups.ts'
 
 const SHOWN = 20
 
@@ -51,29 +52,21 @@ export function addFillsCommand(program: Command, { setExit }: VerbFrame): void 
 }
 
 function showFills(options: FillsOptions): AccountResult {
-  return withRows(options, ({ fills, file, config, journal, allFills }) => {
-    const { by } = options
+  const { by, limit, json, csv } = options
+  return withRows(options, ({ reader, fills, file, config, journal, allFills, since, until }) => {
+    const { strategy, symbol } = options
+    const most = limit ?? (json || csv ? Number.POSITIVE_INFINITY : SHOWN)
+    const query = { strategy, symbol, since, until, limit: most }
     const unknown = listUnknown(options, config, allFills())
     writeOut(
       by === undefined
-        ? formatFills(lastOf(fills, options), options)
+        ? formatFills(listLastFills(reader, query), options)
         : formatGroups(groupFills(wantedOf(fills, options), by, config), by, options),
     )
     writeAside(`from ${file}, ${describeJournalPlace(journal())}\n`)
     for (const text of unknown) print(text)
     return unknown.length === 0 ? 0 : 'none'
   })
-}
-
-function lastOf(fills: Iterable<BookedFill>, options: FillsOptions): readonly BookedFill[] {
-  const { limit, json, csv } = options
-  const most = limit ?? (json || csv ? Number.POSITIVE_INFINITY : SHOWN)
-  const found: BookedFill[] = []
-  for (const fill of wantedOf(fills, options)) {
-    found.push(fill)
-    if (found.length > 2 * most + 1000) found.splice(0, found.length - most)
-  }
-  return most < found.length ? found.slice(found.length - most) : found
 }
 
 function* wantedOf(

@@ -5,7 +5,7 @@ import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import type { Book } from '../../engine/book/book.ts'
 import type { JournalPlace } from '../../domain/journal-place.ts'
 import { rebuildBook } from '../../engine/book/book-rows.ts'
-import type { BookedFill, BookedFunding } from '../../journal/booking.ts'
+import type { BookedFill } from '../../journal/booking.ts'
 import { JournalReader } from '../../journal/journal-reader.ts'
 import { newestJournal } from '../process/newest-journal.ts'
 import { loadOperated } from '../operator/operated-config.ts'
@@ -17,7 +17,6 @@ export interface OpenedRows extends QuerySpan {
   readonly config: DaemonConfig
   readonly file: string
   readonly fills: Iterable<BookedFill>
-  readonly funding: Iterable<BookedFunding>
   readonly reader: JournalReader
   readonly journal: () => JournalPlace
   readonly allFills: () => Iterable<BookedFill>
@@ -43,7 +42,6 @@ export function withRows<Result>(
       reader,
       journal: () => ({ run: book().epoch, sequence }),
       fills: reader.bookings('fill', span) as Iterable<BookedFill>,
-      funding: reader.bookings('funding', span) as Iterable<BookedFunding>,
       allFills: () => reader.bookings('fill') as Iterable<BookedFill>,
       book,
     })

@@ -1,49 +1,26 @@
 import type { Command } from 'commander'
-import {
-  addFill,
-  describeUncounted,
-  type Money,
-  NO_MONEY,
-  sumMoney,
-  toFillMoney,
-  uncountedOf,
-} from '../../domain/fill-money.ts'
-import type { BookedFill, BookedFunding } from '../../journal/booking.ts'
+import type { JournalProfitRow } from '../../control/detail-views.ts'
 import { describeJournalPlace, type JournalPlace } from '../../domain/journal-place.ts'
 import { ACCOUNT_SERIES, type AccountPoint, toAccountPoint } from '../../journal/curves.ts'
-import { decimal, type Decimal, ZERO } from '../../lib/decimal.ts'
+import { dateGroupOf, type GroupBy } from '../../domain/row-groups.ts'
+import { decimal, ZERO } from '../../lib/decimal.ts'
 import { Failure } from '../../lib/failure.ts'
 import { toCsvCell } from '../../lib/text/csv-cell.ts'
 import { writeAside, writeOut } from '../../lib/write-out.ts'
-import {
-  listStrategyProfits,
-  type OwnResult,
-  type StrategyProfit,
-} from '../../views/strategy-profits.ts'
+import { readProfit } from '../../views/profit-sums.ts'
 import { addOperatedOptions } from '../operator/operated-config.ts'
-import { addSpanOptions } from '../process/options.ts'
+import { describeProfitRows } from '../process/journal-words.ts'
+import { addSpanOptions, groupOption } from '../process/options.ts'
 import { formatTable, money } from '../process/table.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
 import { showEachAccount } from './each-account.ts'
 import { type JournalSpanOptions, type OpenedRows, withRows } from './journal-rows.ts'
-import { dateGroupOf, type GroupBy, groupOf, groupOption, NOBODY } from './row-groups.ts'
 
 interface ProfitOptions extends JournalSpanOptions {
   readonly by: GroupBy
   readonly curve?: boolean
   readonly json?: boolean
   readonly csv?: boolean
-}
-
-interface ProfitLine {
-  readonly name: string
-  readonly coin: string
-  readonly fills: number
-  readonly net: string
-  readonly realised: string
-  readonly fees: string
-  readonly funding: string
-  readonly uncounted: string
 }
 
 export function addProfitCommand(program: Command, { setExit }: VerbFrame): void {
@@ -62,107 +39,23 @@ export function addProfitCommand(program: Command, { setExit }: VerbFrame): void
 }
 
 function showProfit(options: ProfitOptions): number {
-  withRows(options, (rows) => {
+  withRows(options, (opened) => {
+    const { reader, config, file, since, until } = opened
     if (options.curve) {
-      writeOut(showCurve(rows, options))
-      writeAside(`from ${rows.file}, ${describeJournalPlace(rows.journal())}\n`)
+      writeOut(showCurve(opened, options))
+      writeAside(`from ${file}, ${describeJournalPlace(opened.journal())}\n`)
       return
     }
-    const journal = rows.journal()
-    const { made, uncounted } = sumBy(rows, options.by)
-    writeOut(formatProfit(made, { ...options, uncounted, journal }))
-    writeAside(describeSource(rows.file, journal, options.by))
+    const { by } = options
+    const frame = {
+      positionMode: config.account.positionMode,
+      timeZone: config.calendar.timezone,
+    }
+    const { journal, rows, uncounted } = readProfit(reader, frame, { by, since, until })
+    writeOut(formatProfit(rows, { ...options, uncounted, journal }))
+    writeAside(`from ${file}, ${describeProfitRows(journal, by)}`)
   })
   return 0
-}
-
-/**
- * The exchange knows the average price of the account alone, so strategies have sums of their own.
- */
-export function describeSource(file: string, journal: JournalPlace, by: GroupBy): string {
-  const unrealised = `from ${file}, ${describeJournalPlace(journal)}; net is realised less fees, with funding: unrealised profit is in \`intentd status\`\n`
-  if (by !== 'strategy') return unrealised
-  return `${unrealised}realised is what each strategy has made of its own lots, at its own average price; the exchange's figure, at that of the account, is in \`--by instrument\`\n`
-}
-
-interface Sum {
-  money: Money
-  funding: Decimal
-}
-
-interface ProfitSum {
-  readonly made: readonly ProfitLine[]
-  readonly uncounted: string
-}
-
-function sumBy(rows: OpenedRows, by: GroupBy): ProfitSum {
-  const { config, fills, funding } = rows
-  const sums = new Map<string, Sum>()
-  const sumOf = (name: string, coin: string): Sum => {
-    const key = JSON.stringify([name, coin])
-    const known = sums.get(key) ?? { money: NO_MONEY, funding: ZERO }
-    sums.set(key, known)
-    return known
-  }
-  const nameOf = (row: BookedFill | BookedFunding): string =>
-    groupOf(row, by, config.calendar.timezone)
-  for (const fill of fills) {
-    const sum = sumOf(nameOf(fill), fill.coin)
-    sum.money = addFill(sum.money, toFillMoney(fill))
-  }
-  for (const payment of funding) {
-    const name = by === 'strategy' ? '(account)' : nameOf(payment)
-    const sum = sumOf(name, payment.coin)
-    sum.funding = sum.funding.plus(decimal(payment.amount))
-  }
-  const profits = by === 'strategy' ? listStrategyProfits(rows) : []
-  // A strategy may have closed lots without a fill of its own.
-  for (const { strategyId, coin } of profits) sumOf(strategyId, coin)
-  const made = [...sums]
-    .map(([key, { money: stated, funding: paid }]): ProfitLine => {
-      const [name = '', coin = ''] = JSON.parse(key) as string[]
-      const counted = profits.find((one) => one.strategyId === name && one.coin === coin)
-      const own =
-        name === NOBODY ? withoutTaken(stated, coin, profits) : { ...stated, ...madeBy(counted) }
-      return {
-        name,
-        coin,
-        fills: own.fills,
-        net: own.profit.minus(own.fees).plus(paid).toString(),
-        realised: own.profit.toString(),
-        fees: own.fees.toString(),
-        funding: by === 'strategy' && name !== '(account)' ? '' : paid.toString(),
-        uncounted: [describeUncounted(uncountedOf(own)), describeUnexplained(counted)]
-          .filter(Boolean)
-          .join('; '),
-      }
-    })
-    .toSorted(
-      (one, other) => one.name.localeCompare(other.name) || one.coin.localeCompare(other.coin),
-    )
-  const all = sumMoney([...sums.values()].map(({ money: part }) => part))
-  return { made, uncounted: describeUncounted(uncountedOf(all)) }
-}
-
-function madeBy(counted: OwnResult | undefined): Partial<OwnResult> {
-  return counted === undefined ? {} : { profit: counted.profit, fees: counted.fees }
-}
-
-function withoutTaken(stated: Money, coin: string, profits: readonly StrategyProfit[]): Money {
-  const taken = profits.filter((one) => one.coin === coin).map((one) => one.taken)
-  return taken.reduce<Money>(
-    (left, { profit, fees }) => ({
-      ...left,
-      profit: left.profit.minus(profit),
-      fees: left.fees.minus(fees),
-    }),
-    stated,
-  )
-}
-
-function describeUnexplained({ unexplained = [] }: Partial<StrategyProfit> = {}): string {
-  if (unexplained.length === 0) return ''
-  return `on ${unexplained.join(', ')} by the exchange: its fills do not explain what it holds`
 }
 
 interface ProfitForm extends Pick<ProfitOptions, 'by' | 'json' | 'csv'> {
@@ -173,7 +66,7 @@ interface ProfitForm extends Pick<ProfitOptions, 'by' | 'json' | 'csv'> {
 const CSV = ['name', 'coin', 'fills', 'net', 'realised', 'fees', 'funding', 'uncounted'] as const
 
 export function formatProfit(
-  rows: readonly ProfitLine[],
+  rows: readonly JournalProfitRow[],
   { by, json, csv, uncounted: uncountedInAll = '', journal }: ProfitForm,
 ): string {
   if (json) return toJson(rows, journal)
@@ -198,22 +91,25 @@ export function formatProfit(
       },
       { title: '', of: ({ coin }) => coin },
       ...(rows.some(({ uncounted }) => uncounted !== '')
-        ? [{ title: '', of: ({ uncounted }: ProfitLine) => uncounted, isBelow: true }]
+        ? [{ title: '', of: ({ uncounted }: JournalProfitRow) => uncounted, isBelow: true }]
         : []),
     ],
     [...rows, ...totalOf(rows, uncountedInAll)],
   )
 }
 
-function toJson(rows: readonly ProfitLine[], journal: JournalPlace): string {
+function toJson(rows: readonly JournalProfitRow[], journal: JournalPlace): string {
   const cited = rows.map((row) => ({ ...row, journal }))
   return `${JSON.stringify(cited, undefined, 2)}\n`
 }
 
-function totalOf(rows: readonly ProfitLine[], uncounted: string): readonly ProfitLine[] {
+function totalOf(
+  rows: readonly JournalProfitRow[],
+  uncounted: string,
+): readonly JournalProfitRow[] {
   const coins = new Set(rows.map(({ coin }) => coin))
   if (coins.size !== 1 || rows.length < 2) return []
-  const sum = (of: (row: ProfitLine) => string): string =>
+  const sum = (of: (row: JournalProfitRow) => string): string =>
     rows.reduce((total, row) => total.plus(decimal(of(row) || '0')), ZERO).toString()
   return [
     {

@@ -11,6 +11,7 @@ import { pricesOf, readTradeCourse, type TradeCourse } from '../../views/trade-c
 import { findSocket, withClient } from '../operator/find-daemon.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import { print } from '../process/operator.ts'
+import { describeUnexplained } from '../process/journal-words.ts'
 import { addSpanOptions, parseCount } from '../process/options.ts'
 import { age, formatTable, money, toPlainWords } from '../process/table.ts'
 import type { VerbFrame } from '../process/verb-frame.ts'
@@ -61,16 +62,12 @@ function showTrades(options: TradesOptions): AccountResult | Promise<AccountResu
       limit: options.limit ?? (format === 'table' ? SHOWN : Number.POSITIVE_INFINITY),
     })
     writeOut(formatTrades(trades, format, journal))
-    for (const pair of unexplained) writeAside(`${describeUnexplained(pair)}\n`)
+    for (const pair of unexplained) writeAside(describeUnexplained(pair))
     writeAside(`from ${file}, ${describeJournalPlace(journal)}\n`)
     const unknown = trades.length === 0 ? listUnknown(options, config, allFills()) : []
     for (const text of unknown) print(text)
     return unknown.length === 0 ? 0 : 'none'
   })
-}
-
-function describeUnexplained([strategyId, symbol]: readonly [string, string]): string {
-  return `the fills of the journal do not explain what ${strategyId} holds of ${symbol}: some of its trades may be wrong`
 }
 
 const CSV = [

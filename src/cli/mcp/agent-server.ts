@@ -20,7 +20,8 @@ import { parseBoundedJson } from '../../lib/text/bounded-json.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { OUTPUT_CHARS_MAX, runVerb, type VerbRun } from '../process/run-verb.ts'
 import { listStoredReports, readStoredReport } from './stored-reports.ts'
-import { type AgentTool, type NamedConfig, toConfigWords, toolsFor } from './agent-tools.ts'
+import type { AgentTool, NamedConfig } from './agent-tool.ts'
+import { toConfigWords, toolsFor } from './agent-tools.ts'
 
 const DOCS = fileURLToPath(new URL('../../../docs/', import.meta.url))
 
@@ -163,16 +164,21 @@ async function readLive(
 ): Promise<VerbRun | undefined> {
   const path = tool.path?.(given)
   const answer = path === undefined ? undefined : await askDaemon?.(path, tool.liveMs ?? LIVE_MS)
-  if (answer === undefined || tool.data?.safeParse(answer).success !== true) return undefined
+  const schema = tool.answer ?? tool.data
+  if (answer === undefined || schema?.safeParse(answer).success !== true) return undefined
   const live = tool.choose === undefined ? answer : tool.choose(answer, given)
   if (live === undefined) return undefined
   const output = `${JSON.stringify(live, undefined, 2)}\n`
   if (output.length > OUTPUT_CHARS_MAX) return undefined
+  const aside = tool.notes === undefined ? describePlace(live) : tool.notes(answer, given)
+  return { code: 0, output, aside, isCut: false }
+}
+
+function describePlace(live: unknown): string {
   const [first] = Array.isArray(live)
     ? (live as readonly { readonly journal?: JournalPlace }[])
     : []
-  const aside = first?.journal === undefined ? '' : `from ${describeJournalPlace(first.journal)}\n`
-  return { code: 0, output, aside, isCut: false }
+  return first?.journal === undefined ? '' : `from ${describeJournalPlace(first.journal)}\n`
 }
 
 /** Hosts of assistants give up after a minute without a message. */

@@ -1,7 +1,12 @@
 import { z } from 'zod'
 import { orderFields } from '../../control/commands.ts'
-import { closedTradesSchema, storySchema } from '../../control/detail-views.ts'
-import { type OfferedVerb, type Power, powerOf } from '../../control/powers.ts'
+import {
+  closedTradesSchema,
+  journalFillsSchema,
+  journalProfitSchema,
+  storySchema,
+} from '../../control/detail-views.ts'
+import { type Power, powerOf } from '../../control/powers.ts'
 import { ROWS_SHOWN_MAX, text } from '../../control/routes.ts'
 import { universeSchema } from '../../control/universe-view.ts'
 import {
@@ -10,47 +15,12 @@ import {
   positionSchema,
   statusSchema,
 } from '../../control/views.ts'
-import { whatIfSchema } from '../../control/what-if-view.ts'
-import { explainPath, whatIfPath } from './live-paths.ts'
-
-export interface AgentTool<
-  Input extends z.ZodType = z.ZodType,
-  Data extends z.ZodType = z.ZodType,
-> {
-  readonly name: string
-  /** Its power is that of the tool. */
-  readonly verb: OfferedVerb
-  readonly description: string
-  readonly input: Input
-  readonly isText?: boolean
-  /** Schema of the JSON, where the control interface answers the same. */
-  readonly data?: Data
-  /** Default: by its power. */
-  readonly withinMs?: number
-  /** Where the daemon answers what the command prints; undefined if only the command can. */
-  readonly path?: (input: z.output<Input>) => string | undefined
-  /** How long the daemon is waited for before the command is run; default: two seconds. */
-  readonly liveMs?: number
-  /** Keeps of the daemon's answer what the command would print; undefined if only it can say. */
-  choose?(answer: z.output<Data>, input: z.output<Input>): unknown
-  words(input: z.output<Input>, config: ConfigWords): readonly string[]
-}
-
-export interface NamedConfig {
-  readonly file: string
-  readonly set: readonly string[]
-  /** Folder in which an assistant may begin strategies. */
-  readonly strategies?: string | undefined
-}
-
-export interface ConfigWords {
-  readonly asOption: readonly string[]
-  readonly asArgument: readonly string[]
-  /** @throws Error if assistants may begin no strategies */
-  readonly drafts: () => string
-  /** Adds the setting that keeps the code of the draft in the guard. @throws as `drafts` */
-  readonly draft: (name: string) => Pick<ConfigWords, 'asOption' | 'asArgument'>
-}
+import { describeJournalPlace, type JournalPlace } from '../../domain/journal-place.ts'
+import { ROW_GROUPS } from '../../domain/row-groups.ts'
+import { describeStranger, whatIfSchema } from '../../control/what-if-view.ts'
+import { describeProfitRows, describeUnexplained } from '../process/journal-words.ts'
+import { type AgentTool, type ConfigWords, type NamedConfig, tool } from './agent-tool.ts'
+import { bookedPath, explainPath, profitPath, readMoves, whatIfPath } from './live-paths.ts'
 
 const WORD = /^[A-Za-z0-9*_][A-Za-z0-9*_:.#@/-]*$/
 const word = text.min(1).regex(WORD)
@@ -75,7 +45,6 @@ const span = {
   since: when.optional(),
   until: when.optional(),
 }
-const groups = z.enum(['day', 'week', 'month', 'strategy', 'instrument', 'coin'])
 const reason = orderFields.reason.meta({
   description: 'why, in a sentence; it is kept in the journal',
 })
@@ -124,12 +93,6 @@ const READING_MS = 20_000
 /** A kill ends with its proof. */
 const KILL_MS = 150_000
 
-function tool<Input extends z.ZodType, Data extends z.ZodType>(
-  row: AgentTool<Input, Data>,
-): AgentTool {
-  return row
-}
-
 function option(name: string, value: string | number | undefined): readonly string[] {
   return value === undefined ? [] : [`--${name}=${value}`]
 }
@@ -169,6 +132,18 @@ function bookedWords(
     ...option('strategy', id),
     ...option('limit', most),
   ]
+}
+
+/**
+ * A standby reads no journal, and its run is 0. The command says whether a strategy or an
+ * instrument without rows is known.
+ */
+function needsCommand(
+  rows: readonly unknown[],
+  { run }: JournalPlace,
+  { strategy: id, symbol: one }: Partial<z.output<typeof bookedInput>>,
+): boolean {
+  return run === 0 || (rows.length === 0 && (id !== undefined || one !== undefined))
 }
 
 /** Each tool is a command, so every way to ask gives the same figures. */
@@ -216,7 +191,14 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     verb: 'fills',
     description: 'Fills from the journal, of all runs: the last ones of a span.',
     input: bookedInput,
-    words: (input, config) => [...bookedWords(input, config)],
+    data: journalFillsSchema.shape.fills,
+    answer: journalFillsSchema,
+    path: (input) => bookedPath('/v1/journal/fills', input),
+    liveMs: READING_MS,
+    choose: ({ fills, journal }, input) =>
+      needsCommand(fills, journal, input) ? undefined : fills,
+    notes: ({ journal }) => `from ${describeJournalPlace(journal)}\n`,
+    words: bookedWords,
   }),
   tool({
     name: 'trades',
@@ -225,14 +207,30 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
       'Closed trades from the journal, each of one strategy from flat to flat: entry, exit, hold, net, reason.',
     input: bookedInput,
     data: z.array(closedTradesSchema.shape.trades.element.extend({ journal: journalPlaceSchema })),
-    words: (input, config) => [...bookedWords(input, config)],
+    answer: closedTradesSchema,
+    path: (input) => bookedPath('/v1/trades', input),
+    liveMs: READING_MS,
+    choose: ({ trades, journal }, input) =>
+      needsCommand(trades, journal, input)
+        ? undefined
+        : trades.map((trade) => ({ ...trade, journal })),
+    notes: ({ unexplained, journal }) =>
+      [...unexplained.map(describeUnexplained), `from ${describeJournalPlace(journal)}\n`].join(''),
+    words: bookedWords,
   }),
   tool({
     name: 'profit',
     verb: 'profit',
     description:
       'What trading has made, from the journal: realised profit, fees, funding, by day, week, month, strategy, instrument or coin.',
-    input: z.strictObject({ ...span, by: groups.default('day') }),
+    data: z.array(journalProfitSchema.shape.rows.element.extend({ journal: journalPlaceSchema })),
+    answer: journalProfitSchema,
+    path: profitPath,
+    liveMs: READING_MS,
+    choose: ({ rows, journal }) =>
+      needsCommand(rows, journal, {}) ? undefined : rows.map((row) => ({ ...row, journal })),
+    notes: ({ journal }, { by }) => `from ${describeProfitRows(journal, by)}`,
+    input: z.strictObject({ ...span, by: z.enum(ROW_GROUPS).default('day') }),
     words: (input, { asOption }) => [
       '--json',
       ...asOption,
@@ -280,6 +278,14 @@ export const AGENT_TOOLS: readonly AgentTool[] = [
     }),
     data: z.array(whatIfSchema),
     path: whatIfPath,
+    // The command names the instruments that there are.
+    choose: (accounts, { move }) => {
+      const strangers = [...readMoves(move).moves.keys()].map(describeStranger)
+      const isStrange = accounts.some(({ notCounted }) =>
+        notCounted.some((note) => strangers.includes(note)),
+      )
+      return isStrange ? undefined : accounts
+    },
     words: (input, { asOption }) => [
       '--json',
       ...asOption,

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type ConfigOptions, PAPER_CONFIG } from '../../config/load-config.ts'
 import { isDatabaseInClear, objectToDatabase } from '../../config/server-checks.ts'
 import type { Problem } from '../../config/yaml/problem.ts'
+import { ROW_GROUPS } from '../../domain/row-groups.ts'
 import { parseTime } from '../../lib/text/parse-time.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { startOfDate } from '../../lib/start-of-day.ts'
@@ -216,6 +217,13 @@ export function addSpanOptions(command: Command): Command {
     )
     .option('--since <when>', 'beginning: 10m, 2h, 7d (ago), or an instant', parseInstant)
     .option('--until <when>', 'end, excluded', parseInstant)
+}
+
+export function groupOption(): Option {
+  return new Option(
+    '--by <what>',
+    'one row for each; days are those of `calendar.timezone`',
+  ).choices(ROW_GROUPS)
 }
 
 export function parseInstant(text: string): number {

@@ -20,7 +20,11 @@ import type {
   ExplainQuery,
   InstrumentDetail,
   JournalQuery,
+  FillsQuery,
+  JournalFillsView,
+  JournalProfitView,
   JournalRowView,
+  ProfitQuery,
   KeptCurveView,
   KeptPlotView,
   ReloadView,
@@ -207,6 +211,14 @@ export class DaemonControl implements Controlled {
       )
       .toSorted((one, other) => other.at - one.at)
       .slice(0, limit)
+  }
+
+  journalFills(query: FillsQuery): Promise<JournalFillsView> {
+    return this.#options.readings.ask({ kind: 'fills', query }) as Promise<JournalFillsView>
+  }
+
+  journalProfit(query: ProfitQuery): Promise<JournalProfitView> {
+    return this.#options.readings.ask({ kind: 'profit', query }) as Promise<JournalProfitView>
   }
 
   trades(query: ClosedTradesQuery): Promise<ClosedTradesView> {
@@ -501,8 +513,12 @@ const PLANNED_KEY = 'planned'
 const NOT_NOW =
   'not now: the run has not begun, or is over; a command of the command line waits for it'
 
-/** No account took the kill: the next one that starts here finds its file. */
-function asKept(answer: ControlAnswer, { text, isCertain }: KilledHere): ControlAnswer {
+const NOT_KILLED =
+  'not killed: its kill file could not be written (kill.notWrittenDown says why), and the run has not begun, or is over, so nothing knows of it; free disk space, or make the state directory writable, and send it again with another requestId'
+
+/** No account took the kill: the next one that starts here finds its file, if there is one. */
+function asKept(answer: ControlAnswer, { text, isWritten, isCertain }: KilledHere): ControlAnswer {
+  if (!isWritten) return { ...answer, isObeyed: false, text: NOT_KILLED }
   const after =
     'the run has not begun, or is over: a daemon that starts here obeys before its first order'
   return {

@@ -9,6 +9,8 @@ import type {
   ClosedTradesView,
   CurvesView,
   DenialsView,
+  JournalFillsView,
+  JournalProfitView,
   KeptCurveView,
 } from '../../control/detail-views.ts'
 import { EventHistory } from '../../control/event-history.ts'
@@ -97,6 +99,10 @@ export class StandbyControl implements Controlled {
   positions = (): [] => []
   orders = (): [] => []
   fills = (): [] => []
+  journalFills = (): Promise<JournalFillsView> =>
+    Promise.resolve({ journal: { run: 0, sequence: 0 }, fills: [] })
+  journalProfit = (): Promise<JournalProfitView> =>
+    Promise.resolve({ journal: { run: 0, sequence: 0 }, rows: [], uncounted: '' })
   trades = (): Promise<ClosedTradesView> =>
     Promise.resolve({ journal: { run: 0, sequence: 0 }, trades: [], unexplained: [] })
   candles = (): undefined => undefined

@@ -1,7 +1,13 @@
 import { Failure, messageOf } from '../../lib/failure.ts'
 import { SupervisedThread, type ThreadEnd } from '../../lib/supervised-thread.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
-import type { ClosedTradesQuery, ExplainQuery, JournalQuery } from '../../control/detail-views.ts'
+import type {
+  ClosedTradesQuery,
+  ExplainQuery,
+  FillsQuery,
+  JournalQuery,
+  ProfitQuery,
+} from '../../control/detail-views.ts'
 
 const WAITING_MAX = 8
 const ANSWER_MS_MAX = 20_000
@@ -23,8 +29,8 @@ export class BackgroundReadings {
   #lastId = 0
 
   constructor({ config, journal, backtests }: ReadingData) {
-    const { account, instruments } = config
-    this.#data = { config: { account, instruments }, journal, backtests }
+    const { account, instruments, calendar } = config
+    this.#data = { config: { account, instruments, calendar }, journal, backtests }
   }
 
   ask(reading: Reading): Promise<unknown> {
@@ -87,7 +93,7 @@ function failed(reason: string): Failure {
 }
 
 export interface ReadingData {
-  readonly config: Pick<DaemonConfig, 'account' | 'instruments'>
+  readonly config: Pick<DaemonConfig, 'account' | 'instruments' | 'calendar'>
   readonly journal: string
   readonly backtests: string
 }
@@ -95,6 +101,8 @@ export interface ReadingData {
 export type Reading =
   | { readonly kind: 'explain'; readonly query: ExplainQuery }
   | { readonly kind: 'journal'; readonly query: JournalQuery }
+  | { readonly kind: 'fills'; readonly query: FillsQuery }
+  | { readonly kind: 'profit'; readonly query: ProfitQuery }
   | { readonly kind: 'trades'; readonly query: ClosedTradesQuery }
   | { readonly kind: 'curve'; readonly since: number | undefined }
   | { readonly kind: 'plots'; readonly symbol: string; readonly since: number | undefined }

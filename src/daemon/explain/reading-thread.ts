@@ -10,6 +10,8 @@ import { listBacktests } from './backtest-list.ts'
 import { findStories } from '../../views/explain/find-stories.ts'
 import type { ExplainContext } from '../../views/explain/explain-order.ts'
 import { TradeHistory } from '../../views/closed-trades.ts'
+import { readLastFills } from '../../views/last-fills.ts'
+import { readProfit } from '../../views/profit-sums.ts'
 import { viewKeptCurve, viewKeptPlots } from '../../views/kept-curve.ts'
 import type { ReadingReply, ReadingRequest, ReadingData, Reading } from './background-readings.ts'
 import type { JournalQuery, JournalRowView } from '../../control/detail-views.ts'
@@ -39,14 +41,18 @@ function answer(data: ReadingData, reading: Reading): unknown {
   try {
     if (reading.kind === 'curve') return viewKeptCurve(reader, reading.since)
     if (reading.kind === 'plots') return viewKeptPlots(reader, reading.symbol, reading.since)
-    const { account, instruments } = data.config
+    const { account, instruments, calendar } = data.config
+    const { positionMode } = account
+    if (reading.kind === 'fills') return readLastFills(reader, positionMode, reading.query)
+    if (reading.kind === 'profit')
+      return readProfit(reader, { positionMode, timeZone: calendar.timezone }, reading.query)
     const frame: ExplainContext = {
       reader,
       instruments: new Map([
         ...readGrids(dirname(data.journal)),
         ...toInstruments({ account, instruments }),
       ]),
-      positionMode: account.positionMode,
+      positionMode,
     }
     if (reading.kind === 'journal') return searchJournal(frame, reading.query)
     if (reading.kind === 'trades')

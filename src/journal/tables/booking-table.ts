@@ -95,20 +95,26 @@ export function* readBookings(
     kind,
     since = 0,
     until = Number.MAX_SAFE_INTEGER,
+    newestFirst = false,
     count,
-  }: BookingSpan & {
+  }: BookingQuery & {
     readonly kind: BookedKind
     readonly count?: RowsCount | undefined
   },
 ): Generator<BookedRow> {
   const { name, key } = TABLES[kind]
-  const query = `SELECT * FROM ${name} WHERE at >= ? AND at < ? ORDER BY at, ${key.join(', ')}`
+  const order = ['at', ...key].map((column) => `${column} ${newestFirst ? 'DESC' : 'ASC'}`)
+  const query = `SELECT * FROM ${name} WHERE at >= ? AND at < ? ORDER BY ${order.join(', ')}`
   for (const row of database.prepare(query).iterate(since, until)) {
     const stored = toRow(kind, row)
     if (digestOf(firstLink, stored) !== row['digest']) throw notAsWritten(kind, dayOf(stored.at))
     if (count) count.sum = addDigest(count.sum, String(row['digest']))
     yield stored
   }
+}
+
+export interface BookingQuery extends BookingSpan {
+  readonly newestFirst?: boolean
 }
 
 export interface RowsCount {

@@ -87,7 +87,7 @@ export function buildStatement(reader: StatementSource, request: StatementReques
     strategies: toStrategyRows(
       listStrategyProfits({
         allFills: () => reader.bookings('fill') as Iterable<BookedFill>,
-        book: () => book,
+        book,
         since,
         until,
       }),

@@ -155,20 +155,184 @@ test('the daemon answers what a move would do, and what universes choose', async
   await call('whatif', { move: ['-20%'], fillAll: true })
   await call('whatif')
   await call('universe', { strategy: 'trend' })
-  // The command says which instruments there are, and how far a price can move.
-  await call('whatif', { move: ['BTCUSTD=-20%'] })
-  await call('whatif', { move: ['-99.5%'] })
+  await call('whatif', { move: ['-5%', 'BTCUSDT=-20%', 'ETHUSDT=+10%'] })
+  await call('whatif', { move: ['BTCUSDT=-20%'] })
 
-  expect(asked).toEqual([
-    '/v1/whatif?move=-0.2&moves=&fill=all',
-    '/v1/whatif?move=-0.1&moves=&fill=reached',
-    '/v1/universe',
+  expect([asked, ran]).toEqual([
+    [
+      '/v1/whatif?move=-0.2&moves=&fill=all',
+      '/v1/whatif?move=-0.1&moves=&fill=reached',
+      '/v1/universe',
+      '/v1/whatif?move=-0.05&moves=BTCUSDT%3A-0.2%2CETHUSDT%3A0.1&fill=reached',
+      '/v1/whatif?move=0&moves=BTCUSDT%3A-0.2&fill=reached',
+    ],
+    [],
   ])
-  expect(ran).toHaveLength(2)
+  // The command says how far a price can move.
+  await call('whatif', { move: ['-99.5%'] })
+  await call('whatif', { move: ['BTCUSDT=-99.5%'] })
+  expect([asked.length, ran.length]).toEqual([5, 2])
 })
 
-test('trades come from the journal, whatever a daemon says', async () => {
-  const { call, ran, asked } = await open([])
-  await call('trades')
-  expect([ran.length, asked]).toEqual([1, []])
+const JOURNAL = { run: 3, sequence: 1234 }
+const FROM = 'journal record 1234 of run 3'
+const SPAN = { since: '2025-06-02T06:00Z', until: '2025-06-03' }
+const SPAN_ASKED = `since=${Date.UTC(2025, 5, 2, 6)}&until=${Date.UTC(2025, 5, 3)}`
+const FILL = {
+  kind: 'fill',
+  tradeId: 't1',
+  at: 1,
+  orderId: 'o1',
+  clientOid: 'c1',
+  strategyId: 'grid',
+  owner: 'strategy',
+  symbol: 'BTCUSDT',
+  side: 'buy',
+  tradeSide: 'open',
+  price: '60000',
+  size: '0.01',
+  profit: '',
+  fee: '0.1',
+  coin: 'USDT',
+  scope: 'taker',
+  source: 'API',
+  fillKind: 'trade',
+  otherFees: '',
+  reason: '',
+  tag: '',
+}
+
+test('the daemon answers with the fills of its journal, of all runs', async () => {
+  const { call, ran, asked } = await open({ journal: JOURNAL, fills: [FILL] })
+
+  expect(await call('fills', { ...SPAN, symbol: 'BTCUSDT', limit: 5 })).toMatchObject({
+    data: [FILL],
+    notes: `from ${FROM}\n`,
+  })
+  expect([ran, asked]).toEqual([[], [`/v1/journal/fills?${SPAN_ASKED}&symbol=BTCUSDT&limit=5`]])
+})
+
+const TRADE = {
+  strategyId: 'grid',
+  symbol: 'BTCUSDT',
+  side: 'long',
+  openedAt: 1,
+  closedAt: 2,
+  size: '0.01',
+  entryPrice: '60000',
+  exitPrice: null,
+  gross: '1',
+  fees: '0.1',
+  otherFees: {},
+  funding: '0',
+  net: '0.9',
+  coin: 'USDT',
+  share: null,
+  fills: 2,
+  reason: 'order',
+  entryTag: '',
+  exitTag: '',
+  uncounted: '',
+}
+
+test('closed trades of the daemon cite its journal, and what its fills do not explain is said', async () => {
+  const { call, ran, asked } = await open({
+    journal: JOURNAL,
+    trades: [TRADE],
+    unexplained: [['grid', 'BTCUSDT']],
+  })
+
+  expect(await call('trades', { strategy: 'grid' })).toMatchObject({
+    data: [{ ...TRADE, journal: JOURNAL }],
+    notes: `the fills of the journal do not explain what grid holds of BTCUSDT: some of its trades may be wrong\nfrom ${FROM}\n`,
+  })
+  expect([ran, asked]).toEqual([[], ['/v1/trades?strategy=grid&limit=50']])
+})
+
+test('sums of profit are those of the daemon, with the words of the command', async () => {
+  const row = {
+    name: 'grid',
+    coin: 'USDT',
+    fills: 2,
+    net: '0.9',
+    realised: '1',
+    fees: '0.1',
+    funding: '',
+    uncounted: '',
+  }
+  const { call, ran, asked } = await open({ journal: JOURNAL, rows: [row], uncounted: '' })
+
+  expect(await call('profit', { by: 'strategy', since: SPAN.since })).toMatchObject({
+    data: [{ ...row, journal: JOURNAL }],
+    notes: expect.stringMatching(
+      new RegExp(`^from ${FROM}; net is realised less fees[^]*of its own lots`),
+    ),
+  })
+  expect([ran, asked]).toEqual([
+    [],
+    [`/v1/journal/profit?by=strategy&since=${Date.UTC(2025, 5, 2, 6)}`],
+  ])
+})
+
+test('the command says whether a strategy or an instrument without rows is known', async () => {
+  for (const [name, answer] of [
+    ['fills', { journal: JOURNAL, fills: [] }],
+    ['trades', { journal: JOURNAL, trades: [], unexplained: [] }],
+  ] as const) {
+    const { call, ran } = await open(answer)
+    expect(await call(name)).toMatchObject({ data: [], notes: `from ${FROM}\n` })
+    expect(ran).toEqual([])
+    await call(name, { strategy: 'gird' })
+    await call(name, { symbol: 'BTCUSTD' })
+    expect(ran).toHaveLength(2)
+  }
+})
+
+test('the command reads the journal where a standby answers, which reads none', async () => {
+  const journal = { run: 0, sequence: 0 }
+  for (const [name, answer] of [
+    ['fills', { journal, fills: [] }],
+    ['trades', { journal, trades: [], unexplained: [] }],
+    ['profit', { journal, rows: [], uncounted: '' }],
+  ] as const) {
+    const { call, ran } = await open(answer)
+    expect(await call(name)).toMatchObject({ notes: 'by the command' })
+    expect(ran).toHaveLength(1)
+  }
+})
+
+const WHATIF = {
+  name: 'paper',
+  coin: 'USDT',
+  equity: '10000',
+  prices: {},
+  notCounted: [],
+  scenario: {
+    moves: {},
+    fill: 'reached',
+    filled: 0,
+    realised: '0',
+    fees: '0',
+    funding: '0',
+    equity: '10000',
+    change: '0',
+    need: '0',
+    free: '10000',
+    marginRatio: 0,
+    isLiquidated: false,
+    liquidation: null,
+    positions: [],
+  },
+  rows: [],
+  curve: { moves: [], none: [], reached: [], liquidations: { none: [], reached: [] } },
+}
+
+test('the command names the instruments where the daemon does not know one of a move', async () => {
+  const { call, ran } = await open([
+    { ...WHATIF, notCounted: ['BTCUSTD is not an instrument of this account'] },
+  ])
+  await call('whatif', { move: ['ETHUSDT=-20%'] })
+  expect(ran).toEqual([])
+  await call('whatif', { move: ['ETHUSDT=-20%', 'BTCUSTD=-20%'] })
+  expect(ran).toHaveLength(1)
 })

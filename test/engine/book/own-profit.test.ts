@@ -285,7 +285,7 @@ describe('[MON1] what a strategy has made within a span', () => {
   }
 
   const show = (book: Book, rows: readonly BookedFill[], since = 0): unknown =>
-    listStrategyProfits({ allFills: () => rows, book: () => book, since }).map((one) => [
+    listStrategyProfits({ allFills: () => rows, book, since }).map((one) => [
       one.strategyId,
       one.profit.toString(),
       one.fees.toString(),

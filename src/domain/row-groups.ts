@@ -1,16 +1,11 @@
-import { Option } from 'commander'
-import { dateOf, weekOf } from '../../lib/start-of-day.ts'
+import { dateOf, weekOf } from '../lib/start-of-day.ts'
 
-export const NOBODY = '(nobody)'
+/** Rows without a strategy, in sums by strategy. */
+export const NO_STRATEGY = '(nobody)'
 
-export type GroupBy = 'day' | 'week' | 'month' | 'strategy' | 'instrument' | 'coin'
+export const ROW_GROUPS = ['day', 'week', 'month', 'strategy', 'instrument', 'coin'] as const
 
-export function groupOption(): Option {
-  return new Option(
-    '--by <what>',
-    'one row for each; days are those of `calendar.timezone`',
-  ).choices(['day', 'week', 'month', 'strategy', 'instrument', 'coin'] satisfies GroupBy[])
-}
+export type GroupBy = (typeof ROW_GROUPS)[number]
 
 interface GroupedRow {
   readonly at: number
@@ -21,7 +16,7 @@ interface GroupedRow {
 
 /** @returns `2025-06-02`, `2025-W23`, `2025-06`, or a field of the row */
 export function groupOf(row: GroupedRow, by: GroupBy, timeZone: string): string {
-  if (by === 'strategy') return row.strategyId || NOBODY
+  if (by === 'strategy') return row.strategyId || NO_STRATEGY
   if (by === 'instrument') return row.symbol
   if (by === 'coin') return row.coin
   return dateGroupOf(row.at, by, timeZone)
