@@ -1617,18 +1617,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'core.now < core.now + pauseMs(calls,',
   },
   {
-    name: 'denied-until-changed',
-    what: 'what was denied is not tried again with other prices',
-    find: 'if (then?.snapshot !== core.market.snapshots || isChanged || isHeldForNow(core)) return false',
-    replace: 'if (then === undefined || isChanged || isHeldForNow(core)) return false',
-  },
-  {
-    name: 'held-ladder-forgotten',
-    what: 'a ladder that waits for a decision waits on after it',
-    find: 'const left = [...holds].filter(([, needed]) => snapshot < needed)',
-    replace: 'const left = [...holds].filter(([, needed]) => snapshot < needed + 1e9)',
-  },
-  {
     name: 'vanished-exits-unsaid',
     what: 'exits are believed to stand for a new position, although they went with the one before',
     find: 'if (before === 0) book.exits.delete(key)',
@@ -1647,14 +1635,6 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'whoever has closed a position is believed to count on its exits',
     find: 'keepExits(book, symbol, { terms: move.exits, was })\n  forgetOrderedExits(book, symbol)',
     replace: 'keepExits(book, symbol, { terms: move.exits, was })\n  void forgetOrderedExits',
-    isOfHands: true,
-  },
-  {
-    name: 'unkept-exits-said-once-a-life',
-    what: 'exits that do not stand when a process begins are taken for said',
-    find: 'if (core.unkeptExits.has(key) || hasUnownedFills(core.book, symbol)) continue',
-    replace:
-      'if (core.unkeptExits.has(key) || hasUnownedFills(core.book, symbol) || core.now - core.run.startedAt < 2000) { noteUnkeptExits(core, key); continue }',
     isOfHands: true,
   },
   {
@@ -1678,5 +1658,11 @@ export const MUTANTS: readonly Mutant[] = [
     find: "if (share < 1 && core.run.phase === 'starting')",
     replace: "if (share < 0 && core.run.phase === 'starting')",
     isOfHands: true,
+  },
+  {
+    name: 'last-unwanted-rung-rests',
+    what: 'a rung that a ladder does not want any more is left to rest where it is the only one',
+    find: 'for (const order of extra) dismiss(order, plan)',
+    replace: 'if (extra.length > 1) for (const order of extra) dismiss(order, plan)',
   },
 ]
