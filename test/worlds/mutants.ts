@@ -1655,14 +1655,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'share-before-it-is-read',
     what: 'a share is closed of what the last run held, before this one has read it',
-    find: "if (share < 1 && core.run.phase === 'starting')",
-    replace: "if (share < 0 && core.run.phase === 'starting')",
+    find: 'if (share < 1 && isUnread(core, scope))',
+    replace: 'if (share < 0 && isUnread(core, scope))',
     isOfHands: true,
-  },
-  {
-    name: 'last-unwanted-rung-rests',
-    what: 'a rung that a ladder does not want any more is left to rest where it is the only one',
-    find: 'for (const order of extra) dismiss(order, plan)',
-    replace: 'if (extra.length > 1) for (const order of extra) dismiss(order, plan)',
   },
 ]

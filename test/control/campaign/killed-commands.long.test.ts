@@ -16,7 +16,7 @@ test(
 
     expect(violations).toEqual([])
     expect(kills).toBe(4)
-    expect(Object.keys(obeyed)).toEqual(expect.arrayContaining(['release', 'order', 'restrict']))
+    expect(Object.keys(obeyed)).toEqual(expect.arrayContaining(['release', 'restrict']))
   },
 )
 

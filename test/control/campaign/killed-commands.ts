@@ -4,7 +4,7 @@ import { CONTROL_SOCKET } from '../../../src/assembly/state/state-place.ts'
 import type { ControlAnswer, ControlRequest } from '../../../src/control/commands.ts'
 import { ControlClient } from '../../../src/control/control-client.ts'
 import { MANUAL } from '../../../src/domain/hand-order.ts'
-import { killOf, pairKey, restrictionOf, type Book } from '../../../src/engine/book/book.ts'
+import { restrictionOf, type Book } from '../../../src/engine/book/book.ts'
 import { rebuildBook } from '../../../src/engine/book/book-rows.ts'
 import type { JournalRecord } from '../../../src/domain/record.ts'
 import { createRandom, type Random } from '../../../src/lib/random.ts'
@@ -217,24 +217,10 @@ function isHeld(
   book: Book,
   records: readonly JournalRecord[],
 ): boolean {
-  switch (order.kind) {
-    case 'restrict':
-      return restrictionOf(book, order.scope, 'operator')?.mode === order.mode
-    case 'release':
-      return restrictionOf(book, order.scope, 'operator') === undefined
-    case 'kill':
-      return killOf(book) !== undefined
-    case 'order':
-      return (
-        records.some((record) => isOf(record, requestId)) ||
-        book.keys.has(pairKey(MANUAL, requestId))
-      )
-    case 'deposit':
-    case 'withdrawal':
-      return [...book.deposits.values()].some(({ key }) => key === requestId)
-    default:
-      return true
-  }
+  if (order.kind === 'restrict')
+    return restrictionOf(book, order.scope, 'operator')?.mode === order.mode
+  if (order.kind === 'release') return restrictionOf(book, order.scope, 'operator') === undefined
+  return records.some((record) => isOf(record, requestId))
 }
 
 /** Money that was entered, or an order that was taken, for this request. */

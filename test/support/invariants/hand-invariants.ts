@@ -24,8 +24,9 @@ export function watchHandCommands(world: World): WorldWatcher {
       if (record.kind === 'deposit') judgeWithdrawal(world, record)
       if (record.kind === 'released') judgeRelease(world, record)
       if (record.kind !== 'restricted' || record.code !== 'close') return
-      for (const { symbol, strategyId } of record.keeps ?? [])
-        if (!read.has(symbol))
+      for (const { symbol, strategyId, longLots, shortLots } of record.keeps ?? [])
+        // The whole may be closed whatever it is.
+        if (longLots + shortLots > 0 && !read.has(symbol))
           violate(
             world,
             'RSK2',
