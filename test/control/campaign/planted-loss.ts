@@ -10,9 +10,9 @@ export const LOSSES = {
   haltNotWritten: {
     name: 'halt-not-written',
     what: 'what is restricted is answered, and is not in the journal',
-    find: "  emit(core, { kind: 'record', record: entry, durable, ",
+    find: "return emit(core, { kind: 'record', record: entry, durable })",
     replace:
-      "  if (entry.kind !== 'restricted') emit(core, { kind: 'record', record: entry, durable, ",
+      "return entry.kind === 'restricted' ? undefined : emit(core, { kind: 'record', record: entry, durable })",
   },
   answersForgotten: {
     name: 'answers-forgotten',
