@@ -386,10 +386,15 @@ function fallFromTop(world: World, { tops }: SecondAccount, scope: string, net: 
   return scope === ACCOUNT ? (top - net) / (capitalOf(world) + top) : top - net
 }
 
-/** A release that keeps the peak is refused while the last step would fire again at once. */
+/**
+ * A release of a drawdown is refused while its figures are unknown, and one that keeps the peak while
+ * the last step would fire again at once.
+ */
 function checkRelease(world: World, second: SecondAccount, { scope, peak }: ReleasedRecord): void {
   const { flatten } = world.settings.losses?.limits.get(scope)?.drawdown ?? {}
   const used = world.process.engine?.losses.get(scope)
+  if (peak !== undefined && used === undefined)
+    violate(world, 'RSK2', `${scope} was released, its peak ${peak}, while its drawdown is unknown`)
   if (peak !== 'kept' || flatten === undefined || used === undefined) return
   const fallen = fallFromTop(world, second, scope, used.net)
   if (fallen > flatten * (1 + 1e-6))
