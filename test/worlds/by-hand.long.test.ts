@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { MANUAL } from '../../src/domain/hand-order.ts'
+import { HAND } from '../support/hand/hand-plan.ts'
 import { planOfSeed } from '../support/world/plan-of-seed.ts'
 import { runWorld } from '../support/world/virtual-world.ts'
 
@@ -33,5 +34,40 @@ test(
     expect(seen.sent).toBeGreaterThan(10)
     expect(seen.closed).toBeGreaterThan(1)
     expect(seen.withdrawn).toBeGreaterThan(0)
+  },
+)
+
+const COMMANDED_WORLDS = 20
+
+test(
+  '[RSK2] worlds in which a person commands while figures are unknown sell nothing for it, and say which exits do not stand',
+  { timeout: PATIENCE_MS },
+  () => {
+    const seen = new Map<string, number>()
+    const violations = Array.from({ length: COMMANDED_WORLDS }, (_, index) => {
+      const plan = planOfSeed(`${HAND}${index + 1}`)
+      const { violations: found } = runWorld(plan, [
+        () => ({
+          afterStep(_event, effects) {
+            for (const effect of effects)
+              if (effect.kind === 'announce')
+                seen.set(effect.event, (seen.get(effect.event) ?? 0) + 1)
+          },
+        }),
+      ])
+      return found.map(({ id, detail }) => `${plan.seed} ${id} ${detail}`)
+    })
+
+    expect(violations.flat()).toEqual([])
+    for (const event of [
+      'manual.ordered',
+      'exit.notKept',
+      'exit.notKeptEnded',
+      'deposit.entered',
+      'deposit.refused',
+      'close.begun',
+      'limits.notReleased',
+    ])
+      expect(seen.get(event), event).toBeGreaterThan(0)
   },
 )

@@ -72,6 +72,6 @@ class SeedQueue {
 /** The seed of the n-th world of a campaign. */
 export function seedAt(first: string, n: number): string {
   const [, kind = '', number] =
-    /^(months-|takeovers-|money-|copies-|wire-|liquidations-)?(\d{1,15})$/.exec(first) ?? []
+    /^(months-|takeovers-|money-|copies-|wire-|hand-|liquidations-)?(\d{1,15})$/.exec(first) ?? []
   return number === undefined ? `${first}-${n}` : `${kind}${Number(number) + n}`
 }

@@ -1,6 +1,7 @@
 import { Failure } from '../../src/lib/failure.ts'
 import { runWorldLater } from '../support/world/virtual-world.ts'
 import { COPIES } from '../support/copies/copies-plan.ts'
+import { HAND } from '../support/hand/hand-plan.ts'
 import { LIQUIDATIONS, numberOf } from '../support/liquidations/liquidation-plan.ts'
 import { tallyWorld } from '../support/liquidations/liquidation-tally.ts'
 import { MONEY } from '../support/money/money-plan.ts'
@@ -162,12 +163,14 @@ function kindOf({
   liquidates,
   isOfUniverses,
   isOfStops,
+  isOfHands,
 }: Mutant): string {
   if (liquidates) return LIQUIDATIONS
   if (lastsMonths) return MONTHS
   if (isOfCopies) return COPIES
   if (isOfUniverses) return UNIVERSE
   if (isOfStops) return STOPS
+  if (isOfHands) return HAND
   if (isWired) return WIRE
   if (takesOver) return TAKEOVERS
   return isOfMoney ? MONEY : ''

@@ -29,6 +29,8 @@ export interface Mutant {
   readonly isOfUniverses?: true
   /** Whether worlds in which the exchange keeps stops must notice, and no other can. */
   readonly isOfStops?: true
+  /** Whether worlds in which a person commands and trades too must notice, and no other can. */
+  readonly isOfHands?: true
   /** Whether worlds in which machines take an account over must notice, and no other can. */
   readonly takesOver?: true
 }

@@ -1597,4 +1597,66 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'noteKeptExits(core, symbol, { move: undefined })',
     isOfStops: true,
   },
+  {
+    name: 'asked-when-all-are-proved',
+    what: 'a strategy is asked only while every instrument of it is proved and has fresh prices',
+    find: 'if (core.now <= freshUntil(core, symbol) && isProved(instrumentOf(core, symbol))) return true\n  }\n  return false',
+    replace:
+      'if (core.now > freshUntil(core, symbol) || !isProved(instrumentOf(core, symbol))) return false\n  }\n  return true',
+  },
+  {
+    name: 'start-asks-once',
+    what: 'a start whose readings are lost does not ask for them again',
+    find: 'if (core.now - start.askedAt >= READ_AGAIN_MS) askForAccount(core)',
+    replace: 'void askForAccount',
+  },
+  {
+    name: 'silence-without-an-end',
+    what: 'an instrument whose last two batches had no answer gets no orders any more',
+    find: 'core.now < calls.lastAt + pauseMs(calls,',
+    replace: 'core.now < core.now + pauseMs(calls,',
+  },
+  {
+    name: 'vanished-exits-unsaid',
+    what: 'exits are believed to stand for a new position, although they went with the one before',
+    find: 'if (before === 0) book.exits.delete(key)',
+    replace: 'void before',
+    isOfHands: true,
+  },
+  {
+    name: 'larger-position-without-exits',
+    what: 'an order without exits that makes a position larger is believed to remove them',
+    find: 'if (before === 0) book.exits.delete(key)',
+    replace: 'book.exits.delete(key)',
+    isOfHands: true,
+  },
+  {
+    name: 'exits-of-what-is-closed',
+    what: 'whoever has closed a position is believed to count on its exits',
+    find: 'keepExits(book, symbol, { terms: move.exits, was })\n  forgetOrderedExits(book, symbol)',
+    replace: 'keepExits(book, symbol, { terms: move.exits, was })\n  void forgetOrderedExits',
+    isOfHands: true,
+  },
+  {
+    name: 'withdrawal-while-unknown',
+    what: 'a withdrawal is not judged while a part of the equity is unknown',
+    find: 'const symbols = symbolsOfUnknownWorth(core)',
+    replace:
+      'const symbols = symbolsOfUnknownWorth(core)\n  if (symbols.length > 0) return undefined',
+    isOfHands: true,
+  },
+  {
+    name: 'release-while-unknown',
+    what: 'a drawdown is released while its figures are unknown',
+    find: 'if (!isLimited || core.losses.used.has(scope) ||',
+    replace: 'if (isLimited || core.losses.used.has(scope) ||',
+    isOfHands: true,
+  },
+  {
+    name: 'share-before-it-is-read',
+    what: 'a share is closed of what the last run held, before this one has read it',
+    find: 'if (share < 1 && isUnread(core, scope))',
+    replace: 'if (share < 0 && isUnread(core, scope))',
+    isOfHands: true,
+  },
 ]

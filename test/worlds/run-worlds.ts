@@ -5,6 +5,7 @@ import { Failure } from '../../src/lib/failure.ts'
 import { createRandom } from '../../src/lib/random.ts'
 import { drawTimeline } from '../support/world/timeline.ts'
 import { COPIES } from '../support/copies/copies-plan.ts'
+import { HAND } from '../support/hand/hand-plan.ts'
 import { LIQUIDATIONS } from '../support/liquidations/liquidation-plan.ts'
 import { MONEY } from '../support/money/money-plan.ts'
 import { MONTHS } from '../support/months/months-plan.ts'
@@ -29,6 +30,7 @@ const USAGE = `npm run fuzz -- [options]
   --money        worlds that lie about money, with seeds of their own: money-1, money-2, …
   --copies       worlds in which an older copy of the journal is put back: copies-1, copies-2, …
   --wire         worlds whose calls go through the daemon's own client, with seeds of their own: wire-1, wire-2, …
+  --hand         worlds in which a person commands and trades too, with seeds of their own: hand-1, hand-2, …
   --liquidations worlds that gap and slide, played with risk.survives and without any protection: liquidations-1, …
   --takeovers    worlds in which machines take the account over, with seeds of their own: takeovers-1, …
   --workers K    on K threads; 1 unless told
@@ -48,6 +50,7 @@ const { values, positionals } = parseArgs({
     money: { type: 'boolean', default: false },
     copies: { type: 'boolean', default: false },
     wire: { type: 'boolean', default: false },
+    hand: { type: 'boolean', default: false },
     liquidations: { type: 'boolean', default: false },
     takeovers: { type: 'boolean', default: false },
     workers: { type: 'string', default: '1' },
@@ -144,6 +147,7 @@ function kindGiven(): string {
   if (values.takeovers) return TAKEOVERS
   if (values.wire) return WIRE
   if (values.copies) return COPIES
+  if (values.hand) return HAND
   return values.money ? MONEY : ''
 }
 

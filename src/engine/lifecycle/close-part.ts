@@ -21,7 +21,8 @@ import {
   closableHolding,
 } from '../book/book.ts'
 import type { EngineCommand } from '../event.ts'
-import { announce, type Core, record } from '../state/core.ts'
+import { announce, type Core, instrumentOf, record } from '../state/core.ts'
+import { isStarting } from '../state/instrument-state.ts'
 import { ordersOf } from '../state/totals.ts'
 import { canEnd, endHalt, restrict, riskierOrders } from '../state/trading-mode.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
@@ -60,6 +61,14 @@ export function startClose(core: Core, command: CloseCommand): void {
 const NOT_READ =
   'the start has yet to read what the account holds, so a share of it is not known: close it once the run trades, or close the whole with `intentd flatten`'
 
+/** Each instrument is read for itself, so others may be traded already. */
+function isUnread(core: Core, scope: Scope): boolean {
+  for (const { id, symbols } of core.settings.strategies.values())
+    for (const symbol of symbols)
+      if (isInScope(scope, id, symbol) && isStarting(core, instrumentOf(core, symbol))) return true
+  return false
+}
+
 function isWhole({ scope, share }: Pick<CloseCommand, 'scope' | 'share'>): boolean {
   return share >= 1 && scope !== strategyScope(MANUAL)
 }
@@ -75,7 +84,7 @@ export function judgeClose(core: Core, command: CloseCommand): ClosePlan {
   const scopes = listScopes(instruments.keys(), strategies.keys())
   if (!scopes.includes(scope))
     return { keeps: [], refusal: `${scope} is not configured; scopes: ${scopes.join(', ')}` }
-  if (share < 1 && core.run.phase === 'starting') return { keeps: [], refusal: NOT_READ }
+  if (share < 1 && isUnread(core, scope)) return { keeps: [], refusal: NOT_READ }
   const before = restrictionOf(core.book, scope, 'close')?.keeps ?? []
   const parts = [...strategies.values()].flatMap(({ id, symbols }) =>
     symbols.flatMap((symbol) =>

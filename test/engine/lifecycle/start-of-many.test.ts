@@ -104,6 +104,26 @@ test('[ORD5] of 200 instruments the first is traded within a second, all once ea
   expect(counters.rejected).toEqual({ sliding: 0, fixed: 0, bucket: 0 })
 })
 
+test('[RSK2] a share of what is not read yet is not closed, although the run trades other instruments', () => {
+  const { bench, pass } = openMany()
+  pass(60_000, () => bench.engine.phase === 'running')
+  const { unproved } = bench.engine
+  const proved = SYMBOLS.find((symbol) => !unproved.includes(symbol)) ?? ''
+  const closing = {
+    kind: 'close',
+    share: 0.5,
+    key: 'close-01',
+    reason: 'a drill',
+    by: 'anna',
+  } as const
+  const refusalOf = (scope: string) => bench.engine.planByHand({ ...closing, scope }).refusal
+
+  const notRead = /the start has yet to read what the account holds/
+  expect(refusalOf(unproved[0] ?? '')).toMatch(notRead)
+  expect(refusalOf('*')).toMatch(notRead)
+  expect(refusalOf(proved)).toMatch(/holds nothing of which this share is large enough/)
+})
+
 test('a start that takes long says how far it is, and when it is over', () => {
   const { bench, pass } = openMany()
   pass(60_000, () => bench.engine.unproved.length === 0)

@@ -12,7 +12,7 @@ import {
 import { hasUnseen } from '../faults/foreign-fills.ts'
 import { hidesMoney } from './fill-invariants.ts'
 import { KnownPrices } from './known-prices.ts'
-import { type World, type WorldWatcher, violate } from '../world/world.ts'
+import { capitalOf, type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** Float error after some thousands of sums, margin coin. */
 const TOLERANCE = 1e-5
@@ -280,11 +280,11 @@ export function watchStrategyLosses(world: World): WorldWatcher {
  */
 function awaitsFlatten(world: World, second: SecondAccount): boolean {
   const { engine } = world.process
-  const { capital, losses } = world.settings
+  const { losses } = world.settings
   return [...(losses?.limits ?? [])].some(([scope, { drawdown }]) => {
     const net =
       scope === ACCOUNT
-        ? Number(engine?.equity?.equity) - Number(capital?.toString())
+        ? Number(engine?.equity?.equity) - capitalOf(world)
         : Number(engine?.losses.get(scope)?.net)
     const last = drawdown?.flatten ?? Number.POSITIVE_INFINITY
     return fallFromTop(world, second, scope, net) >= last * (1 - 1e-9)
@@ -380,21 +380,21 @@ function compareUsed(world: World, second: SecondAccount, scope: string, net: nu
 }
 
 /** Basis of a drawdown's last step: a share of the account's peak equity, or an amount. */
-function fallFromTop(
-  { settings: { capital } }: World,
-  { tops }: SecondAccount,
-  scope: string,
-  net: number,
-): number {
+function fallFromTop(world: World, { tops }: SecondAccount, scope: string, net: number): number {
   const top = tops.get(scope)
   if (top === undefined) return 0
-  return scope === ACCOUNT ? (top - net) / (Number(capital?.toString()) + top) : top - net
+  return scope === ACCOUNT ? (top - net) / (capitalOf(world) + top) : top - net
 }
 
-/** A release that keeps the peak is refused while the last step would fire again at once. */
+/**
+ * A release of a drawdown is refused while its figures are unknown, and one that keeps the peak while
+ * the last step would fire again at once.
+ */
 function checkRelease(world: World, second: SecondAccount, { scope, peak }: ReleasedRecord): void {
   const { flatten } = world.settings.losses?.limits.get(scope)?.drawdown ?? {}
   const used = world.process.engine?.losses.get(scope)
+  if (peak !== undefined && used === undefined)
+    violate(world, 'RSK2', `${scope} was released, its peak ${peak}, while its drawdown is unknown`)
   if (peak !== 'kept' || flatten === undefined || used === undefined) return
   const fallen = fallFromTop(world, second, scope, used.net)
   if (fallen > flatten * (1 + 1e-6))

@@ -4,7 +4,7 @@ import { type EngineEvent } from '../../../src/engine/event.ts'
 import { type TickerTable } from '../../../src/domain/ticker-table.ts'
 import { floatOnGrid } from '../../../src/lib/grid.ts'
 import { formerNetOf } from '../world/account-plan.ts'
-import { type World, type WorldWatcher, violate } from '../world/world.ts'
+import { capitalOf, type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /**
  * Tolerance, as a share of the holding and an amount: mark and last price differ, and the market
@@ -38,8 +38,7 @@ const OF_LOSS: ReadonlySet<ModeReason> = new Set(['dailyLoss', 'drawdown', 'draw
 export function watchBelief(world: World): WorldWatcher {
   const { settings } = world
   const limits = settings.losses?.limits.get(ACCOUNT)
-  const capital = Number(settings.capital?.toString())
-  if (limits === undefined || Number.isNaN(capital)) return {}
+  if (limits === undefined || Number.isNaN(capitalOf(world))) return {}
   const truth = new TrueNet(world)
   const { daily = Number.POSITIVE_INFINITY, drawdown = {} } = limits
   const { flatten = Number.POSITIVE_INFINITY } = drawdown
@@ -48,7 +47,7 @@ export function watchBelief(world: World): WorldWatcher {
   const caughtUpAt = world.time.now + (crash ? crash.afterMs + crash.overMs + CAUGHT_UP_MS : 0)
   const limitOf = (code: ModeReason): number => {
     if (code === 'dailyLoss') return daily
-    return ((code === 'drawdown' ? drawdown.reducing : drawdown.flatten) ?? 0) * capital
+    return ((code === 'drawdown' ? drawdown.reducing : drawdown.flatten) ?? 0) * capitalOf(world)
   }
   /** Unix ms, our clock: the last step, and the end of the last standstill. */
   let [steppedAt, wokeAt] = [0, 0]
@@ -133,7 +132,7 @@ export function watchBelief(world: World): WorldWatcher {
         engine.restrictions.filter(({ scope }) => scope === ACCOUNT).map(({ code }) => code),
       )
       const fallOf = (best: number, from = peak): number =>
-        from === null ? 0 : (from - best - truth.slack) / (capital + from)
+        from === null ? 0 : (from - best - truth.slack) / (capitalOf(world) + from)
       const isAtLast = (best: number): boolean =>
         Math.max(fallOf(best), fallOf(best, lastPeak)) >= flatten
       const lossOf = (best: number): number => (dayNet === null ? 0 : dayNet - best - truth.slack)

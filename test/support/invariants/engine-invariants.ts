@@ -206,7 +206,10 @@ export function watchRepeats(world: World): WorldWatcher {
       const deed = isRepeat
         ? effects.find(
             (effect) =>
-              isDeed(effect) && !isNewPeak(event, effect) && !isDropped(world, effect, waiting),
+              isDeed(effect) &&
+              !isNewPeak(event, effect) &&
+              !isWithdrawn(event, effect) &&
+              !isDropped(world, effect, waiting),
           )
         : undefined
       if (deed) violate(world, 'REPEAT', `${event.kind}, heard again, makes the core ${deed.kind}`)
@@ -235,6 +238,12 @@ function isNewPeak(event: EngineEvent, effect: Effect): boolean {
   if (event.kind !== 'commanded' || event.command.kind !== 'release') return false
   if (effect.kind !== 'record' || effect.record.kind !== 'released') return false
   return event.command.newPeak === true && effect.record.peak === 'new'
+}
+
+/** The driver says which keys were used; without that, orders that are withdrawn twice are so once. */
+function isWithdrawn(event: EngineEvent, effect: Effect): boolean {
+  if (event.kind !== 'commanded' || event.command.kind !== 'cancel') return false
+  return effect.kind === 'record' && effect.record.kind === 'decision' && !effect.record.places
 }
 
 function isDropped(world: World, effect: Effect, waiting: ReadonlySet<string>): boolean {

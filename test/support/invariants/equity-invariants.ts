@@ -4,7 +4,7 @@ import { type PositionReading } from '../../../src/domain/position.ts'
 import { ACCOUNT } from '../../../src/domain/trading-mode.ts'
 import { type Book } from '../../../src/engine/book/book.ts'
 import { symbolsIn } from './account-invariants.ts'
-import { type World, type WorldWatcher, violate } from '../world/world.ts'
+import { capitalOf, type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** Float error after some thousands of sums, margin coin. */
 const TOLERANCE = 1e-6
@@ -19,9 +19,8 @@ const LATER: ReadonlySet<JournalRecord['kind']> = new Set(['adopt', 'foreign', '
  */
 export function watchEquity(world: World): WorldWatcher {
   const fold = new SettledFold()
-  const capital = Number(world.settings.capital?.toString())
   const { symbols } = world.plan
-  if (Number.isNaN(capital)) return {}
+  if (Number.isNaN(capitalOf(world))) return {}
   const readings = new Map<string, PositionReading>()
   const nets = new Map<string, { readonly net: number; readonly tolerance: number }>()
   return {
@@ -65,6 +64,7 @@ export function watchEquity(world: World): WorldWatcher {
       ])
       const tolerance = TOLERANCE + addUp(parts.map((part) => part?.tolerance ?? 0))
       const { equity } = engine.equity
+      const capital = capitalOf(world)
       if (Math.abs(equity - capital - net) > tolerance)
         violate(world, 'MONEY', `the equity is ${equity}, its parts come to ${capital + net}`)
     },

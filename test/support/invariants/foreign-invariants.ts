@@ -9,6 +9,7 @@ import { type Effect } from '../../../src/engine/effect.ts'
 import { decimal, sumDecimals } from '../../../src/lib/decimal.ts'
 import { orderIdText } from '../../../src/simulator/futures/orders/order.ts'
 import { type Take } from './account-allocation.ts'
+import { DoubledOrders } from './doubled-orders.ts'
 import { hidesMoney } from './fill-invariants.ts'
 import { fillKeyOf, isForeign, type TrueFill } from '../virtual/exchange-truth.ts'
 import { foreignFills, hasUnseen, isOfApi } from '../faults/foreign-fills.ts'
@@ -31,6 +32,7 @@ type Halt = Extract<JournalRecord, { kind: 'restricted' }>
  */
 export function watchForeign(world: World): WorldWatcher {
   const { facts, process } = world
+  const doubled = new DoubledOrders(world)
   return {
     onBirth() {
       // Non-durable ones arrive again.
@@ -41,7 +43,10 @@ export function watchForeign(world: World): WorldWatcher {
     afterStep(event, effects) {
       for (const effect of effects) {
         if (effect.kind !== 'record' || effect.record.kind !== 'restricted') continue
-        if (effect.record.by === 'intentd') judgeHalt(world, effect.record, { event, effects })
+        const { record } = effect
+        const isCalledOlder =
+          record.code === 'olderState' && doubled.mayBeCalledOlder(record.reason)
+        if (record.by === 'intentd' && !isCalledOlder) judgeHalt(world, record, { event, effects })
       }
       judgeAnswer(world, { event, effects })
     },

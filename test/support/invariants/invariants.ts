@@ -46,6 +46,8 @@ import { watchLosses, watchPaces } from './reached-invariants.ts'
 import { watchRefusedReads } from './reading-invariants.ts'
 import { watchOrderPace } from './pace-invariants.ts'
 import { watchPrefixes } from './prefix-invariants.ts'
+import { watchHandCommands } from './hand-invariants.ts'
+import { watchOrderedExits } from './ordered-exits-invariants.ts'
 import { watchLease } from './lease-invariants.ts'
 import { watchListings } from './listing-invariants.ts'
 import { watchMarginModes } from './margin-mode-invariants.ts'
@@ -73,7 +75,7 @@ import { type Invariant } from '../world/world.ts'
  * wishes come true; MONEY, the sums agree; CLOCK, signatures have the exchange's time; LEASE, a run
  * that was passed over writes and signs nothing, and nothing of it has an effect; UNIVERSE, nothing
  * is traded that is out, and what leaves leaves nothing behind; STOP, the stop at the exchange is
- * where we say.
+ * where we say, and who counts on one that does not stand is told.
  */
 export const INVARIANTS: readonly Invariant[] = [
   { id: 'LEASE', watch: watchLease },
@@ -160,4 +162,6 @@ export const INVARIANTS: readonly Invariant[] = [
   { id: 'RSK1', watch: watchIdentical },
   { id: 'UNIVERSE', watch: watchUniverses },
   { id: 'STOP', watch: watchStops },
+  { id: 'STOP', watch: watchOrderedExits },
+  { id: 'RSK2', watch: watchHandCommands },
 ]

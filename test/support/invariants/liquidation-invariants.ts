@@ -4,7 +4,7 @@ import { accountHoldingOf, pairKey } from '../../../src/engine/book/book.ts'
 import { netLots } from '../../../src/domain/position.ts'
 import { floatOnGrid } from '../../../src/lib/grid.ts'
 import { formerNetOf } from '../world/account-plan.ts'
-import { type World, type WorldWatcher, violate } from '../world/world.ts'
+import { capitalOf, type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /** Tolerance of a distance: mark and last price differ, and the market moves between looks. */
 const SLACK = 0.03
@@ -134,7 +134,7 @@ class TrueDistances {
     if (spec === undefined) return Number.POSITIVE_INFINITY
     const { coins, positions } = exchange.ledger()
     const price = floatOnGrid(spec.tick, exchange.priceOf(this.#symbol))
-    let equity = Number(settings.capital?.toString()) + formerNetOf(plan)
+    let equity = capitalOf(this.#world) + formerNetOf(plan)
     for (const { realisedProfit, fees, funding } of coins)
       equity += Number(realisedProfit) - Number(fees) + Number(funding)
     let [net, gross] = [0, 0]

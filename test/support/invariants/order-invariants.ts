@@ -424,7 +424,9 @@ function isEnding({ facts }: World): boolean {
 function isFlattened(book: Book | undefined, { symbol, strategyId }: Order['terms']): boolean {
   return (
     book !== undefined &&
-    restrictionsOn(book, symbol, strategyId).some(({ code }) => code === 'flatten')
+    restrictionsOn(book, symbol, strategyId).some(
+      ({ code }) => code === 'flatten' || code === 'close',
+    )
   )
 }
 

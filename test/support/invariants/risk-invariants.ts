@@ -116,8 +116,9 @@ export function watchPositionValue(world: World): WorldWatcher {
   /** Keyed by batch: orders that only reduced their strategies' holdings. */
   const reducing = new Map<number, ReadonlySet<string>>()
   const excusesOf = createExcuses(world)
+  const byHand = world.plan.hasManual === true ? 1 : 0
   const traders = (symbol: string): number =>
-    world.plan.strategies.filter(({ symbols }) => symbols.includes(symbol)).length
+    byHand + world.plan.strategies.filter(({ symbols }) => symbols.includes(symbol)).length
   return {
     onBirth: () => known.forget(),
     afterStep(event, effects, now) {

@@ -8,7 +8,7 @@ import { type EngineEvent } from '../../../src/engine/event.ts'
 import { floatOnGrid } from '../../../src/lib/grid.ts'
 import { KnownPrices } from './known-prices.ts'
 import { formerNetOf } from '../world/account-plan.ts'
-import { type World, type WorldWatcher, violate } from '../world/world.ts'
+import { capitalOf, type World, type WorldWatcher, violate } from '../world/world.ts'
 
 /**
  * Tolerance as a share of the budget: prices move and fills are read between the core's look and
@@ -415,9 +415,9 @@ class SurvivalCount {
   }
 
   #equity(prices: Sample['prices']): number {
-    const { exchange, settings, plan } = this.#world
+    const { exchange, plan } = this.#world
     const { coins, positions } = exchange.ledger()
-    let equity = Number(settings.capital?.toString()) + formerNetOf(plan)
+    let equity = capitalOf(this.#world) + formerNetOf(plan)
     for (const { realisedProfit, fees, funding } of coins)
       equity += Number(realisedProfit) - Number(fees) + Number(funding)
     for (const { symbol, size, holdSide, openPriceAvg } of positions) {

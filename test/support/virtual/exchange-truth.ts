@@ -28,6 +28,7 @@ export interface TruePosition {
   readonly openedAt: number
   /** The exit that the exchange keeps, at its trigger price. */
   readonly stopLoss?: { readonly triggerTicks: number } | undefined
+  readonly takeProfit?: { readonly triggerTicks: number } | undefined
   /** Undefined until the first funding. */
   readonly funding?: { toString(): string } | undefined
 }
@@ -102,9 +103,17 @@ export class ExchangeTruth implements RowStore {
 
   /** In ticks; undefined without a position or a stop. */
   stopOf(symbol: string, holdSide: 'long' | 'short'): number | undefined {
+    return this.#positionOf(symbol, holdSide)?.stopLoss?.triggerTicks
+  }
+
+  takeProfitOf(symbol: string, holdSide: 'long' | 'short'): number | undefined {
+    return this.#positionOf(symbol, holdSide)?.takeProfit?.triggerTicks
+  }
+
+  #positionOf(symbol: string, holdSide: 'long' | 'short'): TruePosition | undefined {
     for (const position of this.#positions.values())
       if (position.symbol === symbol && position.holdSide === holdSide && position.lots > 0)
-        return position.stopLoss?.triggerTicks
+        return position
     return undefined
   }
 

@@ -62,6 +62,8 @@ export class VirtualNetwork implements Network {
   /** Receives the exchange's reply of each call, before faults of the answer. */
   onReply: (site: string, reply: Reply<unknown>) => void = () => undefined
   onPunctual: (site: string) => void = () => undefined
+  /** Carries out the first of two copies, whose reply nobody gets. */
+  onDoubled: (site: string, perform: () => void) => void = (_, perform) => perform()
 
   readonly outages: Outages
 
@@ -174,7 +176,7 @@ export class VirtualNetwork implements Network {
     const { site } = call
     // A balancer that retries answers with the result of the second copy.
     const isTwice = this.#options.faults.strikes('requestTwice', site, n)
-    if (isTwice) call.perform(false)
+    if (isTwice) this.onDoubled(site, () => call.perform(false))
     const reply = call.perform(isTwice)
     if (reply.ok) this.servedAt.set(site, this.#options.time.now)
     this.onReply(site, reply)

@@ -1,4 +1,5 @@
 import { COPIES, planCopies } from '../copies/copies-plan.ts'
+import { HAND, planHand } from '../hand/hand-plan.ts'
 import { MONEY, planMoney } from '../money/money-plan.ts'
 import { MONTHS, planMonths } from '../months/months-plan.ts'
 import { planStops, STOPS } from '../stops/stops-plan.ts'
@@ -14,6 +15,7 @@ export function planOfSeed(seed: string): WorldPlan {
   if (seed.startsWith(WIRE)) return planWire(seed)
   if (seed.startsWith(UNIVERSE)) return planUniverse(seed)
   if (seed.startsWith(STOPS)) return planStops(seed)
+  if (seed.startsWith(HAND)) return planHand(seed)
   if (seed.startsWith(COPIES)) return planCopies(seed)
   return seed.startsWith(TAKEOVERS) ? planTakeovers(seed) : planWorld(seed)
 }

@@ -136,6 +136,8 @@ export const worldPlanSchema = z.strictObject({
     .optional(),
   /** A person trades too, as `manual`. */
   hasManual: z.boolean().optional(),
+  /** This person gives all kinds of commands, and orders have exits: worlds of commands by hand. */
+  isOfHands: z.boolean().optional(),
   /** Longest misstatement of a position; absent: seconds. */
   lieMsMax: z.int().positive().optional(),
   /**

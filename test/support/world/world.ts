@@ -65,6 +65,8 @@ export interface World {
     readonly disowned: Set<string>
     /** Everything that was ever recorded, lost or not. */
     readonly records: JournalRecord[]
+    /** What was entered as capital, less what was withdrawn, by the journal. */
+    deposited: number
     isCalm: boolean
     /** Nobody looks at what is halted. */
     isUnattended: boolean
@@ -110,6 +112,11 @@ export function symbolsNow({ process, plan }: World): readonly string[] {
 
 export function violate(world: World, id: string, detail: string): void {
   world.violations.push({ id, at: world.time.now, detail })
+}
+
+/** What equity is counted from; NaN where that is not configured. */
+export function capitalOf({ settings, facts }: Pick<World, 'settings' | 'facts'>): number {
+  return Number(settings.capital?.toString()) + facts.deposited
 }
 
 const BODIES = new WeakMap<OutgoingBatch, BatchPlaceRequest>()
