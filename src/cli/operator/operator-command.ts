@@ -16,6 +16,7 @@ import {
   describePeak,
   describeRefusedRelease,
   describeStillHeld,
+  hasReleased,
 } from '../../daemon/account/command-inbox.ts'
 import { killFileOf } from '../../assembly/state/kill-switch.ts'
 import { readRunningConfig } from '../../assembly/state/running-config.ts'
@@ -143,7 +144,7 @@ export async function commandDaemon(
   const isOfKill = order.scope === undefined
   if (answer?.isTooOld && !isOfKill) return printTooOld()
   if (answer === undefined && !(isOfKill && isObeyed)) return printNoAnswer(file)
-  if (answer && !isKnown && answer.lifted.length === 0)
+  if (answer && !isKnown && !hasReleased(answer))
     return printUnconfigured(config, String(order.scope))
   return answer && !isOfKill
     ? printAnswer(order, answer, repeatOptions(options))
@@ -349,11 +350,8 @@ function printAnswer(order: OperatorCommand, answer: CommandAnswer, repeated: st
   const code = kind === 'flatten' ? 'flatten' : 'operator'
   const own = held.find((one) => one.scope === scope && one.code === code)
   const mode = kind === 'restrict' ? order.mode : 'halted'
-  const isPeakNew = answer.peak?.peak === 'new'
   const isDone =
-    kind === 'release'
-      ? lifted.length > 0 || isPeakNew
-      : !answer.isScopeUnknown && own?.mode === mode
+    kind === 'release' ? hasReleased(answer) : !answer.isScopeUnknown && own?.mode === mode
   if (isDone && kind === 'flatten')
     printResult('obeyed; its log says flatten.done when nothing is left to close')
   else if (!isDone && kind === 'release')

@@ -292,12 +292,14 @@ export class Account implements MarketListener {
     const refusal = command.kind === 'adopt' ? this.#engine.objectToAdoption(command) : undefined
     const plan = isByHand(command) ? this.#engine.planByHand(command) : undefined
     const release = command.kind === 'release' ? judgeRelease(this.#engine, command) : undefined
+    // The core judges later: what is too early for it is too early here.
+    const now = trusted.clock.now()
     this.#dispatch({ kind: 'commanded', command })
     if (this.#fatal !== undefined) return undefined
     const lifted = before
       .filter(([key]) => !restrictions.has(key))
       .map(([, restriction]) => restriction)
-    const judged = judgeScope(command, { book, settings, now: trusted.clock.now() })
+    const judged = judgeScope(command, { book, settings, now })
     if (lifted.length > 0)
       this.#sayUnattended(({ symbol }) => judged.unclaimed?.[symbol] !== undefined)
     return {

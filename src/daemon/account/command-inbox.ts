@@ -95,6 +95,11 @@ export function refuseCommand(why: Pick<CommandAnswer, 'isTooOld' | 'standbyOf'>
   }
 }
 
+/** A new peak is taken also where nothing is restricted; a refused release has none. */
+export function hasReleased({ lifted, peak }: Pick<CommandAnswer, 'lifted' | 'peak'>): boolean {
+  return lifted.length > 0 || peak?.peak === 'new'
+}
+
 /** @param configOption addresses the daemon's configuration in a command: ` -c live.yaml` */
 export function describeRefusedRelease(
   named: string,

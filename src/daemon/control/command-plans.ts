@@ -80,10 +80,11 @@ function planRelease(
   configOption: string,
 ): CommandPlan {
   const { book, settings, engine, trusted } = shown
-  const { scope, newPeak = false, unclaimed = false } = order
+  const { scope, unclaimed = false } = order
   const command = { ...order, reason: '', by: '' }
   const lifted = [...book.restrictions.values()].filter((one) => isEnded(one, scope))
   const peak = engine.planPeakRelease(command)
+  const takesPeak = peak?.peak === 'new'
   const refusal = engine.objectToRelease(command)
   const orderedAgain = engine.findOrderedAgain(command)
   const judged = judgeScope(command, { book, settings, now: trusted.clock.now() })
@@ -96,7 +97,7 @@ function planRelease(
     ...(orderedAgain && { orderedAgain }),
   }
   const isRefused =
-    (lifted.length === 0 && !newPeak) ||
+    (lifted.length === 0 && !takesPeak) ||
     judged.coolsDownUntil !== undefined ||
     refusal !== undefined ||
     peak?.closesBelow !== undefined ||
@@ -106,7 +107,7 @@ function planRelease(
   return {
     changes: [
       ...lifted.map((one) => `ends: ${describeRestriction(one)}`),
-      ...(newPeak ? [`every step of the drawdown of ${scope} counts from then on`] : []),
+      ...(takesPeak ? [`every step of the drawdown of ${scope} counts from then on`] : []),
       ...(unclaimed ? ['what no strategy holds may be ordered again'] : []),
     ],
     notes: [

@@ -8,6 +8,7 @@ import {
   type CommandAnswer,
   describeRefusedRelease,
   describeStillHeld,
+  hasReleased,
 } from '../account/command-inbox.ts'
 
 export type HandRequest = Extract<
@@ -85,11 +86,13 @@ function verdictOf(
         : { isObeyed: false, text: `not done: ${refusals.join('; ')}` }
     }
     case 'release':
-      return lifted.length > 0
+      return answers.some(hasReleased)
         ? {
             isObeyed: true,
             text: [
-              `${order.scope} is released`,
+              lifted.length > 0
+                ? `${order.scope} is released`
+                : `nothing was restricted in ${order.scope}, and its drawdown has a new peak`,
               ...answers.flatMap(describeStillHeld),
               ...answers.flatMap((answer) => adviseUnclaimed(answer, configOption)),
             ].join('; '),
