@@ -2,7 +2,7 @@ import { type TrueOrder } from '../virtual/exchange-truth.ts'
 import { type World } from '../world/world.ts'
 
 /** The exchange, or a person there, has cancelled an order, and no answer names it. */
-const UNTOLD: ReadonlySet<string> = new Set(['liquidation', 'self_trade'])
+const UNLISTED: ReadonlySet<string> = new Set(['liquidation', 'self_trade'])
 
 const CALLED_OLDER = /^(\S+) was sent for the first time, and the exchange calls it a duplicate$/
 
@@ -38,7 +38,7 @@ export class DoubledOrders {
     const [, name = ''] = CALLED_OLDER.exec(reason) ?? []
     const order: TrueOrder | undefined = this.#world.exchange.truth.orderOf(name)
     if (order?.status !== 'cancelled' || order.filledLots > 0) return false
-    const isUntold = this.#cancelled.has(name) || UNTOLD.has(order.cancelReason ?? '')
-    return this.#placed.has(name) && isUntold
+    const isUnlisted = this.#cancelled.has(name) || UNLISTED.has(order.cancelReason ?? '')
+    return this.#placed.has(name) && isUnlisted
   }
 }
