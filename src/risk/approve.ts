@@ -1,5 +1,6 @@
 import { type AccountCall, takesAway } from '../domain/account-call.ts'
 import type { OrderIntent } from '../domain/intent.ts'
+import { canRest } from '../domain/order.ts'
 import type { Approved } from '../domain/proofs.ts'
 import type { TradingState } from '../domain/trading-mode.ts'
 import { RISK_CHECKS, type RiskObjection } from './checks.ts'
@@ -14,14 +15,17 @@ export type Verdict =
 
 /**
  * Nothing leaves without this approval (RSK1). An approved order joins the exposures at once, so
- * the next one is judged as if it were open.
+ * the next one of the batch is judged as if it were open.
  */
 export function approve(intent: OrderIntent, context: RiskContext): Verdict {
   for (const check of RISK_CHECKS) {
     const objection = check(intent, context)
     if (objection) return { approved: false, objection }
   }
-  count(intent, context)
+  countOpen(intent, context)
+  noteResting(intent, context)
+  context.ownPace.orders += 1
+  context.accountPace.orders += 1
   return { approved: true, intent: intent as Approved<OrderIntent> }
 }
 
@@ -34,17 +38,24 @@ export function approveAgain(intent: OrderIntent, context: RiskContext): Verdict
   takeFromExposure(context.accountExposure, intent.action, intent.lots)
   if (context.worstCase) countApproved(context.worstCase, { ...intent, lots: -intent.lots })
   const verdict = approve(intent, context)
-  if (!verdict.approved) count(intent, context)
+  if (!verdict.approved) countOpen(intent, context)
   return verdict
 }
 
-function count(
+function countOpen(
   intent: OrderIntent,
   { ownExposure, accountExposure, worstCase }: RiskContext,
 ): void {
   addToExposure(ownExposure, intent.action, intent.lots)
   addToExposure(accountExposure, intent.action, intent.lots)
   if (worstCase) countApproved(worstCase, intent)
+}
+
+/** The exchange handles a batch in turn: an approved order rests when the next one is handled. */
+function noteResting({ action, ticks, force }: OrderIntent, { bestResting }: RiskContext): void {
+  if (ticks === undefined || !canRest({ ticks, force })) return
+  if (tradesAs(action) === 'buy') bestResting.buyTicks = Math.max(bestResting.buyTicks, ticks)
+  else bestResting.sellTicks = Math.min(bestResting.sellTicks, ticks)
 }
 
 /**

@@ -20,6 +20,7 @@ import {
   worstLots,
   worstOnSide,
 } from './exposure.ts'
+import { distanceAfter } from './liquidation.ts'
 import type { RiskContext } from './risk-context.ts'
 import { isKnown, objectToWorstCase, sizeThatFits } from './worst-case.ts'
 import { unreachable } from '../lib/unreachable.ts'
@@ -390,8 +391,8 @@ function checkCapital(intent: OrderIntent, context: RiskContext): RiskObjection 
   addToExposure(grown, intent.action, intent.lots)
   const lots = worstLots(grown)
   if (lots <= worstLots(ownExposure)) return undefined
-  const used = capital.usedBeside() + marginAt(instrument, lots, highestPrice(intent, context))
-  const max = capital.max()
+  const used = capital.usedBeside + marginAt(instrument, lots, highestPrice(intent, context))
+  const { max } = capital
   if (used <= max) return undefined
   const detail = Number.isNaN(max)
     ? 'the equity that it is a share of is not known yet'
@@ -402,14 +403,14 @@ function checkCapital(intent: OrderIntent, context: RiskContext): RiskObjection 
 /** RSK1: the account's worst case. A flatten may always close. */
 function checkGrossNotional(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   if (isFlattenOrExit(intent) && reducesRisk(intent, context)) return undefined
-  const { accountExposure, instrument, market, account, otherNotional } = context
+  const { accountExposure, instrument, market, account, others } = context
   const grown = { ...accountExposure }
   addToExposure(grown, intent.action, intent.lots)
   // A net position is judged in each direction.
   const isNet = grown.mode === 'one_way_mode'
   const lots = isNet ? Math.max(0, worstOnSide(grown, intent.action)) : worstLots(grown)
   if (lots === 0 || (!isNet && lots <= worstLots(accountExposure))) return undefined
-  const worst = otherNotional + notionalAt(instrument, lots, market.ask)
+  const worst = others.notional + notionalAt(instrument, lots, market.ask)
   if (worst <= account.grossNotionalMax) {
     return reducesRisk(intent, context) ? undefined : objectToLeverage(worst, context)
   }
@@ -425,13 +426,14 @@ function checkGrossNotional(intent: OrderIntent, context: RiskContext): RiskObje
  * may always close.
  */
 function checkLiquidation(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
-  const { distanceMin } = context
-  if (distanceMin === undefined || (isFlattenOrExit(intent) && reducesRisk(intent, context)))
-    return undefined
-  const distance = context.distanceAfter(intent)
+  const { distanceMin, distanceFrom } = context
+  if (distanceMin === undefined || distanceFrom === undefined) return undefined
+  if (isFlattenOrExit(intent) && reducesRisk(intent, context)) return undefined
+  const distance = distanceAfter(distanceFrom, intent)
   if (!(distance < distanceMin)) return undefined
   const percent = (share: number): string => `${(share * 100).toFixed(2)} %`
-  const isFar = (lots: number): boolean => context.distanceAfter({ ...intent, lots }) >= distanceMin
+  const isFar = (lots: number): boolean =>
+    distanceAfter(distanceFrom, { ...intent, lots }) >= distanceMin
   return {
     code: 'LIQUIDATION_NEAR',
     detail: () =>
@@ -465,24 +467,24 @@ function onlyCloses(
 
 function checkPace(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   if (reducesRisk(intent, context)) return undefined
-  const { pace, strategy, account } = context
+  const { ownPace, accountPace, strategy, account } = context
   return (
     objectToSelfTrade(intent, context) ??
-    objectToCount('of the strategy', pace.strategy, strategy.ordersPerMinute) ??
-    objectToCount('of the account', pace.account, account.ordersPerMinute)
+    objectToCount('of the strategy', ownPace, strategy.ordersPerMinute) ??
+    objectToCount('of the account', accountPace, account.ordersPerMinute)
   )
 }
 
 function checkOpenOrders(intent: OrderIntent, context: RiskContext): RiskObjection | undefined {
   if (isClosing(intent.action)) return undefined
-  const { ownExposure, accountExposure, otherOpenOrders, strategy, account } = context
+  const { ownExposure, accountExposure, others, strategy, account } = context
   if (ownExposure.openOrders >= strategy.openOrdersMax) {
     return {
       code: 'OPEN_ORDERS_LIMIT',
       detail: `${ownExposure.openOrders} of the strategy on the instrument`,
     }
   }
-  const all = accountExposure.openOrders + otherOpenOrders
+  const all = accountExposure.openOrders + others.openOrders
   if (all < account.openOrdersMax) return undefined
   return { code: 'OPEN_ORDERS_LIMIT', detail: `${all} of the account` }
 }
@@ -504,12 +506,10 @@ function objectToSelfTrade(
 
 function objectToCount(
   whose: string,
-  count: () => number,
+  { orders }: RiskContext['ownPace'],
   max: number | undefined,
 ): Objection | undefined {
-  if (max === undefined) return undefined
-  const orders = count()
-  return orders < max
+  return max === undefined || orders < max
     ? undefined
     : { code: 'ORDER_PACE', detail: `${orders} ${whose}, limit ${max}` }
 }

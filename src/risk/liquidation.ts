@@ -1,5 +1,16 @@
 import type { MaintenanceRules } from '../domain/liquidation.ts'
-import type { HoldSide } from '../domain/position.ts'
+import type { OrderIntent } from '../domain/intent.ts'
+import { type Instrument, isInverse, type PositionMode } from '../domain/instrument.ts'
+import { isClosing, tradesAs } from '../domain/order-action.ts'
+import {
+  applyToHolding,
+  HOLD_SIDES,
+  type Holding,
+  type HoldSide,
+  lotsOn,
+  netLots,
+} from '../domain/position.ts'
+import { floatOnGrid } from '../lib/grid.ts'
 
 export interface Leg {
   readonly holdSide: HoldSide
@@ -43,14 +54,37 @@ export function findLiquidationPrices(of: Legs, mark: number): LiquidationPrices
   return { below: findBelow(of, spans, mark), above: findAbove(of, spans, mark) }
 }
 
+/** The nearer price; `price` itself where the need already exceeds what is behind. */
+export function pickPrice(of: Legs, price: number): number {
+  const { below, above } = findLiquidationPrices(of, price)
+  if (standingAt(of, price) <= 0) return price
+  if (Number.isNaN(below) || Number.isNaN(above)) return Number.isNaN(below) ? above : below
+  return price - below <= above - price ? below : above
+}
+
+/** Margin coin: what is left of what stands behind the legs at this price. */
+export function standingAt(
+  { legs, behind, rules, isInverse: inBase }: Legs,
+  price: number,
+): number {
+  let profit = 0
+  for (const { holdSide, size, entryPrice } of legs)
+    profit += (holdSide === 'long' ? 1 : -1) * size * (price - entryPrice)
+  return (
+    behind +
+    (inBase ? profit / price : profit) -
+    maintenanceAt({ legs, rules, isInverse: inBase }, price)
+  )
+}
+
 /** @returns maintenance margin and closing fee, margin coin */
 export function maintenanceAt(
-  { legs, rules, isInverse }: Omit<Legs, 'behind'>,
+  { legs, rules, isInverse: inBase }: Omit<Legs, 'behind'>,
   price: number,
 ): number {
   let need = 0
   for (const { size } of legs) need += size * rateOf(rules, size * price)
-  return isInverse ? need : need * price
+  return inBase ? need : need * price
 }
 
 /** @returns a share of the mark price; Infinity if no price liquidates */
@@ -112,8 +146,11 @@ interface MarginLine {
   readonly rest: number
 }
 
-function lineOf({ legs, behind, rules, isInverse }: Legs, { from, to }: PriceSpan): MarginLine {
-  let [slope, rest] = isInverse ? [behind, 0] : [0, behind]
+function lineOf(
+  { legs, behind, rules, isInverse: inBase }: Legs,
+  { from, to }: PriceSpan,
+): MarginLine {
+  let [slope, rest] = inBase ? [behind, 0] : [0, behind]
   const within = Number.isFinite(to) ? (from + to) / 2 : from * 2 + 1
   for (const { holdSide, size, entryPrice } of legs) {
     const sign = holdSide === 'long' ? 1 : -1
@@ -147,4 +184,81 @@ function findAbove(of: Legs, spans: readonly PriceSpan[], mark: number): number 
 
 function zeroOf({ slope, rest }: MarginLine): number {
   return slope === 0 || rest === 0 || slope > 0 === rest > 0 ? Number.NaN : -rest / slope
+}
+
+/** What the distance after an order follows from. */
+export interface DistanceBasis {
+  readonly spec: Instrument
+  readonly mode: PositionMode
+  readonly held: Holding
+  readonly legs: readonly Leg[]
+  readonly behind: number
+  /** The margin of an order is its value divided by this; undefined where all margin is crossed. */
+  readonly leverage: number | undefined
+  readonly rules: MaintenanceRules
+  readonly bid: number
+  readonly ask: number
+}
+
+/**
+ * The distance, a share of the price at which the order is filled. Infinity for an order that
+ * brings the account no nearer: its net position gets smaller, or an isolated position is closed.
+ * With isolated margin only the order's own margin counts.
+ */
+export function distanceAfter(basis: DistanceBasis, order: OrderIntent): number {
+  const { spec, mode, held, behind, leverage, rules } = basis
+  const { action, lots } = order
+  const side = tradesAs(action)
+  const tradeSide = isClosing(action) ? 'close' : 'open'
+  const price = fillPriceOf(basis, order)
+  const inBase = isInverse(spec)
+  // In hedge mode the side of a close is that of its position.
+  const isOfLong = mode === 'hedge_mode' && tradeSide === 'close' ? side === 'sell' : side === 'buy'
+  const after = applyToHolding(mode, held, { side: isOfLong ? 'buy' : 'sell', tradeSide, lots })
+  if (leverage !== undefined) {
+    const added = Math.max(after.longLots - held.longLots, after.shortLots - held.shortLots)
+    if (added <= 0) return Number.POSITIVE_INFINITY
+    const size = floatOnGrid(spec.lot, added)
+    const leg = { holdSide: isOfLong ? 'long' : 'short', size, entryPrice: price } as const
+    const margin = (inBase ? size : size * price) / leverage
+    const own = { legs: [leg], behind: margin, rules, isInverse: inBase }
+    return distanceTo(pickPrice(own, price), price)
+  }
+  if (Math.abs(netLots(after)) <= Math.abs(netLots(held))) return Number.POSITIVE_INFINITY
+  const { legs, realised } = fillLegs(basis, after, price)
+  const of = {
+    legs,
+    behind: behind + (inBase ? realised / price : realised),
+    rules,
+    isInverse: inBase,
+  }
+  return distanceTo(pickPrice(of, price), price)
+}
+
+function fillPriceOf({ spec, bid, ask }: DistanceBasis, { action, ticks }: OrderIntent): number {
+  const limit = ticks === undefined ? undefined : floatOnGrid(spec.tick, ticks)
+  return tradesAs(action) === 'buy' ? Math.min(limit ?? ask, ask) : Math.max(limit ?? bid, bid)
+}
+
+interface FilledLegs {
+  readonly legs: readonly Leg[]
+  /** Size × price difference. */
+  readonly realised: number
+}
+
+function fillLegs({ spec, legs }: DistanceBasis, after: Holding, price: number): FilledLegs {
+  let realised = 0
+  const filled = HOLD_SIDES.flatMap((holdSide): readonly Leg[] => {
+    const size = floatOnGrid(spec.lot, lotsOn(after, holdSide))
+    const leg = legs.find((one) => one.holdSide === holdSide)
+    if (leg !== undefined && size < leg.size)
+      realised += (holdSide === 'long' ? 1 : -1) * (leg.size - size) * (price - leg.entryPrice)
+    if (size === 0) return []
+    if (leg === undefined) return [{ holdSide, size, entryPrice: price }]
+    const added = Math.max(0, size - leg.size)
+    return [
+      { holdSide, size, entryPrice: (leg.entryPrice * (size - added) + price * added) / size },
+    ]
+  })
+  return { legs: filled, realised }
 }

@@ -2,10 +2,10 @@ import type { DaemonFile } from '../config/schema/daemon-schema.ts'
 import type { StrategyFile } from '../config/schema/strategy-schema.ts'
 import type { Instrument } from '../domain/instrument.ts'
 import type { Holding } from '../domain/position.ts'
-import type { OrderIntent } from '../domain/intent.ts'
 import type { TradingState } from '../domain/trading-mode.ts'
 import type { DeliveryState } from '../domain/ticker-table.ts'
 import type { Exposure } from './exposure.ts'
+import type { DistanceBasis } from './liquidation.ts'
 import type { WorstCaseBasis } from './worst-case.ts'
 
 type AccountRisk = DaemonFile['risk']
@@ -59,13 +59,6 @@ export type StrategyLimits = Readonly<
   readonly rejectionsPerMinute?: number
 }
 
-export interface StrategyCapital {
-  /** Margin coin; NaN while the equity is not known. */
-  readonly max: () => number
-  /** Margin coin. */
-  readonly usedBeside: () => number
-}
-
 /** Floats in the quote coin; NaN for a missing value. */
 export interface RiskMarket {
   readonly bid: number
@@ -75,16 +68,40 @@ export interface RiskMarket {
   readonly deliveryState: DeliveryState | undefined
 }
 
-/** The exposures grow with each approved order. */
-export interface RiskContext {
+/** What an approved order adds to counts for the next one of the batch. */
+export interface SharedContext {
   readonly now: number
   readonly instrument: Instrument
   readonly market: RiskMarket
   /** Age of the older of fills and position. */
   readonly accountAgeMs: number
+  readonly account: AccountLimits
+  readonly accountExposure: Exposure
+  readonly accountPace: Pace
+  /** Prices of our best resting buy and sell; -Infinity and Infinity without one. */
+  readonly bestResting: { buyTicks: number; sellTicks: number }
+  readonly unowned: readonly string[]
+  readonly isConfirmed: boolean
+  /** All other instruments; the notional is in the quote coin, at the worst. */
+  readonly others: { readonly notional: number; readonly openOrders: number }
+  /** Margin coin; undefined while it is not known, and where no limit asks for it. */
+  readonly equity: number | undefined
+  /** `risk.liquidation.reduce` */
+  readonly distanceMin: number | undefined
+  /** Undefined while a part is not known. */
+  readonly distanceFrom: DistanceBasis | undefined
+  /** `risk.survives` */
+  readonly worstCase: WorstCaseBasis | undefined
+}
+
+/** Orders within a minute, those approved for this batch included. */
+interface Pace {
+  orders: number
+}
+
+export interface RiskContext extends SharedContext {
   readonly trading: TradingState
   readonly entryPause: string | undefined
-  readonly account: AccountLimits
   readonly strategy: StrategyLimits
   readonly held: Holding
   /**
@@ -93,23 +110,7 @@ export interface RiskContext {
    */
   readonly holding: Holding
   readonly ownExposure: Exposure
-  readonly accountExposure: Exposure
-  readonly unowned: readonly string[]
-  readonly isConfirmed: boolean
-  /** Quote coin, at the worst. */
-  readonly otherNotional: number
-  /** Margin coin; undefined while it is not known. */
-  readonly equity: number | undefined
-  /** A share of the price; NaN while it is not known. */
-  readonly distanceAfter: (intent: OrderIntent) => number
-  /** `risk.liquidation.reduce` */
-  readonly distanceMin: number | undefined
-  readonly capital: StrategyCapital | undefined
-  /** `risk.survives` */
-  readonly worstCase: WorstCaseBasis | undefined
-  /** Prices of our best resting buy and sell; -Infinity and Infinity without one. */
-  readonly bestResting: { readonly buyTicks: number; readonly sellTicks: number }
-  /** Orders within a minute, those approved for this batch included. */
-  readonly pace: { readonly strategy: () => number; readonly account: () => number }
-  readonly otherOpenOrders: number
+  readonly ownPace: Pace
+  /** Margin coin; `max` is NaN while the equity is not known. */
+  readonly capital: { readonly max: number; readonly usedBeside: number } | undefined
 }

@@ -36,6 +36,9 @@ function intent(change: Partial<OrderIntent> = {}): OrderIntent {
   }
 }
 
+const NO_OTHERS = { notional: 0, openOrders: 0 }
+const NO_RESTING = { buyTicks: Number.NEGATIVE_INFINITY, sellTicks: Number.POSITIVE_INFINITY }
+
 /** BTCUSDT at 10,000: ten lots are worth 100. */
 function context(
   change: Partial<RiskContext> = {},
@@ -70,16 +73,16 @@ function context(
     accountExposure: exposure(),
     unowned: [],
     isConfirmed: true,
-    otherNotional: 0,
-    otherOpenOrders: 0,
+    others: NO_OTHERS,
     equity: undefined,
     capital: undefined,
     distanceMin: undefined,
     worstCase: undefined,
-    distanceAfter: () => Number.NaN,
-    bestResting: { buyTicks: Number.NEGATIVE_INFINITY, sellTicks: Number.POSITIVE_INFINITY },
-    pace: { strategy: () => 0, account: () => 0 },
+    distanceFrom: undefined,
+    ownPace: { orders: 0 },
+    accountPace: { orders: 0 },
     ...change,
+    bestResting: { ...(change.bestResting ?? NO_RESTING) },
   }
 }
 
@@ -403,14 +406,14 @@ describe('[RSK1] the risk checks', () => {
     [
       'more than the account may hold',
       intent(),
-      context({ otherNotional: 4950 }),
+      context({ others: { ...NO_OTHERS, notional: 4950 } }),
       'GROSS_NOTIONAL_LIMIT',
     ],
     [
       'as much one way as the other way is counted, where that is too much',
       intent({ action: 'openShort', lots: 20 }),
       context(
-        { otherNotional: 4500 },
+        { others: { ...NO_OTHERS, notional: 4500 } },
         {
           open: [
             ['openLong', 80],
@@ -423,31 +426,40 @@ describe('[RSK1] the risk checks', () => {
     [
       'what takes from a position, whatever others hold',
       intent({ action: 'openShort', lots: 20 }),
-      context({ otherNotional: 9000 }, { holding: long }),
+      context({ others: { ...NO_OTHERS, notional: 9000 } }, { holding: long }),
       'approved',
     ],
     [
       'a flatten of what others hold against, beyond what the account may hold',
       intent({ action: 'openShort', purpose: 'flatten', lots: 20 }),
-      context({ otherNotional: 9000, accountExposure: flat() }, { holding: long }),
+      context(
+        { others: { ...NO_OTHERS, notional: 9000 }, accountExposure: flat() },
+        { holding: long },
+      ),
       'approved',
     ],
     [
       'a flatten of more than the strategy holds, beyond what the account may hold',
       intent({ action: 'openShort', purpose: 'flatten', lots: 40 }),
-      context({ otherNotional: 9000, accountExposure: flat() }, { holding: long }),
+      context(
+        { others: { ...NO_OTHERS, notional: 9000 }, accountExposure: flat() },
+        { holding: long },
+      ),
       'GROSS_NOTIONAL_LIMIT',
     ],
     [
       'a target of what others hold against, beyond what the account may hold',
       intent({ action: 'openShort', purpose: 'target', lots: 20 }),
-      context({ otherNotional: 9000, accountExposure: flat() }, { holding: long }),
+      context(
+        { others: { ...NO_OTHERS, notional: 9000 }, accountExposure: flat() },
+        { holding: long },
+      ),
       'GROSS_NOTIONAL_LIMIT',
     ],
     [
       'beside a position that nobody can value',
       intent(),
-      context({ otherNotional: Infinity }),
+      context({ others: { ...NO_OTHERS, notional: Infinity } }),
       'GROSS_NOTIONAL_LIMIT',
     ],
     [
@@ -462,7 +474,7 @@ describe('[RSK1] the risk checks', () => {
     [
       'one order too many of the account',
       intent(),
-      context({ otherOpenOrders: 50 }),
+      context({ others: { ...NO_OTHERS, openOrders: 50 } }),
       'OPEN_ORDERS_LIMIT',
     ],
   ])('%s', (_, order, riskContext, verdict) => {
@@ -496,9 +508,12 @@ describe('[RSK1] leverage', () => {
     // Ten lots are worth 100.
     expect(verdictOf(intent(), context({ account, equity: 50.1 }))).toBe('approved')
     expect(verdictOf(intent(), context({ account, equity: 49.9 }))).toBe('LEVERAGE_LIMIT')
-    expect(verdictOf(intent(), context({ account, equity: 100, otherNotional: 101 }))).toBe(
-      'LEVERAGE_LIMIT',
-    )
+    expect(
+      verdictOf(
+        intent(),
+        context({ account, equity: 100, others: { ...NO_OTHERS, notional: 101 } }),
+      ),
+    ).toBe('LEVERAGE_LIMIT')
   })
 
   test('lets nothing leave that adds risk while the equity is not known, and what reduces it always', () => {
@@ -518,7 +533,7 @@ test('[RSK1] the value of an order has a limit of the account and one of the str
 
 describe('[RSK1] the capital of a strategy', () => {
   const capital = (max: number, beside = 0) => ({
-    capital: { max: () => max, usedBeside: () => beside },
+    capital: { max, usedBeside: beside },
   })
 
   test('is what all that it could hold would need as margin', () => {
@@ -585,18 +600,15 @@ test.each(['strategy', 'account'] as const)(
   (whose) => {
     const limits = context()[whose]
     const slow = { [whose]: { ...limits, ordersPerMinute: 3 } }
-    const pace = (orders: number) => ({
-      strategy: () => 0,
-      account: () => 0,
-      [whose]: () => orders,
-    })
+    const pace = whose === 'strategy' ? 'ownPace' : 'accountPace'
+    const sent = (orders: number) => ({ ...slow, [pace]: { orders } })
 
-    expect(verdictOf(intent(), context({ ...slow, pace: pace(2) }))).toBe('approved')
-    expect(verdictOf(intent(), context({ ...slow, pace: pace(3) }))).toBe('ORDER_PACE')
+    expect(verdictOf(intent(), context(sent(2)))).toBe('approved')
+    expect(verdictOf(intent(), context(sent(3)))).toBe('ORDER_PACE')
     const holding = { longLots: 20, shortLots: 0 }
-    expect(
-      verdictOf(intent({ action: 'closeLong' }), context({ ...slow, pace: pace(3) }, { holding })),
-    ).toBe('approved')
+    expect(verdictOf(intent({ action: 'closeLong' }), context(sent(3), { holding }))).toBe(
+      'approved',
+    )
   },
 )
 

@@ -71,8 +71,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'approved-not-exposed',
     what: 'orders of one batch are approved as if each were alone',
-    find: '  count(intent, context)\n  return { approved: true',
-    replace: '  return { approved: true',
+    find: '  countOpen(intent, context)\n  noteResting(intent, context)',
+    replace: '  noteResting(intent, context)',
   },
   {
     name: 'limit-off-by-one',
@@ -1329,9 +1329,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'pace-ignores-its-own-batch',
     what: 'orders per minute count what has left, and not the other orders of the same batch',
-    find: 'strategy: () => approved.filter((one) => one === id).length + countSent(core, id),\n        account: () => approved.length + countSent(core),',
-    replace:
-      'strategy: () => countSent(core, id),\n        account: () => (approved.length < 0 ? 0 : countSent(core)),',
+    find: '  context.ownPace.orders += 1\n  context.accountPace.orders += 1\n',
+    replace: '',
   },
   {
     name: 'equity-without-former-instruments',

@@ -4,12 +4,12 @@ import { capitalAt } from '../../domain/capital.ts'
 import type { Denial, Undescribed } from '../../domain/denial.ts'
 import type { StrategyId } from '../../domain/ids.ts'
 import type { OrderIntent } from '../../domain/intent.ts'
-import { canRest, type OrderTerms } from '../../domain/order.ts'
-import { isClosing, tradesAs } from '../../domain/order-action.ts'
+import type { OrderTerms } from '../../domain/order.ts'
+import { isClosing } from '../../domain/order-action.ts'
 import { approve, approveAgain, cutToHeld } from '../../risk/approve.ts'
 import { checkExplained, type OpeningContext, reducesRisk } from '../../risk/checks.ts'
-import { buildExposure, type Exposure, notionalAt, worstLots } from '../../risk/exposure.ts'
-import type { RiskContext } from '../../risk/risk-context.ts'
+import { buildExposure, notionalAt, worstLots } from '../../risk/exposure.ts'
+import type { RiskContext, SharedContext } from '../../risk/risk-context.ts'
 import {
   backedHolding,
   accountHoldingOf,
@@ -29,22 +29,14 @@ import { mayBeRestricted, tradingStateOf } from '../state/trading-mode.ts'
 import { worstCaseBasisOf } from '../state/worst-case.ts'
 import { heldBackBy } from '../../domain/trading-mode.ts'
 import type { OutgoingBatch } from '../effect.ts'
-import { type Instrument, isInverse, type PositionMode } from '../../domain/instrument.ts'
-import type { MaintenanceRules } from '../../domain/liquidation.ts'
-import { applyToHolding, type Holding, lotsOn, netLots, HOLD_SIDES } from '../../domain/position.ts'
-import { floatOnGrid } from '../../lib/grid.ts'
-import { distanceTo, type Leg } from '../../risk/liquidation.ts'
-import { legsOf, marginBehind, pickPrice } from '../state/liquidations.ts'
+import type { Instrument } from '../../domain/instrument.ts'
+import type { DistanceBasis } from '../../risk/liquidation.ts'
+import { legsOf, marginBehind } from '../state/liquidations.ts'
 
 export interface ApprovedOrders {
   readonly items: readonly ApprovedItem[]
   readonly denials: readonly (Denial | Undescribed<Denial>)[]
   readonly reduces: boolean
-}
-
-interface ApprovedSoFar {
-  readonly approved: readonly string[]
-  readonly bestResting: { buyTicks: number; sellTicks: number }
 }
 
 const NOTHING: ApprovedOrders = { items: [], denials: [], reduces: false }
@@ -58,14 +50,14 @@ export function approveOrders(
   if (candidates.length === 0) return NOTHING
   const items: ApprovedItem[] = []
   const denials: (Denial | Undescribed<Denial>)[] = []
-  const approved: string[] = []
-  const { buyTicks, sellTicks } = totalsOf(core, symbol)
-  const bestResting = { buyTicks, sellTicks }
-  const contextOf = createRiskContexts(core, symbol, { approved, bestResting })
+  const shared = buildSharedContext(core, symbol)
+  const contexts = new Map<string, RiskContext>()
   let reduces = false
   for (const { intent: wished, resendOf, isCut } of [...candidates].sort(closingFirst)) {
-    const context = contextOf(wished.strategyId as StrategyId)
+    const { strategyId } = wished
+    const context = contexts.get(strategyId) ?? buildContext(core, symbol, strategyId, shared)
     if (!context) continue
+    contexts.set(strategyId, context)
     const intent = isCut ? cutToHeld(wished, context) : wished
     const isReducing = reducesRisk(intent, context)
     const verdict =
@@ -75,21 +67,9 @@ export function approveOrders(
       continue
     }
     reduces ||= isReducing
-    approved.push(intent.strategyId)
-    noteResting(bestResting, verdict.intent)
     items.push({ intent: verdict.intent, ...(resendOf === undefined ? {} : { resendOf }) })
   }
   return { items, denials, reduces }
-}
-
-/** The exchange handles a batch in turn: an approved order rests when the next one is handled. */
-function noteResting(
-  bestResting: ApprovedSoFar['bestResting'],
-  { action, ticks, force }: OrderIntent,
-): void {
-  if (ticks === undefined || !canRest({ ticks, force })) return
-  if (tradesAs(action) === 'buy') bestResting.buyTicks = Math.max(bestResting.buyTicks, ticks)
-  else bestResting.sellTicks = Math.min(bestResting.sellTicks, ticks)
 }
 
 function whose({
@@ -105,90 +85,59 @@ function closingFirst(left: OrderCandidate, right: OrderCandidate): number {
   return Number(isClosing(right.intent.action)) - Number(isClosing(left.intent.action))
 }
 
-/**
- * The contexts share exposure and resting prices, so what is approved for one counts for the next.
- */
-function createRiskContexts(
-  core: Core,
-  symbol: string,
-  { approved, bestResting }: ApprovedSoFar,
-): (id: StrategyId) => RiskContext | undefined {
-  const { settings, book } = core
-  const mode = settings.positionMode
-  const spec = specOf(core, symbol)
-  const market = marketOf(core, symbol)
-  const ageMs = accountAgeMs(core, symbol)
-  const accountExposure: Exposure = { ...totalsOf(core, symbol).exposure }
-  const unowned = unownedOf(book, symbol)
-  const others = atFirstUse(() => countOthers(core, symbol))
-  const distanceBasis = atFirstUse(() => distanceBasisOf(core, symbol))
-  const worstCase = atFirstUse(() => settings.survives && worstCaseBasisOf(core, symbol))
-  const contexts = new Map<StrategyId, RiskContext>()
-  return (id) => {
-    const known = contexts.get(id)
-    const { capital, limits: limitsOf } = settings.strategies.get(id) ?? {}
-    const limits = limitsOf?.get(symbol)
-    if (known || !limits) return known
-    const holding = holdingOf(book, id, symbol)
-    const context: RiskContext = {
-      now: core.now,
-      instrument: spec,
-      market,
-      accountAgeMs: ageMs,
-      trading: tradingStateOf(core, symbol, id),
-      entryPause: mayBeRestricted(core) ? entryPauseOn(core, id, symbol) : undefined,
-      account: settings.limits,
-      strategy: limits,
-      held: holding,
-      holding: backedHolding(book, id, symbol),
-      ownExposure: buildExposure(mode, holding, ordersOf(core, id, symbol)),
-      accountExposure,
-      unowned,
-      isConfirmed: instrumentOf(core, symbol).position.isConfirmed,
-      bestResting,
-      pace: {
-        strategy: () => approved.filter((one) => one === id).length + countSent(core, id),
-        account: () => approved.length + countSent(core),
-      },
-      distanceMin: settings.liquidation?.steps?.reduce,
-      distanceAfter(intent) {
-        const basis = distanceBasis()
-        return basis ? distanceAfter(basis, intent) : Number.NaN
-      },
-      // Only the last checks need what follows, and it takes time.
-      get equity() {
-        return equityAtWorst(core)
-      },
-      capital: capital && {
-        max: () => capitalAt(capital, equityAtWorst(core)),
-        usedBeside: () => usedBeside(core, id, symbol),
-      },
-      get worstCase() {
-        return worstCase()
-      },
-      get otherNotional() {
-        return others().notional
-      },
-      get otherOpenOrders() {
-        return others().openOrders
-      },
-    }
-    contexts.set(id, context)
-    return context
+function buildSharedContext(core: Core, symbol: string): SharedContext {
+  const { settings, book, now } = core
+  const { exposure, buyTicks, sellTicks } = totalsOf(core, symbol)
+  const { steps } = settings.liquidation ?? {}
+  return {
+    now,
+    instrument: specOf(core, symbol),
+    market: marketOf(core, symbol),
+    accountAgeMs: accountAgeMs(core, symbol),
+    account: settings.limits,
+    accountExposure: { ...exposure },
+    accountPace: { orders: countSent(core) },
+    bestResting: { buyTicks, sellTicks },
+    unowned: unownedOf(book, symbol),
+    isConfirmed: instrumentOf(core, symbol).position.isConfirmed,
+    others: countOthers(core, symbol),
+    equity: settings.limits.leverageMax === undefined ? undefined : equityAtWorst(core),
+    distanceMin: steps?.reduce,
+    distanceFrom: steps && distanceBasisOf(core, symbol),
+    worstCase: worstCaseBasisOf(core, symbol),
   }
 }
 
-function atFirstUse<Value>(compute: () => Value): () => Value {
-  let computed: { readonly value: Value } | undefined
-  return () => (computed ??= { value: compute() }).value
+/** Undefined for a strategy that is not configured on the instrument. */
+function buildContext(
+  core: Core,
+  symbol: string,
+  strategyId: string,
+  shared: SharedContext,
+): RiskContext | undefined {
+  const { settings, book } = core
+  const id = strategyId as StrategyId
+  const { capital, limits } = settings.strategies.get(id) ?? {}
+  const strategy = limits?.get(symbol)
+  if (!strategy) return undefined
+  const held = holdingOf(book, id, symbol)
+  return {
+    ...shared,
+    trading: tradingStateOf(core, symbol, id),
+    entryPause: mayBeRestricted(core) ? entryPauseOn(core, id, symbol) : undefined,
+    strategy,
+    held,
+    holding: backedHolding(book, id, symbol),
+    ownExposure: buildExposure(settings.positionMode, held, ordersOf(core, id, symbol)),
+    ownPace: { orders: countSent(core, id) },
+    capital: capital && {
+      max: capitalAt(capital, equityAtWorst(core)),
+      usedBeside: usedBeside(core, id, symbol),
+    },
+  }
 }
 
-interface OtherInstruments {
-  readonly notional: number
-  readonly openOrders: number
-}
-
-function countOthers(core: Core, symbol: string): OtherInstruments {
+function countOthers(core: Core, symbol: string): SharedContext['others'] {
   let notional = 0
   let openOrders = 0
   for (const [other, instrument] of core.settings.instruments) {
@@ -257,19 +206,6 @@ function openingContextOf(
   }
 }
 
-interface DistanceBasis {
-  readonly spec: Instrument
-  readonly mode: PositionMode
-  readonly held: Holding
-  readonly legs: readonly Leg[]
-  readonly behind: number
-  /** The margin of an order is its value divided by this; undefined where all margin is crossed. */
-  readonly leverage: number | undefined
-  readonly rules: MaintenanceRules
-  readonly bid: number
-  readonly ask: number
-}
-
 function distanceBasisOf(core: Core, symbol: string): DistanceBasis | undefined {
   const rules = core.settings.liquidation?.rules.get(symbol)
   const held = accountHoldingOf(core.book, symbol)
@@ -287,67 +223,4 @@ function distanceBasisOf(core: Core, symbol: string): DistanceBasis | undefined 
 /** NaN while neither the configuration nor a row says it. */
 function leverageOf(core: Core, { symbol, leverage }: Instrument): number {
   return leverage ?? Number(instrumentOf(core, symbol).setup.leverage)
-}
-
-/**
- * The distance, a share of the price at which the order is filled. Infinity for an order that
- * brings the account no nearer: its net position gets smaller, or an isolated position is closed.
- * With isolated margin only the order's own margin counts.
- */
-function distanceAfter(basis: DistanceBasis, order: OrderIntent): number {
-  const { spec, mode, held, behind, leverage, rules } = basis
-  const { action, lots } = order
-  const side = tradesAs(action)
-  const tradeSide = isClosing(action) ? 'close' : 'open'
-  const price = fillPriceOf(basis, order)
-  const inBase = isInverse(spec)
-  // In hedge mode the side of a close is that of its position.
-  const isOfLong = mode === 'hedge_mode' && tradeSide === 'close' ? side === 'sell' : side === 'buy'
-  const after = applyToHolding(mode, held, { side: isOfLong ? 'buy' : 'sell', tradeSide, lots })
-  if (leverage !== undefined) {
-    const added = Math.max(after.longLots - held.longLots, after.shortLots - held.shortLots)
-    if (added <= 0) return Number.POSITIVE_INFINITY
-    const size = floatOnGrid(spec.lot, added)
-    const leg = { holdSide: isOfLong ? 'long' : 'short', size, entryPrice: price } as const
-    const margin = (inBase ? size : size * price) / leverage
-    const own = { legs: [leg], behind: margin, rules, isInverse: inBase }
-    return distanceTo(pickPrice(own, price), price)
-  }
-  if (Math.abs(netLots(after)) <= Math.abs(netLots(held))) return Number.POSITIVE_INFINITY
-  const { legs, realised } = fillLegs(basis, after, price)
-  const of = {
-    legs,
-    behind: behind + (inBase ? realised / price : realised),
-    rules,
-    isInverse: inBase,
-  }
-  return distanceTo(pickPrice(of, price), price)
-}
-
-function fillPriceOf({ spec, bid, ask }: DistanceBasis, { action, ticks }: OrderIntent): number {
-  const limit = ticks === undefined ? undefined : floatOnGrid(spec.tick, ticks)
-  return tradesAs(action) === 'buy' ? Math.min(limit ?? ask, ask) : Math.max(limit ?? bid, bid)
-}
-
-interface FilledLegs {
-  readonly legs: readonly Leg[]
-  /** Size × price difference. */
-  readonly realised: number
-}
-
-function fillLegs({ spec, legs }: DistanceBasis, after: Holding, price: number): FilledLegs {
-  let realised = 0
-  const filled = HOLD_SIDES.flatMap((holdSide): readonly Leg[] => {
-    const size = floatOnGrid(spec.lot, lotsOn(after, holdSide))
-    const leg = legs.find((one) => one.holdSide === holdSide)
-    if (leg !== undefined && size < leg.size)
-      realised += (holdSide === 'long' ? 1 : -1) * (leg.size - size) * (price - leg.entryPrice)
-    if (size === 0) return []
-    if (leg === undefined) return [{ holdSide, size, entryPrice: price }]
-    const added = Math.max(0, size - leg.size)
-    return [
-      { holdSide, size, entryPrice: (leg.entryPrice * (size - added) + price * added) / size },
-    ]
-  })
-  return { legs: filled, realised }
 }

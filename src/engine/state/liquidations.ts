@@ -13,10 +13,11 @@ import { floatOnGrid } from '../../lib/grid.ts'
 import { mutable } from '../../lib/mutable.ts'
 import {
   distanceTo,
-  findLiquidationPrices,
   type Leg,
   type Legs,
   maintenanceAt,
+  pickPrice,
+  standingAt,
 } from '../../risk/liquidation.ts'
 import { accountHoldingOf, pairKey, pairOf } from '../book/book.ts'
 import { type Core, specOf } from './core.ts'
@@ -263,25 +264,6 @@ function ratioAt({ legs, othersNeed }: LiquidationGroup, price: number): number 
   const need = maintenanceAt(legs, price)
   const behind = standingAt(legs, price) + need + othersNeed
   return behind > 0 ? (need + othersNeed) / behind : Number.POSITIVE_INFINITY
-}
-
-/** The nearer price; `price` itself where the need already exceeds what is behind. */
-export function pickPrice(of: Legs, price: number): number {
-  const { below, above } = findLiquidationPrices(of, price)
-  if (standingAt(of, price) <= 0) return price
-  if (Number.isNaN(below) || Number.isNaN(above)) return Number.isNaN(below) ? above : below
-  return price - below <= above - price ? below : above
-}
-
-function standingAt({ legs, behind, rules, isInverse: inBase }: Legs, price: number): number {
-  let profit = 0
-  for (const { holdSide, size, entryPrice } of legs)
-    profit += (holdSide === 'long' ? 1 : -1) * size * (price - entryPrice)
-  return (
-    behind +
-    (inBase ? profit / price : profit) -
-    maintenanceAt({ legs, rules, isInverse: inBase }, price)
-  )
 }
 
 /** Undefined if our fills do not explain all lots. */
