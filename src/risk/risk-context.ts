@@ -94,7 +94,7 @@ export interface SharedContext {
   readonly worstCase: WorstCaseBasis | undefined
 }
 
-/** Orders within a minute, those approved for this batch included. */
+/** Orders within a minute, if they are limited, with those approved for this batch. */
 interface Pace {
   orders: number
 }

@@ -96,7 +96,7 @@ function buildSharedContext(core: Core, symbol: string): SharedContext {
     accountAgeMs: accountAgeMs(core, symbol),
     account: settings.limits,
     accountExposure: { ...exposure },
-    accountPace: { orders: countSent(core) },
+    accountPace: { orders: settings.limits.ordersPerMinute === undefined ? 0 : countSent(core) },
     bestResting: { buyTicks, sellTicks },
     unowned: unownedOf(book, symbol),
     isConfirmed: instrumentOf(core, symbol).position.isConfirmed,
@@ -104,7 +104,7 @@ function buildSharedContext(core: Core, symbol: string): SharedContext {
     equity: settings.limits.leverageMax === undefined ? undefined : equityAtWorst(core),
     distanceMin: steps?.reduce,
     distanceFrom: steps && distanceBasisOf(core, symbol),
-    worstCase: worstCaseBasisOf(core, symbol),
+    worstCase: settings.survives && worstCaseBasisOf(core, symbol),
   }
 }
 
@@ -129,7 +129,7 @@ function buildContext(
     held,
     holding: backedHolding(book, id, symbol),
     ownExposure: buildExposure(settings.positionMode, held, ordersOf(core, id, symbol)),
-    ownPace: { orders: countSent(core, id) },
+    ownPace: { orders: strategy.ordersPerMinute === undefined ? 0 : countSent(core, id) },
     capital: capital && {
       max: capitalAt(capital, equityAtWorst(core)),
       usedBeside: usedBeside(core, id, symbol),
