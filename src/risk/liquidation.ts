@@ -186,7 +186,7 @@ function zeroOf({ slope, rest }: MarginLine): number {
   return slope === 0 || rest === 0 || slope > 0 === rest > 0 ? Number.NaN : -rest / slope
 }
 
-/** What the distance after an order follows from. */
+/** The distance after an order follows from these. */
 export interface DistanceBasis {
   readonly spec: Instrument
   readonly mode: PositionMode

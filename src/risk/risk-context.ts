@@ -68,7 +68,7 @@ export interface RiskMarket {
   readonly deliveryState: DeliveryState | undefined
 }
 
-/** What an approved order adds to counts for the next one of the batch. */
+/** An approved order is added here, and so counts for the next one of the batch. */
 export interface SharedContext {
   readonly now: number
   readonly instrument: Instrument
