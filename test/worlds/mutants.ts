@@ -1222,8 +1222,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'last-step-counts-as-the-others',
     what: 'the last step of a drawdown is judged from the peak of the earlier ones',
-    find: 'lastDrawdown: fallOf(core, scope, last, net)',
-    replace: 'lastDrawdown: fallOf(core, scope, peak, net)',
+    find: 'lastDrawdown: fallOf(core, scope, from.lastPeak, net)',
+    replace: 'lastDrawdown: fallOf(core, scope, from.peak, net)',
   },
   {
     name: 'released-beyond-the-last-step',
