@@ -11,7 +11,7 @@ import {
 import { describeDropped } from '../../engine/lifecycle/flatten.ts'
 import { Interpreter } from '../../interpreter/interpreter.ts'
 import type { Ports } from '../../interpreter/ports.ts'
-import { Retreat } from '../../interpreter/retreat.ts'
+import { Retreat, type RetreatEnd } from '../../interpreter/retreat.ts'
 import { Pollers, type WatchedLoop } from '../../lib/poller.ts'
 import { SignalInbox } from './signal-inbox.ts'
 import { WrittenRecords } from './written-records.ts'
@@ -108,6 +108,7 @@ export class Account implements MarketListener {
   #state: 'new' | 'begun' | 'atRest' = 'new'
   #hasBegun = false
   #fatal: unknown
+  #retreatEnd: RetreatEnd | undefined
 
   constructor(options: AccountOptions) {
     const { settings, book, calls, logger, timers } = options
@@ -406,6 +407,7 @@ export class Account implements MarketListener {
       state: this.#state,
       openedAt: this.#startedAt,
       fatal: this.#fatal,
+      retreat: this.#retreatEnd,
       paused: pausedOf(runners),
       tickers: market.tickers,
       vanished: this.#health.vanished,
@@ -460,7 +462,7 @@ export class Account implements MarketListener {
         isSending: () => this.#interpreter.isSending,
         isBarred: () => isBarred(journal),
         patienceMs: settings.execution.stopTimeoutMs,
-        onEnd: resolve,
+        onEnd: (end) => resolve((this.#retreatEnd = end)),
       }).start(),
     )
   }
