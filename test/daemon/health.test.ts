@@ -103,10 +103,14 @@ function openScene(heartbeatMs = 0) {
       health.look()
     }
   }
-  const restrict = (scope: Scope, code: Restriction['code'] = 'operator'): void => {
+  const restrict = (
+    scope: Scope,
+    code: Restriction['code'] = 'operator',
+    mode: Restriction['mode'] = MODE_REASONS[code].mode,
+  ): void => {
     const restriction: Restriction = {
       scope,
-      mode: MODE_REASONS[code].mode,
+      mode,
       code,
       reason: 'odd',
       by: 'anna',
@@ -439,6 +443,22 @@ test('where two reasons hold, each is named, the strictest first and with its ow
   restrict('*', 'drawdown')
   restrict('*', 'refused')
   expect(health.obstacle()).toBe('trading is halted for the account (refused, drawdown)')
+})
+
+test('each scope is named with its own mode, the strictest first', () => {
+  const { health, restrict } = openScene()
+  restrict('BTCUSDT', 'operator', 'reducing')
+  restrict('ETHUSDT', 'contradiction')
+  expect(health.obstacle()).toBe(
+    'trading is halted for ETHUSDT (contradiction), reducing for BTCUSDT (operator)',
+  )
+  restrict('strategy:trend', 'operator', 'reducing')
+  expect(health.obstacle()).toBe(
+    'trading is halted for ETHUSDT (contradiction), reducing for BTCUSDT, strategy:trend (operator)',
+  )
+
+  restrict('*', 'operator', 'reducing')
+  expect(health.obstacle()).toBe('trading is reducing for the account (operator)')
 })
 
 test('a process that stood still leaves a line', async () => {

@@ -242,7 +242,7 @@ export class Health {
     if (pairs.some((restrictions) => restrictions.length === 0)) return undefined
     const ofAccount = first.filter(({ scope }) => scope === ACCOUNT)
     const held = toTradingState(ofAccount.length > 0 ? ofAccount : pairs.flat())
-    return `trading is ${held.mode} for ${describeHolds(held.restrictions)}`
+    return `trading is ${describeHolds(held.restrictions)}`
   }
 
   #listDiffering(now: number): readonly string[] {
@@ -313,8 +313,16 @@ function describeMade(made: MoneyFigures): string {
   return `net ${net} (${parts.join(', ')})${held}${unknown === '' ? '' : ` ${unknown}`}`
 }
 
+/** @param restrictions the strictest first */
 function describeHolds(restrictions: readonly Restriction[]): string {
   const byScope = Map.groupBy(restrictions, ({ scope }) => scope)
+  const byMode = Map.groupBy(byScope, ([, [strictest]]) => strictest?.mode)
+  return [...byMode]
+    .map(([mode, scopes]) => `${mode} for ${describeScopes(new Map(scopes))}`)
+    .join(', ')
+}
+
+function describeScopes(byScope: ReadonlyMap<Scope, readonly Restriction[]>): string {
   const codesOf = (scope: Scope): string =>
     [...new Set(byScope.get(scope)?.map(({ code }) => code))].join(', ')
   return [...Map.groupBy([...byScope.keys()].toSorted(), codesOf)]
