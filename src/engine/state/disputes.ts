@@ -31,12 +31,24 @@ export interface FigureComparison extends Pick<Dispute, 'figure' | 'scope' | 'ou
   readonly answeredAt?: number
   /** After a longer silence the difference counts as a new dispute. */
   readonly silenceMsMax: number
+  /** One witness is not heard meanwhile, so the time of the dispute begins anew. */
+  readonly isUnread?: boolean
 }
 
 /** @returns the dispute that is open now */
 export function noteComparison(core: Core, found: FigureComparison): Dispute | undefined {
-  const { figure, scope, ours, theirs, differs, isPatient, isLarge, silenceMsMax, answeredAt } =
-    found
+  const {
+    figure,
+    scope,
+    ours,
+    theirs,
+    differs,
+    isPatient,
+    isLarge,
+    silenceMsMax,
+    answeredAt,
+    isUnread = false,
+  } = found
   const key = pairKey(figure, scope)
   const before = core.disputes.open.get(key)
   const { now } = core
@@ -66,7 +78,7 @@ export function noteComparison(core: Core, found: FigureComparison): Dispute | u
   }
   const since = before?.since ?? now
   const isConfirmed = isLarge || now - since >= LOGGED_AFTER_MS
-  const isSilent = before === undefined || now - before.comparedAt > silenceMsMax
+  const isSilent = before === undefined || isUnread || now - before.comparedAt > silenceMsMax
   const hasLasted = now - since >= figureSettingsOf(core).disputeMsMax
   const isLogged = before?.isLogged === true || (!isPatient && isConfirmed) || hasLasted
   const dispute: Dispute = {
