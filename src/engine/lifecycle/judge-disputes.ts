@@ -118,7 +118,7 @@ function statedProfitOf(core: Core, symbol: string): StatedProfit | undefined {
   if (isUnread) {
     const { statements, worths } = core.losses
     const last = statements.get(symbol)
-    // What was never compared in this run stays unknown until it is read.
+    // Without a comparison in this run it stays unknown until it is read.
     if (last === undefined || (isJudged(core) && !worths.has(symbol))) return undefined
     const { markPrice, requestedAt } = last
     return { unrealised: Number.NaN, markPrice, requestedAt, isUnread }

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { type StrategyId, toOrderId, toStrategyId } from '../../../src/domain/ids.ts'
 import { type LossLimits } from '../../../src/domain/loss-limits.ts'
 import { type Fill } from '../../../src/domain/fill.ts'
+import { type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
 import { TickerTable } from '../../../src/domain/ticker-table.ts'
 import { type DepositCommand, type EngineCommand } from '../../../src/engine/event.ts'
-import { type EngineSettings } from '../../../src/engine/settings.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { makeLimits, makeOwnLimits } from '../../support/made-limits.ts'
 import { madeInstrument } from '../../support/market-moment.ts'
@@ -137,7 +137,7 @@ class Account extends EngineBench {
   }
 }
 
-function holding(limits = LIMITS, change: Partial<EngineSettings> = {}): Account {
+function holding(limits = LIMITS, scope: Scope = '*'): Account {
   const own = makeOwnLimits({ positionMax: 100_000, orderSizeMax: 10_000, openOrdersMax: 100 })
   const strategies = [A, B].map((symbol) => {
     const id = ownerOf(symbol)
@@ -148,9 +148,8 @@ function holding(limits = LIMITS, change: Partial<EngineSettings> = {}): Account
     capital: decimal('1000'),
     strategies: new Map(strategies),
     instruments: new Map([A, B].map((symbol) => [symbol, madeInstrument({ symbol })])),
-    losses: { timeZone: 'UTC', coolDownMs: 0, limits: new Map([['*', limits]]) },
+    losses: { timeZone: 'UTC', coolDownMs: 0, limits: new Map([[scope, limits]]) },
     limits: makeLimits({ dataAgeMaxMs: 1000, accountAgeMaxMs: AGE_MS, leverageMax: 3 }),
-    ...change,
   })
   bench.step({ kind: 'clockSynchronised', offsetMs: 0 })
   bench.step({ kind: 'started' })
@@ -262,6 +261,19 @@ describe('[MON2] a position that is not read', () => {
     expect(bench.take('askGrant')).toEqual([])
   })
 
+  test('holds its strategy in reducing, and is flattened once it is read twice', () => {
+    const bench = holding({ drawdown: { reducing: 100, flatten: 300 } }, strategyScope(ownerOf(A)))
+    bench.unread.add(A)
+    bench.prices[A] = 5000
+    bench.pass(60_000)
+    expect(bench.engine.losses.get(strategyScope(ownerOf(A)))?.drawdown).toBeCloseTo(500, 6)
+    expect(bench.codes).toEqual(['equityDisputed'])
+
+    bench.unread.delete(A)
+    bench.pass(3000)
+    expect(bench.codes).toContain('drawdownFlatten')
+  })
+
   test('is worth what it has settled once it is closed', () => {
     const bench = holding()
     bench.unread.add(A)
@@ -297,6 +309,22 @@ describe('[MON2] while neither prices nor positions are read', () => {
       { why: expect.stringContaining('is not known now') },
     ])
     expect(bench.codes).toContain('drawdown')
+  })
+
+  test('a warning is not repeated after each silence', () => {
+    const bench = holding({ drawdown: { warn: 0.05 } })
+    bench.prices[A] = 9400
+    bench.pass(3000)
+    for (let times = 0; times < 3; times++) {
+      bench.isSilent = true
+      bench.pass(AGE_MS + 2000)
+      expect(bench.engine.equity).toBeUndefined()
+      bench.isSilent = false
+      bench.pass(3000)
+    }
+
+    expect(bench.engine.equity?.equity).toBeCloseTo(940, 6)
+    expect(bench.heard('limits.warned')).toHaveLength(1)
   })
 
   test('a command after a standstill is judged by the time of now', () => {
