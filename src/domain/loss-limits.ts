@@ -131,6 +131,8 @@ export interface LossState {
   readonly awaited: ReadonlySet<string>
   /** Keyed by symbol: when a reading of the position was asked for out of turn. */
   readonly askedAt: ReadonlyMap<string, number>
+  /** When positions that are not read were compared last; 0: never. */
+  readonly unreadAt: number
 }
 
 export interface FigureSettings {

@@ -300,6 +300,8 @@ function applyEvent(core: Core, event: EngineEvent, now: number): readonly strin
   beginStep(core, now)
   const touched = touchedBy(core, event)
   const { roster } = core.settings
+  // A command is judged by the figures of this moment, also after the process stood still.
+  if (event.kind === 'commanded') judgeMoney(core, TIME_PASSED)
   if (!roster || !isOfDeparted(core, event)) handleEvent(core, event)
   return roster ? touched?.filter((symbol) => core.instruments.has(symbol)) : touched
 }
@@ -310,6 +312,8 @@ function postponeDeadlines(core: Core, sleptMs: number): void {
   postponeStopDeadlines(core, sleptMs)
   postponeKillDeadlines(core, sleptMs)
 }
+
+const TIME_PASSED: EngineEvent = { kind: 'timePassed' }
 
 const BEAR_ON_MONEY: ReadonlySet<EngineEvent['kind']> = new Set([
   'positionRead',

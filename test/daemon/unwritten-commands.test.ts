@@ -219,6 +219,13 @@ test('[RSK2] a kill after a run whose end has cancelled everything names no orde
   expect((await send({ kind: 'kill' })).text).toMatch(/before its first order$/)
 })
 
+test('[RSK2] a kill that is in no file and with which the run breaks down is not confirmed', async () => {
+  const { first, send } = openScene()
+  first.breaksNow = true
+
+  expect(await send({ kind: 'kill' })).toMatchObject({ isObeyed: false, isUncertain: true })
+})
+
 test('[RSK2] a command with which the run breaks down is not answered as certainly refused', async () => {
   const { first, send } = openScene()
   first.breaksNow = true

@@ -1,5 +1,5 @@
 import type { Fill } from '../../domain/fill.ts'
-import type { PositionStatement, Trust } from '../../domain/loss-limits.ts'
+import type { Trust } from '../../domain/loss-limits.ts'
 import { type Holding, isFlat } from '../../domain/position.ts'
 import { ACCOUNT, type Scope, strategyScope } from '../../domain/trading-mode.ts'
 import { beginMinute, findDifference } from '../book/recount.ts'
@@ -13,12 +13,19 @@ import {
   figureSettingsOf,
   noteComparison,
 } from '../state/disputes.ts'
-import { askForPositionAgain, isAwaited, noteWorth } from '../state/losses.ts'
+import {
+  askForPositionAgain,
+  isAwaited,
+  isUnreadDue,
+  noteUnreadCompared,
+  noteWorth,
+} from '../state/losses.ts'
 import { settledOfStrategy } from '../state/equity.ts'
 import { settledOf } from '../state/totals.ts'
 import { noteUnrealised } from '../state/market-state.ts'
 import {
   inMarginCoin,
+  isPositionUnread,
   notionalAt,
   type OwnPrice,
   ownPriceOf,
@@ -47,11 +54,13 @@ export function judgeDisputes(core: Core, event: EngineEvent): readonly string[]
 function comparedBy(core: Core, event: EngineEvent): readonly string[] {
   if (event.kind === 'positionRead') return [event.reading.symbol]
   if (event.kind === 'fillsRead') return movedBy(core, event.reading.fills)
+  if (event.kind === 'timePassed') return listUnread(core)
   // New prices may end a dispute, or confirm a reading.
   const isWaiting = core.disputes.open.size > 0 || core.losses.awaited.size > 0
   if (event.kind !== 'snapshotTaken' || !isWaiting) return NONE
+  // Prices alone prove nothing while no reading of the account comes.
   return [...core.instruments.keys()].filter(
-    (symbol) => isOpen(core, symbol) && isFresh(core, symbol),
+    (symbol) => isOpen(core, symbol) && !isPositionUnread(core, symbol),
   )
 }
 
@@ -71,30 +80,73 @@ function isOpen(core: Core, symbol: string): boolean {
   return disputeOf(core, 'unrealised', symbol) !== undefined || isAwaited(core, symbol)
 }
 
-/** Prices alone prove nothing while no reading of the account comes. */
-function isFresh({ losses, now, settings }: Core, symbol: string): boolean {
-  const { requestedAt } = losses.statements.get(symbol) ?? { requestedAt: Number.NEGATIVE_INFINITY }
-  return now - requestedAt <= settings.limits.accountAgeMaxMs
+/** MON2: a profit that was stated too long ago is not known, and ours follows the prices alone. */
+function listUnread(core: Core): readonly string[] {
+  if (!isUnreadDue(core)) return NONE
+  const symbols = [...core.instruments.keys()].filter(
+    (symbol) => isPositionUnread(core, symbol) && mayHaveMoved(core, symbol),
+  )
+  if (symbols.length > 0) noteUnreadCompared(core)
+  return symbols
+}
+
+/** False where nothing is held, and that was compared before. */
+function mayHaveMoved(core: Core, symbol: string): boolean {
+  const { book, losses } = core
+  if (!isFlat(accountHoldingOf(book, symbol))) return true
+  const worth = losses.worths.get(symbol)
+  if (worth !== undefined && (worth.trust !== 'flat' || worth.ours !== settledOf(core, symbol)))
+    return true
+  if (disputeOf(core, 'unrealised', symbol) !== undefined) return true
+  return limitedOn(core, symbol).some(({ id }) => !isFlat(holdingOf(book, id, symbol)))
+}
+
+interface StatedProfit {
+  /** Margin coin; NaN: not known. */
+  readonly unrealised: number
+  readonly markPrice: number
+  readonly requestedAt: number
+  readonly isUnread: boolean
 }
 
 /**
  * Reading and fills must be about one moment, or a profit could count as realised and as
- * unrealised.
+ * unrealised. Undefined where nothing can be compared.
  */
-function compareProfit(core: Core, symbol: string): void {
+function statedProfitOf(core: Core, symbol: string): StatedProfit | undefined {
+  const isUnread = isPositionUnread(core, symbol)
+  if (isUnread) {
+    const { statements, worths } = core.losses
+    const last = statements.get(symbol)
+    // Without a comparison in this run it stays unknown until it is read.
+    if (last === undefined || (isJudged(core) && !worths.has(symbol))) return undefined
+    const { markPrice, requestedAt } = last
+    return { unrealised: Number.NaN, markPrice, requestedAt, isUnread }
+  }
   const statement = comparableStatement(core, symbol)
-  if (!statement) return
+  if (!statement) return undefined
+  const unrealised = isFlat(statement) ? 0 : statement.unrealised
+  const { markPrice, requestedAt } = statement
+  return { unrealised, markPrice, requestedAt, isUnread }
+}
+
+function compareProfit(core: Core, symbol: string): void {
+  const stated = statedProfitOf(core, symbol)
+  if (!stated) return
+  const { isUnread, requestedAt } = stated
   const price = ownPriceOf(core, symbol)
+  const held = accountHoldingOf(core.book, symbol)
   const ours = unrealisedOfAccount(core, symbol, price.price)
-  const theirs = isFlat(statement) ? 0 : statement.unrealised
+  const theirs = isFlat(held) ? 0 : stated.unrealised
   noteUnrealised(core, symbol, ours)
-  const tolerance = toleranceOf(core, symbol, accountHoldingOf(core.book, symbol), price.price)
+  const tolerance = toleranceOf(core, symbol, held, price.price)
   const trust = judgeTrust(core, symbol, {
     ours,
     theirs,
-    isHeld: !isFlat(accountHoldingOf(core.book, symbol)),
+    isHeld: !isFlat(held),
     tolerance,
-    answeredAt: statement.requestedAt,
+    answeredAt: requestedAt,
+    isUnread,
   })
   if (isJudged(core)) {
     const settled = settledOf(core, symbol)
@@ -102,16 +154,19 @@ function compareProfit(core: Core, symbol: string): void {
       trust,
       ours: settled + ours,
       theirs: settled + theirs,
-      positionAt: statement.requestedAt,
+      positionAt: requestedAt,
       tickersAt: price.answeredAt,
       isInBand: price.isInBand,
       tolerance,
+      ...(isUnread && {
+        atLastMark: settled + unrealisedOfAccount(core, symbol, stated.markPrice),
+      }),
     })
     for (const strategy of limitedOn(core, symbol))
-      noteStrategy(core, { strategy, symbol, statement, price, trust })
+      noteStrategy(core, { strategy, symbol, stated, price, trust })
   }
-  // While our own price is too old, another reading says nothing more.
-  const isPriced = !Number.isNaN(price.price)
+  // While our own price is too old, another reading says nothing more; what is not read stays due.
+  const isPriced = !Number.isNaN(price.price) && !isUnread
   if (isPriced && (trust === 'disputed' || trust === 'alone')) askForPositionAgain(core, symbol)
 }
 
@@ -125,6 +180,7 @@ interface ProfitComparison {
   readonly isHeld: boolean
   readonly tolerance: number
   readonly answeredAt: number
+  readonly isUnread: boolean
 }
 
 /** A difference of so many tolerances is logged at once. */
@@ -138,7 +194,7 @@ function toleranceOf(core: Core, symbol: string, held: Holding, price: number): 
 }
 
 function judgeTrust(core: Core, scope: Scope, compared: ProfitComparison): Trust {
-  const { ours, theirs, isHeld, tolerance, answeredAt } = compared
+  const { ours, theirs, isHeld, tolerance, answeredAt, isUnread } = compared
   // An unknown figure agrees with nothing (MON2).
   const differs = isHeld && !(Math.abs(ours - theirs) <= tolerance)
   if (!differs && disputeOf(core, 'unrealised', scope) === undefined)
@@ -149,14 +205,15 @@ function judgeTrust(core: Core, scope: Scope, compared: ProfitComparison): Trust
     ours: inWords(core, ours),
     theirs: inWords(core, theirs),
     differs,
-    isPatient: Number.isNaN(ours),
+    isPatient: Number.isNaN(ours) || isUnread,
     isLarge: !(Math.abs(ours - theirs) <= LARGE * tolerance),
     silenceMsMax: core.settings.limits.accountAgeMaxMs,
+    isUnread,
   }
   const dispute = noteComparison(core, isHeld ? { ...comparison, answeredAt } : comparison)
   if (!isHeld) return 'flat'
   if (!dispute) return 'agreed'
-  return core.now - dispute.countedFrom >= figureSettingsOf(core).disputeMsMax
+  return !isUnread && core.now - dispute.countedFrom >= figureSettingsOf(core).disputeMsMax
     ? 'alone'
     : 'disputed'
 }
@@ -176,7 +233,7 @@ function limitedOn({ settings }: Core, symbol: string): readonly StrategySetting
 interface StrategyMoment {
   readonly strategy: StrategySettings
   readonly symbol: string
-  readonly statement: PositionStatement
+  readonly stated: StatedProfit
   readonly price: OwnPrice
   readonly trust: Trust
 }
@@ -187,14 +244,16 @@ interface StrategyMoment {
  */
 function noteStrategy(
   core: Core,
-  { strategy, symbol, statement, price, trust }: StrategyMoment,
+  { strategy, symbol, stated, price, trust }: StrategyMoment,
 ): void {
   const { id } = strategy
   const settled = settledOfStrategy(core, id, symbol)
   const held = holdingOf(core.book, id, symbol)
-  const markPrice = trust === 'flat' ? price.price : statement.markPrice
+  const { isUnread, requestedAt } = stated
+  const markPrice = trust === 'flat' ? price.price : stated.markPrice
   const ours = unrealisedOfStrategy(core, id, symbol, price.price)
-  const theirs = unrealisedOfStrategy(core, id, symbol, markPrice)
+  const atMark = unrealisedOfStrategy(core, id, symbol, markPrice)
+  const theirs = isUnread && !isFlat(held) ? Number.NaN : atMark
   const tolerance = toleranceOf(core, symbol, held, price.price)
   // Lots that strategies hold against each other cancel out of the account's figure, so it agrees
   // at any price.
@@ -203,17 +262,20 @@ function noteStrategy(
     theirs,
     isHeld: !isFlat(held) && trust === 'agreed',
     tolerance,
-    answeredAt: statement.requestedAt,
+    answeredAt: requestedAt,
+    isUnread,
   })
-  const trustWhenHeld = trust === 'flat' ? 'alone' : trust === 'agreed' ? ofItself : trust
+  const trustOfOthers = trust === 'flat' ? 'alone' : trust === 'agreed' ? ofItself : trust
+  const trustWhenHeld = isUnread ? 'disputed' : trustOfOthers
   noteWorth(core, pairKey(id, symbol), {
     trust: isFlat(held) ? 'flat' : trustWhenHeld,
     ours: settled + ours,
     theirs: settled + theirs,
     tolerance,
     isInBand: price.isInBand,
-    positionAt: statement.requestedAt,
+    positionAt: requestedAt,
     tickersAt: price.answeredAt,
+    ...(isUnread && { atLastMark: settled + atMark }),
   })
 }
 

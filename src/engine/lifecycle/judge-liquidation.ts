@@ -19,7 +19,7 @@ import {
   threatenedOf,
 } from '../state/liquidations.ts'
 import { askForPositionAgain } from '../state/losses.ts'
-import { ownPriceOf } from '../state/own-figure.ts'
+import { isPositionUnread, ownPriceOf } from '../state/own-figure.ts'
 import { endReductions, marginModeOf, reduceTo } from '../state/trading-mode.ts'
 import { expirePlaces } from '../strategies/take-decision.ts'
 import { startFlatten } from './flatten.ts'
@@ -57,8 +57,9 @@ function judgeDistances(
   if (isQuiet(core, distances, steps)) return
   const { warn, reduce, flatten } = steps
   const threatened = threatenedOf(core, symbol, distances)
+  const isUnread = isPositionUnread(core, symbol)
   for (const distance of threatened) {
-    if (noteAlone(core, distance)) announceAlone(core, distance)
+    if (!isUnread && noteAlone(core, distance)) announceAlone(core, distance)
     if (!noteNear(core, distance, warn)) continue
     const { holdSide, trust } = distance
     announce(core, 'warn', 'liquidation.near', {
@@ -68,6 +69,8 @@ function judgeDistances(
       reason: reasonOf(distance, warn),
     })
   }
+  // Prices alone take no step, and take none back.
+  if (isUnread) return
   const near = threatened.find((one) => farthestOf(core, one) <= reduce)
   if (near) holdOnce(core, symbol, 'liquidationNear', reasonOf(near, reduce))
   if (near) {

@@ -77,7 +77,8 @@ function judgeDrawdown(
     isLossReached(fallen, drawdown?.[step] ?? Number.POSITIVE_INFINITY)
   const reasonOf = (step: DrawdownStep, fallen = believed.drawdown): string =>
     `${showDrawdown(core, scope, fallen)} below the peak, limit ${showDrawdown(core, scope, drawdown?.[step] ?? 0)}`
-  if (noteWarned(core, scope, isBeyond(believed.drawdown, 'warn'))) {
+  const isKnown = !Number.isNaN(believed.drawdown)
+  if (isKnown && noteWarned(core, scope, isBeyond(believed.drawdown, 'warn'))) {
     announce(core, 'warn', 'limits.warned', { scope, reason: reasonOf('warn') })
   }
   const isFlattened = isBeyond(confirmed.lastDrawdown, 'flatten')

@@ -51,6 +51,8 @@ export function judgeWorstCase(core: Core, symbols: readonly string[]): void {
 }
 
 function warn(core: Core, worst: WorstCase | undefined): void {
+  // While the equity is unknown, nothing says that the budget is far away again.
+  if (core.worstCase.equity === undefined) return
   const used = worst?.used ?? 0
   if (!noteNearBudget(core, used >= WORST_CASE_WARN, used < WORST_CASE_WARN * REARMED) || !worst)
     return

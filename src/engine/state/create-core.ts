@@ -146,6 +146,7 @@ function createLosses(): LossState {
     warned: new Set(),
     awaited: new Set(),
     askedAt: new Map(),
+    unreadAt: 0,
   }
 }
 

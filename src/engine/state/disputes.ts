@@ -31,6 +31,8 @@ export interface FigureComparison extends Pick<Dispute, 'figure' | 'scope' | 'ou
   readonly answeredAt?: number
   /** After a longer silence the difference counts as a new dispute. */
   readonly silenceMsMax: number
+  /** One witness is not heard meanwhile, so the time of the dispute begins anew. */
+  readonly isUnread?: boolean
 }
 
 /** @returns the dispute that is open now */
@@ -67,13 +69,22 @@ function noteAgreement(
 
 function noteDifference(
   core: Core,
-  { figure, scope, ours, theirs, isPatient, isLarge, silenceMsMax }: FigureComparison,
+  {
+    figure,
+    scope,
+    ours,
+    theirs,
+    isPatient,
+    isLarge,
+    silenceMsMax,
+    isUnread = false,
+  }: FigureComparison,
   before: Dispute | undefined,
 ): Dispute {
   const { now } = core
   const since = before?.since ?? now
   const isConfirmed = isLarge || now - since >= LOGGED_AFTER_MS
-  const isSilent = before === undefined || now - before.comparedAt > silenceMsMax
+  const isSilent = before === undefined || isUnread || now - before.comparedAt > silenceMsMax
   const hasLasted = now - since >= figureSettingsOf(core).disputeMsMax
   const isLogged = before?.isLogged === true || (!isPatient && isConfirmed) || hasLasted
   const dispute: Dispute = {

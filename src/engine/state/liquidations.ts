@@ -32,6 +32,7 @@ import {
   possibleMark,
   comparableStatement,
   confirmedWithinMs,
+  isPositionUnread,
 } from './own-figure.ts'
 import { marginModeOf } from './trading-mode.ts'
 import { type CandleSeries, newestOpenAt, readCandle } from '../../domain/candles.ts'
@@ -47,9 +48,26 @@ const FAR = 1
 const RATIO_TOLERANCE = 0.2
 const RATIO_ROUNDING = 0.001
 
-/** Measures nothing while reading and book differ on the positions. */
+const UNKNOWN = { long: Number.NaN, short: Number.NaN }
+
+/** MON2: what was stated too long ago is not known. */
+function statementOf(core: Core, symbol: string): PositionStatement | undefined {
+  const statement = core.losses.statements.get(symbol)
+  if (statement === undefined || !isPositionUnread(core, symbol))
+    return comparableStatement(core, symbol)
+  return {
+    ...statement,
+    unrealised: Number.NaN,
+    markPrice: Number.NaN,
+    liquidation: UNKNOWN,
+    margin: UNKNOWN,
+    marginRatio: UNKNOWN,
+  }
+}
+
+/** Measures nothing while a new reading and the book differ on the positions. */
 export function measureDistances(core: Core, symbol: string): readonly LiquidationDistance[] {
-  const statement = comparableStatement(core, symbol)
+  const statement = statementOf(core, symbol)
   if (!statement) return []
   const held = accountHoldingOf(core.book, symbol)
   const price = ownPriceOf(core, symbol)
@@ -95,7 +113,7 @@ function measureSide(core: Core, of: MeasuredSide): LiquidationDistance {
     stated: statedDistance,
     trust: trustOf({ ours, stated: statedDistance }, isFar || apart <= DIFFERENCE_MAX),
   }
-  const trust = judgeTrust(core, of, figures)
+  const trust = isPositionUnread(core, symbol) ? figures.trust : judgeTrust(core, of, figures)
   const byMark = statement.markPrice > 0 ? distanceTo(statedPrice, statement.markPrice) : Infinity
   const nearest =
     trust === 'alone' ? ours : nearestOf(figures, Number.isNaN(statedPrice) ? Infinity : byMark)
@@ -253,7 +271,7 @@ function findLiquidationGroup(
   const legs = isIsolated ? all.filter(({ holdSide }) => holdSide === side) : all
   const isOfBase = isInverse(specOf(core, symbol))
   const { behind, othersNeed } = isIsolated
-    ? { behind: core.losses.statements.get(symbol)?.margin[side] ?? Number.NaN, othersNeed: 0 }
+    ? { behind: statementOf(core, symbol)?.margin[side] ?? Number.NaN, othersNeed: 0 }
     : marginBehind(core, symbol)
   if (Number.isNaN(behind)) return undefined
   return { legs: { legs, behind, rules, isInverse: isOfBase }, othersNeed }

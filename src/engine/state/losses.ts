@@ -31,6 +31,8 @@ const DAY_MS_MIN = 23 * 3_600_000
 const PEAK_STEP_OF_EQUITY = 0.001
 const PEAK_STEP_OF_LIMIT = 0.1
 const ASK_AGAIN_MS = 1000
+/** Our figure of what is not read follows the prices as often as positions are read. */
+const UNREAD_MS = 1000
 
 /** Keeps what the exchange states of the account's position and its worth. */
 export function noteStatement(core: Core, { symbol, rows, requestedAt }: PositionReading): void {
@@ -132,6 +134,16 @@ export interface Witnesses extends WitnessTimes {
   readonly tolerance: number
   /** The prices lie within their band, so our own figure may be judged alone. */
   readonly isInBand: boolean
+  /** Present while the position is not read: our figure at the mark that was stated last. */
+  readonly atLastMark?: number
+}
+
+export function isUnreadDue({ losses: { unreadAt }, now }: Core): boolean {
+  return now < unreadAt || now - unreadAt >= UNREAD_MS
+}
+
+export function noteUnreadCompared({ losses, now }: Core): void {
+  mutable(losses).unreadAt = now
 }
 
 /** @param key symbol, or strategy and symbol */
@@ -143,14 +155,17 @@ export function noteWorth(core: Core, key: string, seen: Witnesses): void {
 }
 
 function weigh(before: Worth | undefined, seen: Witnesses, withinMs: number): Worth {
-  const { trust, ours, theirs, tolerance, isInBand, positionAt, tickersAt } = seen
+  const { trust, ours, theirs, tolerance, isInBand, positionAt, tickersAt, atLastMark } = seen
   if (trust === 'flat') return flatWorth(seen)
+  const isUnread = atLastMark !== undefined
+  const lastStated = isUnread ? lastStatedOf(before, atLastMark) : theirs
   const needsBoth = trust === 'disputed' || (trust === 'alone' && !isInBand)
   // While the figures differ, a limit is reached only if both say so. Later our own decides, at
   // prices in their band.
-  const net = needsBoth ? Math.max(ours, theirs) : ours
+  const net = needsBoth ? Math.max(ours, lastStated) : ours
   const reading: WitnessedNet = { trust, net, ours, positionAt, tickersAt }
-  const isOfKind = before !== undefined && (before.base.trust === 'alone') === (trust === 'alone')
+  const isOfKind =
+    before !== undefined && (isUnread || (before.base.trust === 'alone') === (trust === 'alone'))
   const known = isOfKind ? before : undefined
   const least = needsBoth ? Math.min(ours, theirs) : ours
   // If the reading before lies between two figures that differ, they neither confirm nor replace it.
@@ -161,9 +176,13 @@ function weigh(before: Worth | undefined, seen: Witnesses, withinMs: number): Wo
     known.base.net < net &&
     reading.positionAt - known.base.positionAt <= withinMs
   const isConfirmed =
-    known !== undefined && !isUndecided && isOtherAnswer(known.base, reading, needsBoth)
+    known !== undefined &&
+    !isUnread &&
+    !isUndecided &&
+    isOtherAnswer(known.base, reading, needsBoth)
   const other = isConfirmed ? known.base.net : Number.NaN
-  const confirmed = Math.max(net, isConfirmed ? other : (known?.confirmed ?? Number.NaN))
+  const ofEarlier = isUnread ? known?.base.net : known?.confirmed
+  const confirmed = Math.max(net, isConfirmed ? other : (ofEarlier ?? Number.NaN))
   const wasAgreed = known?.base.trust === 'agreed' || known?.base.trust === 'flat'
   const lower = isConfirmed && wasAgreed ? other : (known?.low ?? Number.NaN)
   const middle = isConfirmed
@@ -184,6 +203,14 @@ function weigh(before: Worth | undefined, seen: Witnesses, withinMs: number): Wo
         ? reading
         : (known?.base ?? reading),
   }
+}
+
+/**
+ * Limits of the account go on while one position is not read: what was stated of it last takes the
+ * place of the exchange's figure, so prices alone reach none.
+ */
+function lastStatedOf(before: Worth | undefined, atLastMark: number): number {
+  return Number.isNaN(atLastMark) ? (before?.base.net ?? Number.NaN) : atLastMark
 }
 
 function middleOf(first: number, second: number, third: number): number {

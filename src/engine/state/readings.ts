@@ -74,8 +74,18 @@ export function accountAgeMs(
   symbol: string,
   now = steppedAt,
 ): number {
-  const positionReadAt = instruments.get(symbol)?.position.readAt ?? 0
-  return Math.max(ageMs(readings.fillsAskedAt, now), ageMs(positionReadAt, now))
+  return Math.max(
+    ageMs(readings.fillsAskedAt, now),
+    positionAgeMs({ instruments, now: steppedAt }, symbol, now),
+  )
+}
+
+export function positionAgeMs(
+  { instruments, now: steppedAt }: Pick<Core, 'instruments' | 'now'>,
+  symbol: string,
+  now = steppedAt,
+): number {
+  return ageMs(instruments.get(symbol)?.position.readAt ?? 0, now)
 }
 
 /** Infinity without a reading, or if our clock was set back since. */

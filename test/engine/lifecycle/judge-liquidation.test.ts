@@ -128,6 +128,33 @@ describe('[MON1] the distance to a liquidation', () => {
     })
   })
 
+  test('[MON2] warns by our own count alone while the position is not read', () => {
+    const limits = makeLimits({ accountAgeMaxMs: 5000, dataAgeMaxMs: 1000 })
+    const bench = holding({ steps: STEPS, rules: RULES }, { limits })
+    fallTo(bench, ENTRY)
+    const hear = (share: number, ms: number): void => {
+      for (let passed = 0; passed < ms; passed += 500) {
+        bench.now += 500
+        bench.price(priceAt(share))
+        bench.step({ kind: 'timePassed' })
+      }
+    }
+
+    hear(0.03, 60_000)
+    expect(distanceOf(bench)).toMatchObject({ trust: 'ours', stated: Number.NaN })
+    expect(distanceOf(bench)?.nearest).toBeCloseTo(0.03, 6)
+    expect(warnings(bench)).toHaveLength(1)
+    expect(codes(bench)).toEqual([])
+
+    // A step that was taken is not taken back by prices alone.
+    fallTo(bench, priceAt(0.079))
+    fallTo(bench, priceAt(0.079))
+    const planned = bench.take('announce').filter(({ event }) => event === 'position.reducing')
+    expect(planned).toHaveLength(1)
+    hear(0.3, 10_000)
+    expect(bench.grantBatch().clientOids).toHaveLength(1)
+  })
+
   test('is said in words where no price liquidates by our own count', () => {
     const bench = holding({ steps: STEPS, rules: RULES }, { capital: decimal('10000') })
     fallTo(bench, ENTRY, { markPrice: 10, liquidationPrice: 9.9, unrealisedProfit: '-999' })

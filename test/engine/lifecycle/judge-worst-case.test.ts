@@ -324,6 +324,12 @@ describe('[RSK1] an order after which the account would not survive a stated mov
   )
 })
 
+const AGING = {
+  ...new EngineBench().settings.limits,
+  priceCollarRatio: 0.3,
+  accountAgeMaxMs: 5000,
+}
+
 describe('[MON1] an account beyond its budget', () => {
   test('is warned once at 80 %, and again after it was clearly less', () => {
     const bench = holding()
@@ -347,6 +353,38 @@ describe('[MON1] an account beyond its budget', () => {
     fallTo(bench, priceAt(0.83))
     expect(eventsOf(bench, 'worstCase.near')).toHaveLength(1)
     expect(codes(bench)).toEqual([])
+  })
+
+  test('[MON2] is warned of once, also if the equity is unknown for a while', () => {
+    const bench = holding({ limits: AGING })
+    fallTo(bench, priceAt(0.82))
+    bench.now += 60_000
+    bench.step({ kind: 'timePassed' })
+    expect(bench.engine.worstCase).toBeUndefined()
+
+    fallTo(bench, priceAt(0.82))
+    expect(eventsOf(bench, 'worstCase.near')).toHaveLength(1)
+  })
+
+  test('[MON2] is reduced by no prices alone, and released by none', () => {
+    const bench = holding({ limits: AGING })
+    const hear = (share: number): void => {
+      for (let passed = 0; passed < 60_000; passed += 500) {
+        bench.now += 500
+        bench.price(Math.round(priceAt(share)))
+        bench.step({ kind: 'timePassed' })
+      }
+    }
+    fallTo(bench, priceAt(0.7))
+
+    hear(1.2)
+    expect(bench.engine.worstCase?.used).toBeGreaterThan(1.1)
+    expect(codes(bench)).toEqual([])
+
+    for (let readings = 0; readings < 2; readings++) fallTo(bench, Math.round(priceAt(1.05)))
+    expect(codes(bench)).toEqual(['worstCase'])
+    hear(0.5)
+    expect(codes(bench)).toEqual(['worstCase'])
   })
 
   test('is reduced to 80 % when two readings say so, and released when it is there', () => {
