@@ -187,12 +187,12 @@ export async function killHere(options: KillOptions): Promise<number> {
 
 function loadOrFail(options: KillOptions): {
   readonly config?: DaemonConfig
-  readonly fault?: unknown
+  readonly fault?: Error
 } {
   try {
     return { config: loadForAll(options) }
   } catch (error) {
-    return { fault: error }
+    return { fault: error instanceof Error ? error : new Error(String(error)) }
   }
 }
 
