@@ -1,4 +1,4 @@
-import { capitalOf } from '../engine/book/book.ts'
+import { capitalOf, holdingOf, splitPair } from '../engine/book/book.ts'
 import { ROW_MOVES, type WhatIfQuery, type WhatIfView } from '../control/what-if-view.ts'
 import {
   computeScenario,
@@ -9,6 +9,8 @@ import {
   type ScenarioInstrument,
   type ScenarioOutcome,
 } from '../risk/scenario.ts'
+import { isFlat } from '../domain/position.ts'
+import { showOnGrid } from '../lib/grid.ts'
 import { toAmount } from './money-figures.ts'
 import { viewProfit } from './money-view.ts'
 import {
@@ -49,6 +51,7 @@ export async function viewWhatIf(
     prices: Object.fromEntries(prices),
     notCounted: [
       ...notCounted,
+      ...describeExits(shown),
       ...strangers.map((symbol) => `${symbol} is not an instrument of this account`),
     ],
     scenario: viewScenario(account, { moves, fill }, first),
@@ -61,6 +64,27 @@ export async function viewWhatIf(
     })),
     curve,
   }
+}
+
+/** A scenario has no path, so nothing can be triggered in it. */
+function describeExits({ book, grids, settings }: ShownAccount): readonly string[] {
+  const kept = [...book.exits].map(([key, { stopLossTicks, takeProfitTicks }]) => {
+    const [symbol, side] = splitPair(key)
+    const tick = grids.get(symbol)?.tick
+    const at = (name: string, ticks: number | undefined): readonly string[] =>
+      ticks === undefined || tick === undefined ? [] : [`${name} at ${showOnGrid(tick, ticks)}`]
+    const both = [...at('the stop-loss', stopLossTicks), ...at('the take-profit', takeProfitTicks)]
+    return `${symbol} ${side}: ${both.join(' and ')} that the exchange keeps`
+  })
+  const own = [...settings.instruments.keys()].flatMap((symbol) => {
+    const holders = [...settings.strategies].filter(
+      ([id, { exits }]) => exits !== undefined && !isFlat(holdingOf(book, id, symbol)),
+    )
+    if (holders.length === 0) return []
+    const ids = holders.map(([id]) => id).join(', ')
+    return [`${symbol}: the exits of ${ids}`]
+  })
+  return [...kept, ...own]
 }
 
 /** Long work pauses, so that prices need not wait. */
