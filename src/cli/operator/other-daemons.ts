@@ -35,8 +35,8 @@ export function isUnnamed({ config, state, set }: ConfigOptions): boolean {
 export function listOtherDaemons(own: readonly OwnConfig[]): readonly OtherDaemon[] {
   const ownPids = new Set(own.flatMap(({ state }) => listHolders(state.directory)).map(toPid))
   const ownDirectories = new Set(own.map(({ state }) => state.directory))
-  const daemons = new Map<number, { holders: LockHolder[]; places: StatePlace[] }>()
-  for (const place of listStatePlaces(own)) {
+  const daemons = new Map<number, { holders: LockHolder[]; places: DaemonPlace[] }>()
+  for (const place of listDaemonPlaces(own)) {
     if (ownDirectories.has(place.directory)) continue
     for (const holder of listHolders(place.directory)) {
       if (ownPids.has(holder.pid)) continue
@@ -51,7 +51,7 @@ export function listOtherDaemons(own: readonly OwnConfig[]): readonly OtherDaemo
 
 function describeDaemon(
   holders: readonly LockHolder[],
-  places: readonly StatePlace[],
+  places: readonly DaemonPlace[],
 ): OtherDaemon {
   const names = holders.map(({ name }) => name).join(', ')
   const [holder] = holders
@@ -75,12 +75,12 @@ function optionsFor(directory: string): string {
   return ` -c ${toShellWord(path.startsWith('..') ? start.mainFile : path)}${set}`
 }
 
-interface StatePlace {
+interface DaemonPlace {
   readonly directory: string
   readonly isOfFolder: boolean
 }
 
-function listStatePlaces(own: readonly OwnConfig[]): readonly StatePlace[] {
+function listDaemonPlaces(own: readonly OwnConfig[]): readonly DaemonPlace[] {
   const here = process.cwd()
   const near = own.flatMap(({ state }) => foldersIn(dirname(state.directory)))
   const below = [here, ...foldersIn(here)].flatMap((folder) => foldersIn(join(folder, '.intentd')))

@@ -35,7 +35,7 @@ export interface HandPlan {
   readonly detail?: string
   /** The detail without what depends on the moment. */
   readonly change?: string
-  /** What a person should know of the moment before the order. */
+  /** They depend on the moment: the value, and strategies that trade the instrument too. */
   readonly hints?: readonly string[]
   readonly holds?: Pick<Restriction, 'scope' | 'mode'>
   /** The worst case afterwards; absent where it is unknown or stays as it is. */
