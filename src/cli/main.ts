@@ -222,8 +222,10 @@ function adviseForWord(word = ''): string | undefined {
 }
 
 function textOf(error: unknown, argv: readonly string[]): string {
-  if (error instanceof ConfigError)
-    return formatProblems(error.problems, error.again ?? adviseAgain(argv, error.problems))
+  if (error instanceof ConfigError) {
+    const { problems, again = adviseAgain(argv, problems), kept } = error
+    return formatProblems(problems, again, kept)
+  }
   if (error instanceof Failure) return error.message
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

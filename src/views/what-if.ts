@@ -1,4 +1,4 @@
-import { capitalOf } from '../engine/book/book.ts'
+import { capitalOf, holdingOf, splitPair } from '../engine/book/book.ts'
 import {
   describeStranger,
   ROW_MOVES,
@@ -14,6 +14,8 @@ import {
   type ScenarioInstrument,
   type ScenarioOutcome,
 } from '../risk/scenario.ts'
+import { isFlat } from '../domain/position.ts'
+import { showOnGrid } from '../lib/grid.ts'
 import { toAmount } from './money-figures.ts'
 import { viewProfit } from './money-view.ts'
 import {
@@ -52,7 +54,7 @@ export async function viewWhatIf(
     coin: shown.config.account.marginCoin,
     equity: amountOf(account.equity),
     prices: Object.fromEntries(prices),
-    notCounted: [...notCounted, ...strangers.map(describeStranger)],
+    notCounted: [...notCounted, ...describeExits(shown), ...strangers.map(describeStranger)],
     scenario: viewScenario(account, { moves, fill }, first),
     rows: ROW_MOVES.map((move) => ({
       move,
@@ -63,6 +65,27 @@ export async function viewWhatIf(
     })),
     curve,
   }
+}
+
+/** A scenario has no path, so nothing can be triggered in it. */
+function describeExits({ book, grids, settings }: ShownAccount): readonly string[] {
+  const kept = [...book.exits].map(([key, { stopLossTicks, takeProfitTicks }]) => {
+    const [symbol, side] = splitPair(key)
+    const tick = grids.get(symbol)?.tick
+    const at = (name: string, ticks: number | undefined): readonly string[] =>
+      ticks === undefined || tick === undefined ? [] : [`${name} at ${showOnGrid(tick, ticks)}`]
+    const both = [...at('the stop-loss', stopLossTicks), ...at('the take-profit', takeProfitTicks)]
+    return `${symbol} ${side}: ${both.join(' and ')} that the exchange keeps`
+  })
+  const own = [...settings.instruments.keys()].flatMap((symbol) => {
+    const holders = [...settings.strategies].filter(
+      ([id, { exits }]) => exits !== undefined && !isFlat(holdingOf(book, id, symbol)),
+    )
+    if (holders.length === 0) return []
+    const ids = holders.map(([id]) => id).join(', ')
+    return [`${symbol}: the exits of ${ids}`]
+  })
+  return [...kept, ...own]
 }
 
 /** Long work pauses, so that prices need not wait. */

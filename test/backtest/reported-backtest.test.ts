@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import type { PriceCoverage } from '../../src/report/run-facts.ts'
 import { type RunReport } from '../../src/report/run-report.ts'
 import { showNumber } from '../../src/report/text/figures.ts'
 import { describeReport } from '../../src/report/text/terminal-report.ts'
@@ -331,6 +332,24 @@ test('buy and hold is of what strategies trade, and the report says so', async (
   expect(run.series.buyAndHold.at(-1)).toBeCloseTo(10_100, 8)
   expect(describeReport(report).join('\n')).toContain(
     'buy and hold: BTCUSDT from the first price to the last, without fees',
+  )
+
+  const [btcPrices, ethPrices] = report.coverage.map((part) => ({
+    ...part,
+    madeUp: true as const,
+  }))
+  const named = (...coverage: (PriceCoverage | undefined)[]): string => {
+    const given = coverage.filter((part) => part !== undefined)
+    return describeReport({ ...report, coverage: given })
+      .slice(2, 4)
+      .join('\n')
+  }
+  expect(named(btcPrices, ethPrices)).toContain(
+    'on made-up prices (downloaded from a simulator); real ones: download from an',
+  )
+  expect(named(btcPrices, report.coverage[1])).toContain('on made-up prices of BTCUSDT (downloaded')
+  expect(named(btcPrices, ethPrices && { ...ethPrices, kind: 'seeded' })).toMatch(
+    /on made-up prices \(seeded market, or downloaded from a simulator\);/,
   )
 })
 

@@ -22,7 +22,9 @@ describe.concurrent('trades by hand at the command line', () => {
 
     const dry = await give(project, 'order', 'BTCUSDT', 'buy', '0.01', '--market', '--dry-run')
     expect(dry).toMatchObject({ code: 0 })
-    expect(dry.printed).toContain('would be done: buy 0.01 BTCUSDT at the market')
+    expect(dry.printed).toMatch(
+      /would be done: buy 0\.01 BTCUSDT at the market; now about \d+\.?\d* USDT, at the ask of \d+\.?\d*; .*grid-btc.* trade BTCUSDT too: they go on/,
+    )
     const large = await give(project, 'order', 'BTCUSDT', 'buy', '1', '--market', '--dry-run')
     expect(large).toMatchObject({ code: 1 })
     expect(large.printed).toContain('would be denied: ORDER_NOTIONAL_LIMIT')

@@ -4,6 +4,7 @@ import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import { describeRecording } from '../../src/backtest/played-prices.ts'
 import { main } from '../../src/cli/main.ts'
 import { describeLack } from '../../src/cli/prices/download.ts'
+import { Limiter } from '../../src/exchange/limiter/limiter.ts'
 import { loadRecording } from '../../src/prices/load-recording.ts'
 import { describeMadeUp } from '../../src/report/text/figures.ts'
 import { startSimulator } from '../../src/simulator/start-simulator.ts'
@@ -42,13 +43,13 @@ beforeEach(() => {
   })
 })
 
-async function download(config: string, out: string) {
+async function download(config: string, out: string, since = SINCE) {
   const said: string[] = []
   const listen = (text: string | Uint8Array): boolean => said.push(String(text)) > 0
   const spies = [process.stdout, process.stderr].map((stream) =>
     vi.spyOn(stream, 'write').mockImplementation(listen),
   )
-  const words = ['download', 'BTCUSDT', '--interval', '1m', ...SINCE, '--out', out, '-c', config]
+  const words = ['download', 'BTCUSDT', '--interval', '1m', ...since, '--out', out, '-c', config]
   const code = await main(words).finally(() => spies.forEach((spy) => spy.mockRestore()))
   return { code, said: said.join(''), file: join(out, 'BTCUSDT-futures-1m.prices') }
 }
@@ -97,4 +98,34 @@ test('a download from the simulator inside says and marks that its prices are ma
   expect(describeMadeUp([describeRecording(recording)])).toEqual([
     expect.stringContaining('Made-up prices (downloaded from a simulator)'),
   ])
+})
+
+test('pages of the simulator inside wait for no limit of an exchange', async () => {
+  const ask = Reflect.get(Limiter.prototype, 'request')
+  const counts = { asked: 0, waited: 0 }
+  const spy = vi.spyOn(Limiter.prototype, 'request').mockImplementation(function (
+    this: Limiter,
+    ...[endpoint, priority, onGranted]
+  ) {
+    counts.asked += 1
+    counts.waited += 1
+    const count = (grant: Parameters<typeof onGranted>[0]): void => {
+      counts.waited -= 1
+      onGranted(grant)
+    }
+    let isOver = false
+    const request = ask.call(this, endpoint, priority, (grant) =>
+      isOver ? onGranted(grant) : count(grant),
+    )
+    isOver = true
+    return request
+  })
+  const since = new Date(Date.now() - 5 * 86_400_000).toISOString().slice(0, 16)
+
+  const { code } = await download(EMBEDDED, join(OUT, 'unhurried'), ['--from', since])
+
+  spy.mockRestore()
+  expect(code).toBe(0)
+  expect(counts.asked).toBeGreaterThan(30)
+  expect(counts.waited).toBe(0)
 })

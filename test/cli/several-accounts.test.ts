@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs'
+import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { loadAccounts } from '../../src/config/load-accounts.ts'
@@ -223,6 +223,13 @@ test('an account whose keys are missing or wrong is off, `status` says why and w
     await run.until('an order of the account that was off', () =>
       run.events('order.accepted').some(({ account }) => account === 'bob'),
     )
+
+    // Without -c, the one daemon that runs in this folder is meant, with all its accounts.
+    const kill = await ask('kill')
+    expect(kill.said).toMatch(/kills the one daemon of this folder that does, bob, main \(pid/)
+    for (const name of NAMES)
+      expect(existsSync(join(project.directory, `.intentd/${name}/KILL`))).toBe(true)
+    expect(kill.code).toBe(0)
     expect((await run.stop()).code).toBe(0)
   } finally {
     await simulator.stop()

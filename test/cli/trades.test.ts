@@ -110,6 +110,19 @@ describe('intentd trades', () => {
     expect(aside).toBe(`from ${written.file}, journal record 8 of run 1\n`)
   })
 
+  test('says of a trade of several entries that its size is the largest, and its prices are means', async () => {
+    writeJournal([
+      fill({ side: 'buy', price: '60000', at: AT }),
+      fill({ side: 'buy', price: '60200', at: AT + 60_000 }),
+      fill({ side: 'sell', price: '60100', at: AT + 120_000 }),
+      fill({ side: 'sell', price: '60300', at: AT + 180_000 }),
+    ])
+
+    expect((await run('trades')).out).toContain(
+      'at most 0.02, in the mean from 60100 to 60200: 2.00 gross, 0.40 fees, 4 fills',
+    )
+  })
+
   test('cites with its figures up to where the journal was read, as do profit and fills', async () => {
     writeJournal(threeTrades(), [FLATTEN])
     const journal = { run: 1, sequence: 8 }

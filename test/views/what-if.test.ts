@@ -84,6 +84,7 @@ function shown({
       funding: new Map(),
       ownTrades: new Map(),
       orphans: new Map(),
+      exits: new Map(),
     },
     grids: new Map([[SYMBOL, instrument]]),
     positions: new Map(),
@@ -215,6 +216,31 @@ test('a journal at rest, by hand: what is held, what the fall costs, and where i
   expect(reached[10]).toBe(3476)
   expect(liquidations.none).toEqual([expect.closeTo(40_000 / 0.994 / 50_000 - 1, 9)])
   expect(formatWhatIf(view, true)).toContain('equity 3,476.00 USDT (-6,524.00; fees 24.00')
+})
+
+test('exits that may close meanwhile are named as not counted', async () => {
+  const bare = shown({ capital: '10000', rules: RULES })
+  const strategies = new Map([
+    ['grid', { exits: { stop: {} } }],
+    ['calm', {}],
+    ['idle', { exits: { stop: {} } }],
+  ])
+  const book = {
+    ...bare.book,
+    exits: new Map([[`${SYMBOL}|long`, { stopLossTicks: 48_000, strategyId: 'manual' }]]),
+    holdings: new Map([
+      [`grid|${SYMBOL}`, { longLots: 600, shortLots: 0 }],
+      [`calm|${SYMBOL}`, { longLots: 400, shortLots: 0 }],
+    ]),
+  }
+  const account = { ...bare, book, settings: { ...bare.settings, strategies } }
+
+  const view = await look(account as unknown as ShownAccount, query())
+
+  expect(view.notCounted.slice(-2)).toEqual([
+    `${SYMBOL} long: the stop-loss at 48000 that the exchange keeps`,
+    `${SYMBOL}: the exits of grid`,
+  ])
 })
 
 test('a coin-margined contract is counted in its coin', async () => {

@@ -954,8 +954,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'trading-blind',
     what: 'how long ago the account was read is not looked at',
-    find: 'return Math.max(ageMs(readings.fillsAskedAt, now), ageMs(positionReadAt, now))',
-    replace: 'return 0 * Math.max(readings.fillsAskedAt, positionReadAt, now)',
+    find: 'ageMs(readings.fillsAskedAt, now),\n    positionAgeMs({ instruments, now: steppedAt }, symbol, now),',
+    replace:
+      '0 * ageMs(readings.fillsAskedAt, now),\n    0 * instruments.size * now * steppedAt * symbol.length,',
   },
   {
     name: 'refused-reads-pause-a-minute',
@@ -1092,8 +1093,9 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'dispute-judged-by-the-exchange',
     what: "after the time of a dispute the exchange's figure is judged instead of ours",
-    find: 'const net = needsBoth ? Math.max(ours, theirs) : ours',
-    replace: "const net = trust === 'alone' ? theirs : needsBoth ? Math.max(ours, theirs) : ours",
+    find: 'const net = needsBoth ? Math.max(ours, lastStated) : ours',
+    replace:
+      "const net = trust === 'alone' ? theirs : needsBoth ? Math.max(ours, lastStated) : ours",
     isOfMoney: true,
   },
   {

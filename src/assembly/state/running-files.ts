@@ -25,7 +25,8 @@ export function noteRunning({ file, state }: DaemonConfig, set: readonly string[
     try {
       makeDirectory(place, 0o700)
       for (const { path, note: old } of listNotes(place)) {
-        if (!existsSync(old.file) || !existsSync(old.directory)) rmSync(path, { force: true })
+        if (existsSync(old.file) && existsSync(old.directory)) continue
+        if (listHeldDirectories(old.directory).length === 0) rmSync(path, { force: true })
       }
       writeDurably(
         join(place, `${sha256Hex([state.directory]).slice(0, 32)}.json`),

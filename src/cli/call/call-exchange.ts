@@ -8,6 +8,7 @@ import {
   SIMULATED_UID,
   simulatorCoin,
   toAccount,
+  toRateLimits,
   toSimulatorOptions,
 } from '../../assembly/simulator/simulated-exchange.ts'
 import type { ExchangeClientOptions } from '../../exchange/exchange-client.ts'
@@ -30,6 +31,8 @@ export interface CallExchangeOptions {
   readonly state: string | undefined
   readonly cwd: string
   readonly clock: Clock
+  /** The limits of a simulator inside, as a multiple of the exchange's. Default 1. */
+  readonly limitsTimes?: number
 }
 
 const LOOPBACK = '127.0.0.1'
@@ -75,7 +78,7 @@ export async function openCallExchange(options: CallExchangeOptions): Promise<Ca
 async function startForOneCall(
   options: CallExchangeOptions,
 ): Promise<Omit<CallExchange, 'platformCoin'>> {
-  const { config, state, cwd, clock, endpoint } = options
+  const { config, state, cwd, clock, endpoint, limitsTimes: times = 1 } = options
   const { simulator: settings } = config
   if (settings === undefined) {
     throw new Failure({
@@ -85,8 +88,10 @@ async function startForOneCall(
     })
   }
   const { startSimulator } = await import('../../simulator/start-simulator.ts')
+  const { wire, ...others } = toSimulatorOptions(settings, { files: [], speed: undefined })
   const simulator = await startSimulator({
-    ...toSimulatorOptions(settings, { files: [], speed: undefined }),
+    ...others,
+    wire: { ...wire, rateLimits: { ...toRateLimits(settings), times } },
     instruments: listInstruments(contractsOf(config), clock.now()),
     accounts: [
       {

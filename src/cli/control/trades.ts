@@ -155,7 +155,9 @@ function describeTrade(trade: ClosedTrade): string {
     ...(Number(funding) === 0 ? [] : [`${money(funding, coin)} funding`]),
     showCount(fills, 'fill'),
   ]
-  const from = `${size} from ${entryPrice ?? '?'} to ${exitPrice ?? '?'}`
+  const prices = `from ${entryPrice ?? '?'} to ${exitPrice ?? '?'}`
+  // The largest size times the difference of the means is not the profit then.
+  const from = fills > 2 ? `at most ${size}, in the mean ${prices}` : `${size} ${prices}`
   return [`${from}: ${sums.join(', ')}`, describeEnds(trade), trade.uncounted]
     .filter((part) => part !== '')
     .join('; ')

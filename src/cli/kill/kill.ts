@@ -34,6 +34,7 @@ import {
   type OtherDaemon,
   shownDefault,
 } from '../operator/other-daemons.ts'
+import { listHeldDirectories } from '../../assembly/state/state-directory.ts'
 import {
   explainSilence,
   leaveCommand,
@@ -82,7 +83,10 @@ export function addKillCommand(program: Command, { setExit }: VerbFrame): void {
 async function killAll(options: KillOptions): Promise<number> {
   const { reason, wait } = options
   const order = { reason, by: operatorName() }
-  const { places, served, files, code } = loadFleetPlaces(options, loadForAll)
+  const { places, served, files, code } = namingOthers(() => loadFleetPlaces(options, loadForAll))
+  const configs = [...files, ...served].map(({ config }) => config)
+  const others = options.url === undefined ? listOtherDaemons(configs) : []
+  const isReached = served.length > 0 || configs.some(isRunning)
   const codes = [code]
   const cancelling = Promise.all(served.map(cancelServed))
   for (const { config } of files) {
@@ -98,11 +102,12 @@ async function killAll(options: KillOptions): Promise<number> {
   )
   for (const { config, own } of files) {
     print(`== ${config.name}`)
-    await collectCode(codes, () => killHere({ ...own, reason, wait }))
+    await collectCode(codes, () => killAccounts({ ...own, reason, wait }))
   }
   await cancelling
   // An order that was in flight during the first cancel may rest by now.
   if ((await ofDatabases) !== 0) await Promise.all(served.map(cancelServed))
+  codes.push(nameOthers(others, isReached))
   return Math.max(...codes)
 }
 
@@ -164,33 +169,90 @@ async function cancelServed({ config, own }: FleetConfig): Promise<void> {
  * folder is meant.
  */
 export async function killHere(options: KillOptions): Promise<number> {
-  const places = listRunningPlaces(options)
-  const others = listOtherDaemons(loadForAll(options))
-  if (places.length === 0 && isUnnamed(options) && others.length > 0)
-    return killOther(options, others)
-  const code = await (places.length <= 1 ? kill(options) : killPlaces(options, places))
-  for (const { words, options: own } of others)
-    printResult(`not killed: ${words} trades on; \`intentd kill${own}\` kills it`)
-  return code
+  const { config, fault } = loadOrFail(options)
+  const isReached = config !== undefined && isRunning(config)
+  const others = listOtherDaemons(config === undefined ? [] : [config])
+  const near = others.filter(({ isOfFolder }) => isOfFolder)
+  if (!isReached && isUnnamed(options) && near.length > 0) {
+    const trading = near.filter(({ isKilled }) => !isKilled)
+    const [only, second] = trading.length > 0 ? trading : near
+    if (only !== undefined && second === undefined) return killOther(options, only)
+    return refuseChoice(near)
+  }
+  const code = config === undefined ? 0 : await killAccounts(options)
+  const codeOfOthers = nameOthers(others, isReached)
+  if (fault !== undefined) throw fault
+  return Math.max(code, codeOfOthers)
 }
 
-async function killOther(options: KillOptions, others: readonly OtherDaemon[]): Promise<number> {
-  const [only, second] = others
-  if (only !== undefined && second === undefined) {
-    print(
-      `${shownDefault()} does not run: this kills the one daemon of this folder that does, ${only.words}`,
-    )
-    return kill({ ...options, state: only.directory })
+function loadOrFail(options: KillOptions): {
+  readonly config?: DaemonConfig
+  readonly fault?: Error
+} {
+  try {
+    return { config: loadForAll(options) }
+  } catch (error) {
+    return { fault: error instanceof Error ? error : new Error(String(error)) }
   }
+}
+
+function isRunning({ state: { directory } }: DaemonConfig): boolean {
+  return listHeldDirectories(directory).length > 0
+}
+
+/** Nothing is killed then, so each daemon that runs is named. */
+function namingOthers<Result>(load: () => Result): Result {
+  try {
+    return load()
+  } catch (error) {
+    nameOthers(listOtherDaemons([]), false)
+    throw error
+  }
+}
+
+function killOther(options: KillOptions, { words, directories }: OtherDaemon): Promise<number> {
+  print(
+    `${shownDefault()} does not run: this kills the one daemon of this folder that does, ${words}`,
+  )
+  const [directory = ''] = directories
+  return directories.length === 1
+    ? kill({ ...options, state: directory })
+    : killPlaces(options, directories)
+}
+
+function refuseChoice(others: readonly OtherDaemon[]): number {
   printResult(
     `NOTHING IS KILLED: ${shownDefault()} does not run, and ${others.length} other daemons of this folder do. Say which:`,
   )
-  for (const { words, options: own } of others) printResult(`  intentd kill${own}    ${words}`)
+  for (const other of others) printResult(`  ${wordKill(other)}    ${other.words}`)
   return EXIT_NOT_PROVED
 }
 
-async function killPlaces(options: KillOptions, places: readonly string[]): Promise<number> {
+/**
+ * Names those of other folders only where nothing that runs was killed.
+ * @returns the exit code
+ */
+function nameOthers(others: readonly OtherDaemon[], isReached: boolean): number {
+  const missed = others.filter(
+    ({ isOfFolder, isKilled }) => !isKilled && (isOfFolder || !isReached),
+  )
+  const not = isReached ? 'not' : 'NOT'
+  for (const other of missed)
+    printResult(`${not} killed: ${other.words} trades on; \`${wordKill(other)}\` kills it`)
+  return isReached || missed.length === 0 ? 0 : EXIT_NOT_PROVED
+}
+
+const wordKill = ({ options, directories }: OtherDaemon): string =>
+  `intentd kill${directories.length > 1 ? ' --all' : ''}${options}`
+
+async function killAccounts(options: KillOptions): Promise<number> {
+  const places = listRunningPlaces(options)
+  if (places.length <= 1) return kill(options)
   print(`${places.length} daemons run with this state.directory: all of them are killed`)
+  return killPlaces(options, places)
+}
+
+async function killPlaces(options: KillOptions, places: readonly string[]): Promise<number> {
   const order = { reason: options.reason, by: operatorName(), at: systemClock.now() }
   const codes: number[] = []
   for (const place of places) {

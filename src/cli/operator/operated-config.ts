@@ -33,17 +33,29 @@ export function addOperatedOptions(command: Command): Command {
  * STATE_NEVER_RAN, STATE_AMBIGUOUS
  */
 export function loadOperated(options: ConfigOptions): DaemonConfig {
-  const config = loadForAll(options)
+  const config = loadOrNameOthers(options)
   assertOneRuns(config.state.directory)
-  if (isUnnamed(options) && listHolders(config.state.directory).length === 0) sayOthers(config)
+  if (isUnnamed(options) && listHolders(config.state.directory).length === 0)
+    sayOthers([config], `this is about ${shownDefault()}, which does not run`)
   return config
 }
 
-function sayOthers(config: DaemonConfig): void {
-  for (const { words, options } of listOtherDaemons(config))
-    printOnce(
-      `! this is about ${shownDefault()}, which does not run. Another daemon of this folder does: ${words}. Add${options} if it is meant`,
-    )
+function loadOrNameOthers(options: ConfigOptions): DaemonConfig {
+  try {
+    return loadForAll(options)
+  } catch (error) {
+    sayOthers([], 'no daemon was found so')
+    throw error
+  }
+}
+
+/** Daemons of other folders are named only if none of this folder runs. */
+function sayOthers(own: readonly DaemonConfig[], why: string): void {
+  const others = listOtherDaemons(own)
+  const near = others.filter(({ isOfFolder }) => isOfFolder)
+  const whose = near.length > 0 ? 'of this folder' : 'on this machine'
+  for (const { words, options } of near.length > 0 ? near : others)
+    printOnce(`! ${why}. A daemon ${whose} runs: ${words}. Add${options} if it is meant`)
 }
 
 /** @throws like {@link loadOperated}, but for STATE_AMBIGUOUS */
@@ -70,17 +82,16 @@ function assertOneRuns(directory: string): void {
 
 export function loadForAll(options: ConfigOptions): DaemonConfig {
   if (options.state !== undefined) return loadState(options.state)
-  const request = toConfigRequest(options)
   try {
-    return loadConfig(request).config
+    return loadConfig(toConfigRequest(options)).config
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    const found = findRunning(resolve(request.cwd, request.file))
+    const found = findRunning(resolve(options.config ?? shownDefault()))
     const running = chooseRunning(found, options.set)
     const config = running && readOf(running.directory)
     if (running === undefined || config === undefined) {
       printLastWays(found)
-      throw error
+      throw new ConfigError(error.problems, error.again, 'nothing was done')
     }
     printAlternative(error, running)
     return config

@@ -26,6 +26,8 @@ export function publicSourceOf(config: DaemonConfig): string | undefined {
 
 /** The other half is for a daemon at the same address. */
 const LIMITS_USE_MAX = 0.5
+/** No daemon is at the simulator inside, so it need not be as slow as an exchange. */
+const SIMULATED_LIMITS_TIMES = 100
 
 export async function openPublicClient({
   config,
@@ -36,10 +38,13 @@ export async function openPublicClient({
   readonly directory: string
   readonly endpoint: CallableName
 }): Promise<PublicClient> {
+  const isSimulated = publicSourceOf(config) === undefined
+  const limitsTimes = isSimulated ? SIMULATED_LIMITS_TIMES : 1
   const exchange = await openCallExchange({
     config,
     endpoint,
-    state: publicSourceOf(config) === undefined ? join(directory, SIMULATOR_FILE) : undefined,
+    limitsTimes,
+    state: isSimulated ? join(directory, SIMULATOR_FILE) : undefined,
     cwd: process.cwd(),
     clock: systemClock,
   })
@@ -47,7 +52,7 @@ export async function openPublicClient({
     clock: systemClock,
     timers: systemTimers,
     beyondDocument: true,
-    use: Math.min(config.exchange.limitsUse, LIMITS_USE_MAX),
+    use: limitsTimes * Math.min(config.exchange.limitsUse, LIMITS_USE_MAX),
   })
   const { requestTimeoutMs, answerBytesMax, locale } = config.exchange
   const client = new ExchangeClient({

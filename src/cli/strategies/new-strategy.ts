@@ -183,6 +183,7 @@ function nextSteps(
     ...(hasSignal ? [MAKE_SECRET] : []),
     `  ${program} check --config ${configFile}`,
     `  ${program} backtest ${configFile} --market BTCUSDT-1m.csv.gz${hasSignal ? ' --feed tv=signal-tv.feed.jsonl' : ''}`,
+    `    (price files: ${program} download BTCUSDT --from DATE --out data)`,
     `  ${program} run --config ${configFile}`,
     ...(hasSignal ? [`  ${program} signal tv '{"action":"long"}' -c ${configFile}`] : []),
     '',

@@ -17,12 +17,15 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: readonly Problem[]
   readonly again: string | undefined
+  /** Says what was left as it was; `nothing was started` if undefined. */
+  readonly kept: string | undefined
 
-  constructor(problems: readonly Problem[], again?: string) {
+  constructor(problems: readonly Problem[], again?: string, kept?: string) {
     const sorted = sortProblems(problems)
-    super(formatProblems(sorted))
+    super(formatProblems(sorted, undefined, kept))
     this.problems = sorted
     this.again = again
+    this.kept = kept
   }
 }
 

@@ -52,7 +52,7 @@ export function planAccountCommand(
 
 /** The order is judged again when it is confirmed, at the prices of that moment. */
 export function planHandOrder(shown: ShownAccount, command: HandCommand): CommandPlan {
-  const { refusal, detail, change, worst } = shown.engine.planByHand(command)
+  const { refusal, detail, change, hints = [], worst } = shown.engine.planByHand(command)
   if (refusal !== undefined) return refuse(refusal)
   const isOrder = command.kind === 'order'
   const other = worst === undefined ? 'as it is now' : 'with this entry'
@@ -61,6 +61,7 @@ export function planHandOrder(shown: ShownAccount, command: HandCommand): Comman
     changes: change === undefined ? [] : [change],
     notes: [
       ...(detail ? [detail] : []),
+      ...hints,
       ...describeWorst(shown, isOrder ? 'this order too' : other, shownWorst),
     ],
   }

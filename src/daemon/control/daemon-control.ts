@@ -465,10 +465,10 @@ export class DaemonControl implements Controlled {
     const command = toHandCommand(order, source, shown.settings)
     if (order.dryRun === true) {
       const plan = shown.engine.planByHand(command)
-      const { refusal } = plan
+      const { refusal, hints = [] } = plan
       const text =
         refusal === undefined
-          ? `would be done: ${this.#describe(plan)}`
+          ? `would be done: ${[this.#describe(plan), ...hints].join('; ')}`
           : `would be denied: ${refusal}`
       return { isObeyed: refusal === undefined, text }
     }

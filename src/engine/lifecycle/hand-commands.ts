@@ -5,6 +5,7 @@ import { worstCaseWith, worstCaseWithMoney } from '../state/worst-case.ts'
 import { judgeClose, startClose } from './close-part.ts'
 import {
   cancelByHand,
+  describeMoment,
   type HandPlan,
   judgeCancel,
   judgeOrder,
@@ -36,8 +37,10 @@ export function planByHand(core: Core, command: HandCommand): HandPlan {
 
 function planOrder(core: Core, command: OrderCommand): HandPlan {
   const plan = judgeOrder(core, command)
-  const worst = plan.intent && worstCaseWith(core, plan.intent)
-  return worst === undefined ? plan : { ...plan, worst }
+  if (plan.intent === undefined) return plan
+  const worst = worstCaseWith(core, plan.intent)
+  const hints = describeMoment(core, plan.intent)
+  return { ...plan, hints, ...(worst !== undefined && { worst }) }
 }
 
 function planEntry(core: Core, command: DepositCommand): HandPlan {

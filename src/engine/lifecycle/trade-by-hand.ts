@@ -1,7 +1,7 @@
 import { type Denial, DENIAL_CODES, detailOf } from '../../domain/denial.ts'
 import { type HandOrder, MANUAL } from '../../domain/hand-order.ts'
 import type { ClientOid, StrategyId } from '../../domain/ids.ts'
-import type { Instrument } from '../../domain/instrument.ts'
+import { type Instrument, isInverse } from '../../domain/instrument.ts'
 import type { OrderIntent, PlaceIntent } from '../../domain/intent.ts'
 import { isClosing } from '../../domain/order-action.ts'
 import { canRest, type Order } from '../../domain/order.ts'
@@ -22,6 +22,7 @@ import { approveOrders } from '../orders/approve-orders.ts'
 import { announce, type Core, record, specOf } from '../state/core.ts'
 import { noteDenials } from '../state/denials.ts'
 import { marketOf } from '../state/market-state.ts'
+import { marginCoinOf, showAmount } from '../state/own-figure.ts'
 import { isTrading } from '../state/trading-mode.ts'
 import { dropPlace, takeDecision } from '../strategies/take-decision.ts'
 
@@ -34,6 +35,8 @@ export interface HandPlan {
   readonly detail?: string
   /** The detail without what depends on the moment. */
   readonly change?: string
+  /** They depend on the moment: the value, and strategies that trade the instrument too. */
+  readonly hints?: readonly string[]
   readonly holds?: Pick<Restriction, 'scope' | 'mode'>
   /** The worst case afterwards; absent where it is unknown or stays as it is. */
   readonly worst?: WorstCase
@@ -255,6 +258,49 @@ function describeOrder(
     ...level('take-profit', takeProfitTicks),
     ...level('stop-loss', stopLossTicks),
   ].join(', ')
+}
+
+export function describeMoment(core: Core, intent: PlaceIntent): readonly string[] {
+  return [...describeWorth(core, intent), ...describeOthers(core, intent)]
+}
+
+function describeWorth(
+  core: Core,
+  { symbol, action, lots, ticks }: PlaceIntent,
+): readonly string[] {
+  const spec = specOf(core, symbol)
+  const { bid, ask } = marketOf(core, symbol)
+  const isBuy = action === 'openLong' || action === 'closeShort'
+  const price = ticks === undefined ? (isBuy ? ask : bid) : floatOnGrid(spec.tick, ticks)
+  // A size of a coin-margined contract is its value already.
+  if (!(price > 0) || isInverse(spec)) return []
+  const value = showAmount(core, floatOnGrid(spec.lot, lots) * price)
+  const worth = `${value} ${marginCoinOf(core.settings)}`
+  if (ticks !== undefined) return [`worth ${worth}`]
+  return [`now about ${worth}, at the ${isBuy ? 'ask' : 'bid'} of ${price}`]
+}
+
+function describeOthers(
+  { settings }: Core,
+  { symbol, stopLossTicks, takeProfitTicks }: PlaceIntent,
+): readonly string[] {
+  const others = [...settings.strategies.values()].filter(
+    ({ id, symbols }) => id !== MANUAL && symbols.includes(symbol),
+  )
+  if (others.length === 0) return []
+  const [one, its, goes] =
+    others.length === 1 ? ['trades', 'its', 'it goes'] : ['trade', 'their', 'they go']
+  const exits = [
+    ...(takeProfitTicks === undefined ? [] : ['take-profit']),
+    ...(stopLossTicks === undefined ? [] : ['stop-loss']),
+  ]
+  const meets = `${its} orders can meet this one`
+  const closes =
+    exits.length === 0
+      ? `, and ${meets}`
+      : `, ${meets}, and the ${exits.join(' or the ')} closes ${its} position too`
+  const ids = others.map(({ id }) => id).join(', ')
+  return [`${ids} ${one} ${symbol} too: ${goes} on${closes}`]
 }
 
 interface CancelPlan extends HandPlan {

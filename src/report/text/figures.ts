@@ -88,14 +88,27 @@ export function listMadeUpSymbols(coverage: readonly PriceOrigin[]): string[] {
 
 /** Must be read before any figure; empty for real prices. */
 export function describeMadeUp(coverage: readonly PriceOrigin[]): readonly string[] {
-  const madeUp = listMadeUpSymbols(coverage)
-  if (madeUp.length === 0) return []
-  const some = madeUp.length === coverage.length ? '' : ` of ${madeUp.join(', ')}`
-  const isSeeded = coverage.some(({ kind }) => kind === 'seeded')
+  const origin = nameMadeUp(coverage)
+  if (origin === undefined) return []
   return [
-    `Made-up prices${some} (${isSeeded ? 'seeded market' : 'downloaded from a simulator'}): the figures say how a strategy works, and nothing of what it would have earned.`,
+    `${origin[0]?.toUpperCase()}${origin.slice(1)}: the figures say how a strategy works, and nothing of what it would have earned.`,
   ]
 }
+
+/** @returns `made-up prices of BTCUSDT (downloaded from a simulator)`; undefined for real ones */
+export function nameMadeUp(coverage: readonly PriceOrigin[]): string | undefined {
+  const madeUp = listMadeUpSymbols(coverage)
+  if (madeUp.length === 0) return undefined
+  const some = madeUp.length === coverage.length ? '' : ` of ${madeUp.join(', ')}`
+  const sources = [
+    ...(hasSeeded(coverage) ? ['seeded market'] : []),
+    ...(coverage.some(({ madeUp: isFile }) => isFile) ? ['downloaded from a simulator'] : []),
+  ]
+  return `${MADE_UP}${some} (${sources.join(', or ')})`
+}
+
+export const hasSeeded = (coverage: readonly PriceOrigin[]): boolean =>
+  coverage.some(({ kind }) => kind === 'seeded')
 
 export function showTime(at: number): string {
   return new Date(at).toISOString().slice(0, 16).replace('T', ' ')

@@ -10,10 +10,10 @@ import type {
 import {
   describeHold,
   describeSteps,
+  hasSeeded,
   isPerDay,
-  listMadeUpSymbols,
-  MADE_UP,
   moneyDecimals,
+  nameMadeUp,
   showBeside,
   showNumber,
   showShare,
@@ -67,9 +67,10 @@ export function describeReport(report: BacktestReport): readonly string[] {
 }
 
 function describePrices({ coverage }: BacktestReport): readonly string[] {
-  return listMadeUpSymbols(coverage).length > 0
-    ? [`  on ${MADE_UP} (seeded market); real ones: --market FILE or SYMBOL=FILE`]
-    : []
+  const origin = nameMadeUp(coverage)
+  if (origin === undefined) return []
+  const real = hasSeeded(coverage) ? '--market FILE or SYMBOL=FILE' : 'download from an exchange'
+  return wrap(`on ${origin}; real ones: ${real}`)
 }
 
 function describeEnds(

@@ -1,6 +1,6 @@
 import { oneOf } from '../shared/one-of.ts'
 import { defaultPlatformCoin } from '../wallet/platform-coin.ts'
-import { defaultRateLimitSettings } from './checks/rate-limits.ts'
+import { defaultRateLimitSettings, type RateLimitSettings } from './checks/rate-limits.ts'
 import type { ServedName } from './served-rows.ts'
 
 /** Public clients recorded these with `requestTime` as a string. */
@@ -14,8 +14,10 @@ export const REQUEST_TIME_TEXTS: readonly ServedName[] = [
 /** Settings where the document is silent or its readers disagree. */
 export type WireSettings = Readonly<typeof defaultWireSettings>
 
+const rateLimits: RateLimitSettings = defaultRateLimitSettings
+
 export const defaultWireSettings = {
-  rateLimits: defaultRateLimitSettings,
+  rateLimits,
   /**
    * Source: a public client's tests, recorded from the real exchange. Authentication failures are
    * always 400.

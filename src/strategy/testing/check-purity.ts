@@ -73,7 +73,7 @@ function runOnce(
       prices: makePrices(instrument, count),
     }))
     const parsed = { ...strategy, params: { parse: () => params } } as unknown as Strategy
-    const { decisions, failures } = trySeries({
+    const { decisions, failures, stuckAt } = trySeries({
       ...first,
       others,
       strategy: parsed,
@@ -81,8 +81,8 @@ function runOnce(
       interval: `${stepMs}ms`,
     })
     const texts = decisions.map(({ intents, state }) => JSON.stringify({ intents, state }))
-    const failing = describeFailures(failures, decisions.length)
-    const isHopeless = decisions.length === 0
+    const failing = describeFailures(failures, stuckAt)
+    const isHopeless = stuckAt !== undefined || failures.some(isOfUnknownName)
     return {
       decisions: [...texts, ...failures.slice(0, 1)],
       failing: isHopeless ? failing : [],
@@ -94,12 +94,22 @@ function runOnce(
   }
 }
 
-function describeFailures(failures: readonly string[], succeeded: number): readonly string[] {
+function describeFailures(
+  failures: readonly string[],
+  stuckAt: number | undefined,
+): readonly string[] {
   const [first] = failures
   if (first === undefined) return []
-  const failing =
-    succeeded === 0 ? 'every decision fails' : `${failures.length} of its decisions fail`
+  let failing = `${failures.length} of its decisions fail`
+  if (stuckAt === 0) failing = 'every decision fails'
+  else if (stuckAt !== undefined)
+    failing = `every decision fails from number ${stuckAt + 1} on, before it wants anything`
   return [`on made-up prices ${failing}: ${first}`]
+}
+
+/** It fails on any market as soon as that line is reached. */
+function isOfUnknownName(failure: string): boolean {
+  return failure.startsWith('STRATEGY_NAME_UNKNOWN')
 }
 
 function makePrices({ symbol, tick }: Instrument, length: number): readonly number[] {

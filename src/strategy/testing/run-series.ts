@@ -80,6 +80,9 @@ export interface SeriesDecision {
 
 const START_AT = 1_704_067_200_000
 
+/** So many failures in a row halt a strategy. */
+const STUCK_MIN = 10
+
 type SeriesResult =
   | { readonly kind: 'decided'; readonly decision: SeriesDecision }
   | { readonly kind: 'failed'; readonly message: string }
@@ -115,6 +118,8 @@ export function runSeries(options: SeriesOptions): readonly SeriesDecision[] {
 export interface TriedSeries {
   readonly decisions: readonly SeriesDecision[]
   readonly failures: readonly string[]
+  /** From this decision on each one fails, and none before wanted anything. */
+  readonly stuckAt: number | undefined
 }
 
 /** Works as {@link runSeries}, but goes on after a decision that fails, which changes nothing. */
@@ -124,7 +129,20 @@ export function trySeries(options: SeriesOptions): TriedSeries {
   return {
     decisions: results.flatMap((result) => (result.kind === 'decided' ? result.decision : [])),
     failures: results.flatMap((result) => (result.kind === 'failed' ? result.message : [])),
+    stuckAt: findStuck(results),
   }
+}
+
+function findStuck(results: readonly SeriesResult[]): number | undefined {
+  const succeeded = results.findLastIndex(({ kind }) => kind === 'decided')
+  const wanted = results.some(
+    (result) =>
+      result.kind === 'decided' &&
+      result.decision.intents.length + result.decision.denials.length > 0,
+  )
+  const failed = results.length - 1 - succeeded
+  const isStuck = !wanted && failed >= (succeeded < 0 ? 1 : STUCK_MIN)
+  return isStuck ? succeeded + 1 : undefined
 }
 
 function toTickers({

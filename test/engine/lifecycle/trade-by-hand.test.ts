@@ -67,6 +67,15 @@ const asksFor = ({ bench }: TradedAccount, endpoint: string) =>
 const events = ({ bench }: TradedAccount) => bench.take('announce').map(({ event }) => event)
 
 describe('an order by hand', () => {
+  test('its plan says what it is worth, and whose position its exits would close', () => {
+    const account = trading()
+    const { hints } = order(account, { side: 'sell', price: '10020', stopLoss: '10040' })
+    expect(hints).toEqual([
+      'worth 100.20 USDT',
+      `${STRATEGY} trades ${SYMBOL} too: it goes on, its orders can meet this one, and the stop-loss closes its position too`,
+    ])
+  })
+
   test('says in words which price is not known', () => {
     const account = trading()
     account.bench.price(10_000, undefined, { bidPr: Number.NaN })
@@ -79,6 +88,10 @@ describe('an order by hand', () => {
       intent: expect.anything(),
       detail: `buy 0.01 ${SYMBOL} at the market`,
       change: `${MANUAL}: buy 0.01 ${SYMBOL} at the market`,
+      hints: [
+        'now about 100.00 USDT, at the ask of 10000.1',
+        `${STRATEGY} trades ${SYMBOL} too: it goes on, and its orders can meet this one`,
+      ],
     })
     expect(account.bench.recordsOf('decision').at(-1)).toMatchObject({
       strategyId: MANUAL,

@@ -72,6 +72,25 @@ test('decisions that fail are noted, and are more where none succeeds', async ()
   })
 })
 
+test('decisions that fail once there is something to decide, and misspelt names, are more than a note', async () => {
+  const bindings = [
+    await bind('warming', 'if (snapshot.sequence > 60) params.missing.size'),
+    await bind('late', 'if (snapshot.sequence > 60 && snapshot.sequence < 90) params.missing.size'),
+    await bind('misspelt', 'if (snapshot.sequence % 100 === 0) snapshot.instruments[0].tarqet(1)'),
+  ]
+
+  const checks = await checkPurities(bindings)
+
+  expect(checks.map(({ failing, notes }) => [failing, notes])).toEqual([
+    [
+      [expect.stringMatching(/^on made-up prices every decision fails from number 61 on, before/)],
+      [],
+    ],
+    [[], [expect.stringMatching(/^on made-up prices 29 of its decisions fail: [^]*size/)]],
+    [[expect.stringMatching(/3 of its decisions fail: STRATEGY_NAME_UNKNOWN[^]*mean target/)], []],
+  ])
+})
+
 test('one that fills the memory is named, and the others are checked all the same', async () => {
   const bindings = [
     await bind('hoarding', 'const all = []; for (;;) all.push(new Array(1e6).fill(0.5))'),

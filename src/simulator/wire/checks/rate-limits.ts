@@ -1,7 +1,10 @@
 import type { RateLimit } from '../../../protocol/endpoint.ts'
 import { oneOf } from '../../shared/one-of.ts'
 
-export type RateLimitSettings = Readonly<typeof defaultRateLimitSettings>
+export type RateLimitSettings = Readonly<typeof defaultRateLimitSettings> & {
+  /** Each limit allows so many times its calls. Default 1. */
+  readonly times?: number
+}
 
 export const defaultRateLimitSettings = {
   counting: oneOf<CountingMethod>('sliding'),
@@ -36,8 +39,8 @@ export class RateLimits {
   }
 
   take({ endpoint, limit, who, isCopyTrader }: CountedCall, now: number): CallAdmission {
-    const { counting, refusedCallsCount } = this.#settings
-    const calls = isCopyTrader ? (limit.copyTraderCalls ?? limit.calls) : limit.calls
+    const { counting, refusedCallsCount, times = 1 } = this.#settings
+    const calls = times * (isCopyTrader ? (limit.copyTraderCalls ?? limit.calls) : limit.calls)
     const counter = recall(this.#counters, `${endpoint} ${who}`, () =>
       callCounters[counting]({ calls, perMs: limit.perMs, refusedCallsCount }),
     )
@@ -45,7 +48,9 @@ export class RateLimits {
   }
 
   takeOverall(address: string, now: number): boolean {
-    const { calls, perMs, recoveryMs } = this.#settings.overall
+    const { times = 1, overall } = this.#settings
+    const { perMs, recoveryMs } = overall
+    const calls = times * overall.calls
     if (calls === 0) return true
     const window = recall(this.#overall, address, () => ({ takenAt: [], refusedUntil: now }))
     if (now < window.refusedUntil) return false
