@@ -39,7 +39,7 @@ export const METRICS = {
   },
   intentd_trading_mode: {
     type: 'gauge',
-    help: '1 for the mode that holds now, 0 for the others; labels: scope (*, SYMBOL or strategy:ID), mode. What holds for the account holds for every scope.',
+    help: '1 for the mode that holds now, 0 for the others; labels: scope (*, SYMBOL or strategy:ID), mode. What holds for the account holds for every scope. All are 0 once the run of the account is over.',
   },
   intentd_strategy_failed: {
     type: 'gauge',

@@ -263,7 +263,9 @@ export const accountSchema = z.strictObject({
   name: z.string(),
   journal: journalPlaceSchema,
   coin: z.string().meta({ description: 'the margin coin, of all money' }),
-  phase: z.enum(['new', 'starting', 'running', 'stopping', 'stopped']),
+  phase: z.enum(['new', 'starting', 'running', 'stopping', 'stopped']).meta({
+    description: 'stopped: the run is over, also where it broke down, and nothing leaves',
+  }),
   mode: z.enum(TRADING_MODES),
   isTrading: z.boolean().meta({
     description:
@@ -295,7 +297,7 @@ export const accountSchema = z.strictObject({
       isReleaseAsked: z.boolean().meta({ description: 'it is released as soon as that is proved' }),
     })
     .nullable()
-    .meta({ description: 'null: no kill stands' }),
+    .meta({ description: 'null: the run obeys none, or is over' }),
   ages: agesSchema,
   limits: z.strictObject({ dataAgeMaxMs: z.number(), accountAgeMaxMs: z.number() }).meta({
     description: 'ms; how old prices, and positions and fills, may be where orders are to leave',

@@ -37,6 +37,11 @@ import type { ShownAccount } from './shown-account.ts'
 import { listUnattended } from './unattended.ts'
 import { viewWishes } from './wishes.ts'
 
+/** The core of a run that broke down stays as it was. */
+const PHASES_BY_STATE: Readonly<
+  Partial<Record<ShownAccount['state'], AccountStatusView['phase']>>
+> = { new: 'new', atRest: 'stopped' }
+
 export function viewAccount(account: ShownAccount, configOption: string): AccountStatusView {
   const { config, settings, engine, state } = account
   // At rest only recorded restrictions hold.
@@ -50,10 +55,11 @@ export function viewAccount(account: ShownAccount, configOption: string): Accoun
     name: config.name,
     journal: journalPlaceOf(account),
     coin: config.account.marginCoin,
-    phase: state === 'new' ? 'new' : engine.phase,
+    phase: PHASES_BY_STATE[state] ?? engine.phase,
     mode: toTradingState(restrictions.filter(({ scope }) => scope === '*')).mode,
     // Strategies never see prices that are too old.
     isTrading:
+      state === 'begun' &&
       engine.isTrading &&
       Object.values(ages.tickersMs).some((ms) => ms !== null && ms <= settings.limits.dataAgeMaxMs),
     hindrances: [

@@ -66,6 +66,8 @@ export function* findHindrances(account: ShownAccount): Generator<string> {
   const ages = agesOf(account)
   if (fatal !== undefined) {
     yield describeOff(headlineOf(fatal))
+    if (account.killFile !== undefined)
+      yield `a kill stands (${account.killFile}): a daemon that starts here obeys it before its first order`
     return
   }
   if (state === 'new') yield "it measures the exchange's clock, before anything else"
@@ -437,10 +439,10 @@ export function checkReadiness(accounts: readonly ShownAccount[]): Readiness {
           .map(({ scope, ours, theirs }) => `${scope}: ours ${ours}, theirs ${theirs}`)
           .join('; ') || 'agree',
     }
-    checks[name('mode')] = {
-      ok: halted === undefined,
-      found: strictest === undefined ? 'trading' : `${strictest.mode}: ${strictest.code}`,
-    }
+    const isOver = state === 'atRest'
+    const unrestricted = state === 'begun' && engine.isTrading ? 'trading' : 'not restricted'
+    const mode = strictest === undefined ? unrestricted : `${strictest.mode}: ${strictest.code}`
+    checks[name('mode')] = { ok: !isOver && halted === undefined, found: isOver ? 'off' : mode }
   }
   return { isReady: Object.values(checks).every(({ ok }) => ok), checks }
 }

@@ -39,6 +39,8 @@ export interface ShownAccount {
   readonly fatal: unknown
   /** How a broken run has ended; undefined while its retreat goes on. */
   readonly retreat?: RetreatEnd | undefined
+  /** A kill that no run here obeys yet; looked for after the end of a run alone. */
+  readonly killFile?: string | undefined
   readonly tickers: TickerTable | undefined
   readonly storedPrices?: ReadonlyMap<string, StoredPrice>
   readonly vanished?: ReadonlyMap<string, VanishedPrice>

@@ -19,7 +19,10 @@ const AT = Date.UTC(2025, 5, 2, 6)
 const BEGUN = { pid: 77, beganAt: AT }
 
 test.each([
-  [BEGUN, /^the last run \(pid 77, since 2025-06-02 06:00:00 UTC\) did not end by itself/],
+  [
+    BEGUN,
+    /^the last run \(pid 77, since 2025-06-02 06:00:00 UTC\) left no note of its end: .* the disk was full/,
+  ],
   [{ ...BEGUN, endedAt: AT, clean: true }, /ended in good order at 2025-06-02 06:00:00 UTC/],
   [{ ...BEGUN, endedAt: AT, clean: false }, /in flight or unproved/],
   [

@@ -2,11 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
+import { describeStatus } from '../../src/cli/chat/phone-text.ts'
+import { formatStatus } from '../../src/cli/control/status.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { Account } from '../../src/daemon/account/account.ts'
 import { toEngineSettings, toInstruments } from '../../src/assembly/settings/engine-settings.ts'
 import { createCalls } from '../../src/assembly/account/exchange-calls.ts'
 import { readKillState, throwKillSwitch } from '../../src/assembly/state/kill-switch.ts'
+import { Metrics } from '../../src/daemon/control/metrics.ts'
 import { Daemon } from '../../src/daemon/daemon.ts'
 import { readLedger } from '../../src/daemon/embedded/embedded-exchange.ts'
 import { contractsOf, listInstruments } from '../../src/assembly/instruments/listed-instruments.ts'
@@ -18,8 +21,11 @@ import { TrustedClock } from '../../src/exchange/clock/exchange-clock.ts'
 import { JournalReader } from '../../src/journal/journal-reader.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite-journal.ts'
 import { systemClock } from '../../src/lib/clock.ts'
+import { type PollerStats } from '../../src/lib/poller.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { systemTimers } from '../../src/lib/timers.ts'
+import { viewAccount } from '../../src/views/account-view.ts'
+import { checkReadiness } from '../../src/views/hindrances.ts'
 import { type RunningSimulator, startSimulator } from '../../src/simulator/start-simulator.ts'
 
 const TRADERS = { alice: ['grid-btc', 'grid-eth'], bob: ['grid-btc', 'trend-eth'] }
@@ -263,25 +269,60 @@ test('two accounts trade on one market, and neither touches what is the other’
   expect(requests.tickers).toBeLessThanOrEqual(market.polls.polls + 3)
 })
 
+/** As each of them says it: status, readiness, metrics, command line, chat. */
+function viewOf({ shown }: Account, polls: PollerStats) {
+  const account = viewAccount(shown, '')
+  const { phase, isTrading, hindrances } = account
+  const { checks } = checkReadiness([shown])
+  const status = { name: '', version: '', environment: '', off: [], accounts: [account] }
+  const given = { ...status, exchange: '', pid: 1, processStartedAt: 0, startedAt: 0, now: 0 }
+  const view = { ...given, speed: 1, isReadOnly: false, configOption: '' }
+  const metrics = new Metrics(systemTimers).render({
+    status: view,
+    accounts: [shown],
+    isReady: false,
+    polls,
+  })
+  const text = formatStatus(view, true)
+  const mode = checks['mode']?.found
+  return { phase, isTrading, hindrances, mode, metrics, text, chat: describeStatus(view) }
+}
+
 test('an account that breaks is off, and the other one trades on until it is stopped', async () => {
   const simulator = await startExchange()
-  const { daemon, alice, bob } = await openTwo(simulator)
+  const { daemon, market, alice, bob } = await openTwo(simulator)
   await daemon.start()
   const ending = daemon.ended()
   await vi.waitFor(() => {
     for (const trader of [alice, bob]) expect(trader.count('order.accepted')).toBeGreaterThan(0)
   }, WAIT)
 
+  const before = viewOf(alice.account, market.polls)
   alice.account.fail(new Error('a defect'))
+  const broken = viewOf(alice.account, market.polls)
+  expect(daemon.obstacle()).toBe('it is off: a defect')
+  expect(daemon.digest()).toContain('not trading: it is off: a defect')
   await vi.waitFor(() => expect(alice.count('retreat.ended')).toBe(1), WAIT)
   const sent = bob.count('order.sent')
   await vi.waitFor(() => expect(bob.count('order.sent')).toBeGreaterThan(sent), WAIT)
-  // It hears no prices any more: they are stale after risk.dataAgeMaxMs.
-  await vi.waitFor(() => expect(daemon.obstacle()).toBeDefined(), WAIT)
+  throwKillSwitch(alice.directory, { reason: 'a test', by: 'test' })
+  const killed = viewOf(alice.account, market.polls)
   simulator.pause()
   daemon.stop('cancel')
   const { summaries, fatals, isBroken } = await ending
 
+  expect(before).toMatchObject({ phase: 'running', isTrading: true, mode: 'trading' })
+  expect(before.metrics).toContain('intentd_trading_mode{scope="*",mode="active"} 1')
+  expect(broken).toMatchObject({ phase: 'stopped', isTrading: false, mode: 'off' })
+  expect(broken.metrics).not.toMatch(/intentd_trading_mode\{.*\} 1/)
+  expect(broken.text).toMatch(/^mode +none: its run is over$/m)
+  expect(broken.text).not.toMatch(/\b(active|running)\b/)
+  expect(broken.chat).toMatch(/: nothing is sent, its run is over\n/)
+  expect(broken.hindrances).toHaveLength(1)
+  expect(killed.hindrances).toEqual([
+    ...broken.hindrances,
+    `a kill stands (${alice.directory}/KILL): a daemon that starts here obeys it before its first order`,
+  ])
   expect([fatals, isBroken]).toEqual([[new Error('a defect')], false])
   expect(summaries).toMatchObject([
     { clean: false },

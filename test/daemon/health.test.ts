@@ -72,6 +72,7 @@ function openScene(heartbeatMs = 0) {
     positions,
     clock: time,
     heartbeatMs,
+    fatal: () => undefined,
     paused: () => paused,
     rounds: { fillsMs: 200, positionsMs: 1000 },
     summary: () => ({ allRuns }),

@@ -53,6 +53,7 @@ export class MarketScene {
     heartbeatMs: 0,
     statistics: new RunStatistics(),
     positions: new Map(),
+    fatal: () => undefined,
     paused: () => new Map(),
     pace: {
       look: () => undefined,

@@ -115,6 +115,10 @@ export class KillSwitch {
     }
   }
 
+  get standingFile(): string | undefined {
+    return this.#files.find((file) => existsSync(file))
+  }
+
   /** A file that cannot be checked counts as thrown. */
   get isThrown(): boolean {
     return this.#findFile() !== undefined
@@ -123,7 +127,7 @@ export class KillSwitch {
   /** @returns the file that stands now; undefined if it could not be written */
   throw(note: KillNote): string | undefined {
     try {
-      const standing = this.#files.find((file) => existsSync(file))
+      const standing = this.standingFile
       if (standing !== undefined) return standing
       throwKillSwitch(this.#options.directory, note)
       return killFileOf(this.#options.directory)

@@ -31,7 +31,7 @@ export function readLastRun(directory: string): LastRun | undefined {
 
 export function describeLastRun({ pid, beganAt, endedAt, clean, fault }: LastRun): string {
   if (endedAt === undefined)
-    return `the last run (pid ${pid}, since ${toTime(beganAt)}) did not end by itself: it was killed, or the machine went down; the next start recovers`
+    return `the last run (pid ${pid}, since ${toTime(beganAt)}) left no note of its end: it was killed, the machine went down, or the disk was full; the next start recovers`
   if (fault !== undefined) return `the last run broke at ${toTime(endedAt)}: ${fault}`
   if (clean === true) return `the last run ended in good order at ${toTime(endedAt)}`
   return `the last run ended at ${toTime(endedAt)} with something in flight or unproved: the next start clears it up`

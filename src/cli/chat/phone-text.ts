@@ -11,7 +11,7 @@ const DIGITS = 7
 
 export function describeStatus(status: StatusView): string {
   const lines = status.accounts.flatMap((account) => [
-    `${account.name}: ${account.mode}, ${account.phase}`,
+    `${account.name}: ${account.phase === 'stopped' ? 'nothing is sent, its run is over' : `${account.mode}, ${account.phase}`}`,
     ...account.restrictions.map(({ scope, mode, reason }) => `${scope} ${mode}: ${reason}`),
     ...account.hindrances,
     ...account.warnings,

@@ -83,10 +83,13 @@ async function showOnce(options: StatusOptions): Promise<number> {
 
 function readStatus(options: StatusOptions): Promise<Found<StatusView>> {
   const config = loadOperated(options)
-  if (findSocket(config) === undefined) printWaiting(config.state.directory)
-  return readDaemon(options, '/v1/status', (account, off) =>
-    toStored(account, repeatOptions(options), off),
-  )
+  const { directory } = config.state
+  if (findSocket(config) === undefined) printWaiting(directory)
+  return readDaemon(options, '/v1/status', (account, off) => {
+    const last = listHolders(directory).length === 0 ? readLastRun(directory) : undefined
+    if (last !== undefined) print(describeLastRun(last))
+    return toStored(account, repeatOptions(options), off)
+  })
 }
 
 function printWaiting(directory: string): void {
@@ -97,8 +100,6 @@ function printWaiting(directory: string): void {
   const waiting = listWaiting(directory)
   for (const command of waiting) print(`! waits for the next daemon: ${command}`)
   if (waiting.length > 0) print(`  (${directory}/operator; a file that is removed is not obeyed)`)
-  const last = listHolders(directory).length === 0 ? readLastRun(directory) : undefined
-  if (last !== undefined) print(describeLastRun(last))
 }
 
 async function toStored(
@@ -267,7 +268,7 @@ function formatAccount(
     '\n',
     formatPositions(positions),
     '\n',
-    formatStrategies(account),
+    formatStrategies(account, isLive),
     isLive ? `\n${formatLimiter(account)}` : '',
   ].join('')
 }
@@ -279,6 +280,7 @@ function describeStanding({
   restrictions,
   waits,
 }: AccountStatusView): string {
+  if (phase === 'stopped') return 'none: its run is over'
   if (hindrances.length + restrictions.length > 0)
     return `${describeMode(mode, restrictions)}, ${phase}`
   const names = [...new Set(waits.map(({ strategy }) => strategy))]
@@ -447,17 +449,21 @@ function describeLosses({ losses, coin }: AccountStatusView): string {
     .join(', ')
 }
 
-function formatStrategies({ strategies, restrictions, profit, coin }: AccountStatusView): string {
+function formatStrategies(account: AccountStatusView, isLive: boolean): string {
+  const { phase, strategies, restrictions, profit, coin } = account
+  const isOver = isLive && phase === 'stopped'
   return formatTable(
     [
       { title: 'strategy', of: ({ id }) => id },
       {
         title: 'mode',
         of: ({ mode, symbols }) =>
-          describeMode(
-            mode,
-            restrictions.filter(({ scope }) => symbols.includes(scope)),
-          ),
+          isOver
+            ? 'none'
+            : describeMode(
+                mode,
+                restrictions.filter(({ scope }) => symbols.includes(scope)),
+              ),
       },
       { title: 'orders', of: ({ openOrders }) => String(openOrders), isNumber: true },
       {

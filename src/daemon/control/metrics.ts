@@ -107,16 +107,20 @@ function addAccount(account: AccountStatusView, now: number, add: Add): void {
   addDisputes(account, now, add)
 }
 
-function addModes({ mode, restrictions, strategies, ages }: AccountStatusView, add: Add): void {
-  addMode(ACCOUNT, mode, add)
+function addModes(account: AccountStatusView, add: Add): void {
+  const { phase, mode, restrictions, strategies, ages } = account
+  // After the end of a run no mode lets anything leave.
+  const addHeld = (scope: Scope, held: TradingMode): void =>
+    addMode(scope, phase === 'stopped' ? undefined : held, add)
+  addHeld(ACCOUNT, mode)
   for (const symbol of Object.keys(ages.tickersMs))
-    addMode(symbol, strictestOf(restrictions, [ACCOUNT, symbol]), add)
-  for (const { id, mode: held } of strategies) addMode(strategyScope(id), held, add)
+    addHeld(symbol, strictestOf(restrictions, [ACCOUNT, symbol]))
+  for (const { id, mode: held } of strategies) addHeld(strategyScope(id), held)
   for (const code of Object.keys(MODE_REASONS))
     add('intentd_restrictions', restrictions.filter((one) => one.code === code).length, { code })
 }
 
-function addMode(scope: Scope, held: TradingMode, add: Add): void {
+function addMode(scope: Scope, held: TradingMode | undefined, add: Add): void {
   for (const mode of TRADING_MODES)
     add('intentd_trading_mode', Number(mode === held), { scope, mode })
 }

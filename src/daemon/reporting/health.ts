@@ -8,6 +8,7 @@ import type { EngineEvent } from '../../engine/event.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
 import type { StaleReading } from '../../engine/state/readings.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { headlineOf } from '../../lib/failure.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import { DataAges, type VanishedPrice } from '../../views/data-ages.ts'
 import { type MoneyFigures, toMoneyFigures } from '../../views/money-figures.ts'
@@ -23,6 +24,7 @@ interface HealthOptions {
   readonly pace: { readonly look: () => void; readonly late: unknown }
   readonly positions: ReadonlyMap<string, PositionReading>
   readonly summary: () => Pick<RunSummary, 'allRuns'>
+  readonly fatal: () => unknown
   readonly paused: () => ReadonlyMap<string, string>
   readonly rounds: ReadRounds
   readonly clock: Clock
@@ -123,6 +125,8 @@ export class Health {
       why: describe(symbols.join(', ')),
       isOfAll: symbols.length === this.#symbols.length || this.#heldBack() !== undefined,
     })
+    const fatal = this.#options.fatal()
+    if (fatal !== undefined) return ofAll(`it is off: ${headlineOf(fatal)}`)
     if (engine.phase !== 'running') return ofAll(`the run is ${engine.phase}`)
     if (!this.#ages.isClockSynchronised) return ofAll("the exchange's clock is not known")
     if (this.#ages.isSpaceLow) return ofAll('the disk is nearly full')

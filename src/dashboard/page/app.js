@@ -4,7 +4,7 @@ import { enterByCode, keepToken, read, token } from './api.js'
 import { time } from './format.js'
 import { followDaemon } from './live.js'
 import { Confirm, killCommand, WHERE_TO_TYPE } from './confirm.js'
-import { ACTIONS, Badge, html, Mode } from './parts.js'
+import { ACTIONS, Badge, html, Mode, shownMode } from './parts.js'
 import { Backtests } from './screens/backtests.js'
 import { Fleet } from './screens/fleet.js'
 import { InstrumentScreen } from './screens/instrument.js'
@@ -170,7 +170,7 @@ function Head({ live, account, screens, screen, order }) {
           ? html`<${Badge} tone="bad" sign="?">unknown<//>`
           : live?.head.standby
             ? html`<${Badge}>standby<//>`
-            : account?.mode && html`<${Mode} mode=${account.mode} but=${account.restrictions.length} />`
+            : account?.mode && html`<${Mode} mode=${shownMode(account)} but=${account.restrictions.length} />`
       }
       <span class="grow"></span>
       ${live?.head.isReadOnly && html`<${Badge}>read only<//>`}

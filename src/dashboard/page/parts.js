@@ -9,6 +9,7 @@ const MODES = {
   reducing: ['warn', '▼'],
   halted: ['bad', '■'],
   killed: ['bad', '✕'],
+  off: ['bad', '○'],
 }
 
 export function Mode({ mode, but = 0 }) {
@@ -16,6 +17,11 @@ export function Mode({ mode, but = 0 }) {
   return html`<span class=${`badge ${tone}`}
     ><i aria-hidden="true">${sign}</i> ${mode}${mode === 'active' && but > 0 && ` but for ${but}`}</span
   >`
+}
+
+/** After the end of a run nothing leaves, whatever is restricted. */
+export function shownMode(account, mode = account.mode) {
+  return account.phase === 'stopped' ? 'off' : mode
 }
 
 export function Badge({ tone = 'soft', sign = '●', children }) {

@@ -87,21 +87,24 @@ function Verdict({ live, account, order }) {
       : isHeld || mode === 'halted' || mode === 'killed' || hindrances.length > 0
         ? 'bad'
         : 'warn'
-  const headline = isWaiting
-    ? 'Waiting'
-    : isWell
-      ? 'Trading'
-      : mode === 'active'
-        ? isTrading
-          ? hindrances.length > 0 && !isHeld
-            ? 'Not everything is traded'
-            : isIdle
-              ? 'No strategy is enabled'
-              : isHeld
-                ? 'Nothing can trade'
-                : 'Trading, with limits'
-          : `Not trading: ${phase}`
-        : titleOf(mode)
+  const headline =
+    phase === 'stopped'
+      ? 'Off: its run is over'
+      : isWaiting
+        ? 'Waiting'
+        : isWell
+          ? 'Trading'
+          : mode === 'active'
+            ? isTrading
+              ? hindrances.length > 0 && !isHeld
+                ? 'Not everything is traded'
+                : isIdle
+                  ? 'No strategy is enabled'
+                  : isHeld
+                    ? 'Nothing can trade'
+                    : 'Trading, with limits'
+              : `Not trading: ${phase}`
+            : titleOf(mode)
   return html`<section class=${`verdict ${tone}`} aria-live="polite">
     <p class="headline">
       <i aria-hidden="true">${isWaiting ? '…' : isWell ? '●' : tone === 'warn' ? '▼' : '■'}</i> ${headline}

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { read } from '../api.js'
 import { Sparkline } from '../charts.js'
 import { exact, money, number, signed, time, uncounted } from '../format.js'
-import { ACTIONS, Gain, html, Mode, scopeName, usePolled } from '../parts.js'
+import { ACTIONS, Gain, html, Mode, scopeName, shownMode, usePolled } from '../parts.js'
 import { ClosedTrades } from './closed-trades.js'
 import { Universes } from './universe.js'
 
@@ -50,7 +50,7 @@ function Strategy({ strategy, account, order, curve, denials }) {
   return html`<section class="card strategy" aria-label=${id}>
     <header>
       <h2>${id}</h2>
-      <${Mode} mode=${mode} but=${holds.length} /><span class="grow"></span> ${
+      <${Mode} mode=${shownMode(account, mode)} but=${holds.length} /><span class="grow"></span> ${
         order &&
         (holds.some((one) => one.scope === scope)
           ? html`<button onClick=${() => order(ACTIONS.release(scope))}>Resume</button>`
