@@ -92,6 +92,13 @@ export const positionSchema = z.strictObject({
       description:
         'exits that the exchange keeps for it, as the last order that opened has set them or as they are listed, and its strategy; null: none was set',
     }),
+  stops: z
+    .array(z.strictObject({ strategy: z.string(), kind: z.string(), price: amount }))
+    .optional()
+    .meta({
+      description:
+        'where the exits of its strategies close what they hold, as the daemon judges it; absent: nowhere, or not known',
+    }),
   liquidation: z
     .strictObject({
       ourPrice: z

@@ -325,7 +325,8 @@ export function stopTicks(side: HoldSide, fromTicks: number, share: number): num
   return side === 'long' ? scaleDown(fromTicks, WHOLE + share) : scaleUp(fromTicks, WHOLE - share)
 }
 
-function listStops(
+/** Levels whose distance is not known yet are left out. */
+export function listStops(
   rules: ExitRules,
   side: HoldSide,
   trade: Pick<ExitTrade, 'entryTicks' | 'bestTicks' | 'atrTicks'>,

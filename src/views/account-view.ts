@@ -17,7 +17,9 @@ import {
   TRADING_MODES,
   type TradingMode,
 } from '../domain/trading-mode.ts'
-import { allOpenOrders, pairKey, splitPair } from '../engine/book/book.ts'
+import { EXIT_KINDS } from '../domain/exits.ts'
+import { allOpenOrders, pairKey, pairOf, splitPair } from '../engine/book/book.ts'
+import { listStops } from '../risk/exit-machine.ts'
 import { isOpen } from '../engine/lifecycle/flatten.ts'
 import { floatOnGrid, showOnGrid } from '../lib/grid.ts'
 import {
@@ -213,10 +215,34 @@ function viewPosition(
     // Exchanges state zero where there is none.
     liquidationPrice: orNull(row && row.liquidationPrice > 0 ? row.liquidationPrice : undefined),
     keptByExchange: viewKept(account, symbol, side),
+    ...viewStops(account, symbol, Object.keys(holders)),
     liquidation: viewDistance(account, symbol, side),
     strategies: holders,
     ...viewCapitals(account, Object.keys(holders)),
   }
+}
+
+function viewStops(
+  { book, grids, settings }: ShownAccount,
+  symbol: string,
+  holders: readonly string[],
+): Pick<PositionView, 'stops'> {
+  const tick = grids.get(symbol)?.tick
+  const stops = holders.flatMap((strategy) => {
+    const rules = settings.strategies.get(toStrategyId(strategy))?.exits
+    const state = book.exitStates.get(pairOf(strategy, symbol))
+    if (!rules || !state || !tick) return []
+    const levels = (['long', 'short'] as const).flatMap((side) => {
+      const trade = state[side]
+      return trade === null ? [] : listStops(rules, side, trade)
+    })
+    return levels.map(({ kind, ticks }) => ({
+      strategy,
+      kind: EXIT_KINDS[kind],
+      price: showOnGrid(tick, ticks),
+    }))
+  })
+  return stops.length === 0 ? {} : { stops }
 }
 
 function viewKept(

@@ -12,13 +12,24 @@ import { madeInstrument } from '../support/market-moment.ts'
 const SYMBOL = 'ETHUSDT'
 const instrument = madeInstrument({ symbol: SYMBOL, tick: '0.01', lot: '0.1', lotsMin: 1 })
 
+const EXITS = {
+  stop: { kind: 'share', millionths: 20_000 },
+  stopAtExchange: 25_000,
+  trailing: { after: 10_000, distance: { kind: 'share', millionths: 5000 } },
+}
+
 /** One-way mode; lots by strategy, signed. */
 function shown(
   held: Readonly<Record<string, number>>,
   {
     listed,
     listsExits,
-  }: { readonly listed?: readonly ListedExit[]; readonly listsExits?: true } = {},
+    exitStates = {},
+  }: {
+    readonly listed?: readonly ListedExit[]
+    readonly listsExits?: true
+    readonly exitStates?: Readonly<Record<string, unknown>>
+  } = {},
 ): ShownAccount {
   const kept = { strategyId: toStrategyId('holder'), stopLossTicks: 180_000, listed }
   const holding = (lots: number) => ({ longLots: Math.max(0, lots), shortLots: Math.max(0, -lots) })
@@ -33,11 +44,14 @@ function shown(
       account: new Map([[SYMBOL, net === 0 ? FLAT : holding(net)]]),
       holdings: new Map(holdings as [string, typeof FLAT][]),
       entries: new Map(),
+      exitStates: new Map(
+        Object.entries(exitStates).map(([id, state]) => [pairOf(toStrategyId(id), SYMBOL), state]),
+      ),
       exits: new Map(listsExits === undefined && !listed ? [] : [[`${SYMBOL}|long`, kept]]),
     },
     settings: {
       instruments: new Map([[SYMBOL, instrument]]),
-      strategies: new Map([[toStrategyId('holder'), { exits: { stopAtExchange: 25_000 } }]]),
+      strategies: new Map([[toStrategyId('holder'), { exits: EXITS }]]),
       listsExits,
     },
     positions: new Map(),
@@ -82,4 +96,20 @@ test('a stop at the exchange is said to move, to stay or to be missing', () => {
   expect(say({ holder: 10 }, { listed: [stop] })).toContain('it does not move')
   const missing = say({ holder: 10 }, { listed: [], listsExits: true })
   expect(missing).toContain('the exchange lists no such stop-loss')
+})
+
+test('the levels of the stops that the daemon keeps for a strategy are shown', () => {
+  const trade = { entryTicks: 200_000, bestTicks: 200_100, atrTicks: null }
+  const say = (long: unknown) =>
+    formatPositions(
+      viewPositions(
+        shown({ holder: 10, grid: 5 }, { exitStates: { holder: { long, short: null } } }),
+      ),
+    )
+
+  expect(say(trade)).toContain('ETHUSDT long: holder closes what it holds at 1960 (the stop-loss)')
+  expect(say({ ...trade, bestTicks: 210_000 })).toContain(
+    'holder closes what it holds at 1960 (the stop-loss), or 2089.5 (the trailing stop)',
+  )
+  expect(say({ ...trade, entryTicks: null })).not.toContain('closes')
 })

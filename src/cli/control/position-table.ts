@@ -38,6 +38,7 @@ export function formatPositions(positions: readonly PositionView[]): string {
     ...LEGENDS.flatMap(([trust, legend]) => (trusts.has(trust) ? legend : [])),
     ...positions.flatMap(describeMargin),
     ...positions.flatMap(describeKept),
+    ...positions.flatMap(describeStops),
     ...new Set(positions.flatMap(describeCapitals)),
   ]
   return below.length === 0 ? table : `${table}\n${below.join('\n')}\n`
@@ -113,6 +114,13 @@ function describeKept({ symbol, side, keptByExchange }: PositionView): readonly 
     `${symbol} ${side}: the exchange keeps ${exits.join(' and ')}, ${moves ? `and the stop-loss is moved with the exits of ${setBy}` : stays}`,
     ...(isMissing ? [`${symbol} ${side}: the exchange lists no such stop-loss`] : []),
   ]
+}
+
+function describeStops({ symbol, side, stops = [] }: PositionView): readonly string[] {
+  return [...Map.groupBy(stops, ({ strategy }) => strategy)].map(([strategy, own]) => {
+    const levels = own.map((stop) => `${stop.price} (${stop.kind})`).join(', or ')
+    return `${symbol} ${side}: ${strategy} closes what it holds at ${levels}`
+  })
 }
 
 export function describeCapital({ set, max, used }: CapitalView, coin: string): string {

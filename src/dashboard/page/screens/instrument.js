@@ -88,6 +88,7 @@ function Found({ found: { symbol, intervalMs, view, candles, orders, fills }, pl
         >
         ${held.map((one) => html`<span>${one.side} <b>${exact(one.size)}</b> from ${number(one.entryPrice, digits)}, <${Gain} value=${one.unrealisedProfit} text=${`${signed(one.unrealisedProfit, view.marginCoin)} ${view.marginCoin}`} /></span>`)}
         ${held.map(({ side, keptByExchange: kept }) => kept !== null && html`<span class="soft">the exchange keeps ${keptText(kept)} of the ${side} position</span>`)}
+        ${held.flatMap(({ stops = [] }) => stops.map(({ strategy, kind, price }) => html`<span class="soft">${strategy} closes what it holds at ${exact(price)} (${kind})</span>`))}
         ${held.length === 0 && html`<span class="soft">nothing held</span>`}
       </p>
       ${
