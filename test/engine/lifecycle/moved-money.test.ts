@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest'
+import { toOrderId } from '../../../src/domain/ids.ts'
+import type { LossLimits } from '../../../src/domain/loss-limits.ts'
+import type { DepositCommand } from '../../../src/engine/event.ts'
+import { decimal } from '../../../src/lib/decimal.ts'
+import { EngineBench, SYMBOL } from '../engine-bench.ts'
+
+const BY_ANNA = { reason: 'savings', by: 'anna' } as const
+const RELEASE = { kind: 'release', scope: '*', ...BY_ANNA } as const
+const ENTRY = 10_000
+const LOTS = 100
+const SIZE = 0.1
+
+/** A capital of 1,000, and all lots bought at 10,000. */
+function holding(drawdown: NonNullable<LossLimits['drawdown']>): EngineBench {
+  const losses = { timeZone: 'UTC', coolDownMs: 0, limits: new Map([['*', { drawdown }]]) }
+  const bench = new EngineBench({ capital: decimal('1000'), losses }).start()
+  bench.decide({ kind: 'target', symbol: SYMBOL, lots: LOTS })
+  const batch = bench.grantBatch()
+  bench.accept(batch)
+  const orderId = toOrderId(`${batch.batchId}001`)
+  const fill = bench.fill({ orderId, lots: LOTS, ticks: ENTRY * 10, fee: '0' })
+  const reading = { fills: [fill], sinceAt: 0, requestedAt: bench.now, exchangeTime: bench.now }
+  bench.step({ kind: 'fillsRead', reading })
+  for (let count = 0; count < 3; count++) read(bench, 0)
+  return bench
+}
+
+/** By new prices and a reading of the position it is worth so much. */
+function read(bench: EngineBench, unrealised: number): void {
+  bench.now += 100
+  const markPrice = ENTRY + unrealised / SIZE
+  bench.price(markPrice)
+  const row = {
+    holdSide: 'long',
+    lots: LOTS,
+    openPriceAvg: ENTRY,
+    fundingFee: '',
+    markPrice,
+    liquidationPrice: 0,
+    positionMode: 'one_way_mode',
+    unrealisedProfit: String(unrealised),
+  } as const
+  const reading = { symbol: SYMBOL, rows: [row], isSilent: false, requestedAt: bench.now }
+  bench.step({ kind: 'positionRead', reading: { ...reading, exchangeTime: bench.now } })
+}
+
+/** Two readings, of different answers, say so. */
+function fallTo(bench: EngineBench, unrealised: number): void {
+  read(bench, unrealised)
+  read(bench, unrealised)
+}
+
+function enter(bench: EngineBench, amount: string) {
+  const key = `key-${bench.book.deposits.size + 1}`
+  return give(bench, { kind: 'deposit', amount, key, ...BY_ANNA })
+}
+
+function give(bench: EngineBench, command: DepositCommand) {
+  const plan = bench.engine.planByHand(command)
+  bench.step({ kind: 'commanded', command })
+  return plan
+}
+
+const codes = (bench: EngineBench) => [...bench.book.restrictions.values()].map(({ code }) => code)
+
+describe('after money was moved the drawdown of the account is of that moment', () => {
+  test('before the next reading: a release shows the share of what is left', () => {
+    const bench = holding({ reducing: 0.1, flatten: 0.3 })
+    fallTo(bench, -120)
+    enter(bench, '-500')
+    expect(bench.engine.losses.get('*')).toMatchObject({
+      drawdown: 120,
+      drawdownShare: 0.24,
+      lastDrawdown: 0.24,
+    })
+    expect(bench.engine.planPeakRelease(RELEASE)).toMatchObject({
+      from: '500.00',
+      to: '380.00',
+      below: '24.00 %',
+      limits: 'reducing at 342.00, flatten at 350.00',
+      lastUsed: '80.0 %',
+    })
+  })
+
+  test('before the next reading: a deposit that lifts it above the last step lets it be released', () => {
+    const bench = holding({ reducing: 0.1, flatten: 0.3 })
+    fallTo(bench, -320)
+    expect(codes(bench)).toContain('drawdownFlatten')
+    expect(bench.engine.planPeakRelease(RELEASE)?.closesBelow).toBe('700.00')
+    enter(bench, '2000')
+    const plan = bench.engine.planPeakRelease(RELEASE)
+    expect(plan).toMatchObject({ to: '2680.00', below: '10.67 %' })
+    expect(plan).not.toHaveProperty('closesBelow')
+    bench.step({ kind: 'commanded', command: RELEASE })
+    expect(codes(bench)).toEqual([])
+    fallTo(bench, -320)
+    expect(codes(bench)).toEqual([])
+  })
+
+  test('a step that it reaches holds at once', () => {
+    const bench = holding({ reducing: 0.1, flatten: 0.3 })
+    fallTo(bench, -60)
+    expect(codes(bench)).toEqual([])
+    enter(bench, '-500')
+    expect(codes(bench)).toEqual(['drawdown'])
+  })
+})
