@@ -1,7 +1,7 @@
 import { unreachable } from '../../lib/unreachable.ts'
 import type { DepositCommand, HandCommand } from '../event.ts'
 import { type Core, announce, record } from '../state/core.ts'
-import { worstCaseWith, worstCaseWithMoney } from '../state/worst-case.ts'
+import { measureWorstCase, worstCaseWith, worstCaseWithMoney } from '../state/worst-case.ts'
 import { judgeClose, startClose } from './close-part.ts'
 import {
   cancelByHand,
@@ -94,6 +94,8 @@ function enterDeposit(core: Core, command: DepositCommand): void {
     return announce(core, 'warn', 'deposit.refused', { why, by })
   }
   record(core, { kind: 'deposit', at: core.now, deposit }, true)
+  // Orders are approved by the worst case as it was measured last.
+  if (core.settings.survives !== undefined) measureWorstCase(core)
   const { id, amount, coin, movedAt } = deposit
   const happened = new Date(movedAt).toISOString()
   announce(core, 'info', 'deposit.entered', { id, amount, coin, movedAt: happened, reason, by })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { toOrderId } from '../../../src/domain/ids.ts'
 import type { LossLimits } from '../../../src/domain/loss-limits.ts'
 import type { DepositCommand } from '../../../src/engine/event.ts'
+import type { EngineSettings } from '../../../src/engine/settings.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { EngineBench, SYMBOL } from '../engine-bench.ts'
 
@@ -11,10 +12,14 @@ const ENTRY = 10_000
 const LOTS = 100
 const SIZE = 0.1
 
-/** A capital of 1,000, and all lots bought at 10,000. */
 function holding(drawdown: NonNullable<LossLimits['drawdown']>): EngineBench {
   const losses = { timeZone: 'UTC', coolDownMs: 0, limits: new Map([['*', { drawdown }]]) }
-  const bench = new EngineBench({ capital: decimal('1000'), losses }).start()
+  return bought({ losses })
+}
+
+/** A capital of 1,000, and all lots bought at 10,000. */
+function bought(change: Partial<EngineSettings>): EngineBench {
+  const bench = new EngineBench({ capital: decimal('1000'), ...change }).start()
   bench.decide({ kind: 'target', symbol: SYMBOL, lots: LOTS })
   const batch = bench.grantBatch()
   bench.accept(batch)
@@ -64,6 +69,8 @@ function give(bench: EngineBench, command: DepositCommand) {
 
 const codes = (bench: EngineBench) => [...bench.book.restrictions.values()].map(({ code }) => code)
 
+const TIERS = [{ notionalMax: 1_000_000, rate: 0.004 }]
+
 describe('after money was moved the drawdown of the account is of that moment', () => {
   test('before the next reading: a release shows the share of what is left', () => {
     const bench = holding({ reducing: 0.1, flatten: 0.3 })
@@ -105,4 +112,22 @@ describe('after money was moved the drawdown of the account is of that moment', 
     enter(bench, '-500')
     expect(codes(bench)).toEqual(['drawdown'])
   })
+})
+
+test('[RSK1] an order has to survive the worst case with what a withdrawal has left', () => {
+  const moves = new Map([[SYMBOL, 0.5]])
+  const bench = bought({
+    liquidation: { rules: new Map([[SYMBOL, { tiers: TIERS, takerFeeRate: 0.0006 }]]) },
+    survives: { moves, jointMoves: moves, isGap: true },
+  })
+  const order = { kind: 'target', symbol: SYMBOL, lots: LOTS + 20 } as const
+  const need = bench.engine.worstCase?.need ?? Number.NaN
+  expect(need).toBeGreaterThan(500)
+  enter(bench, '-480')
+  expect(bench.engine.worstCase).toMatchObject({ equity: 520, used: need / 520 })
+  bench.decide(order)
+  expect(bench.engine.denied.get('WORST_CASE')).toBe(1)
+  enter(bench, '480')
+  bench.decide(order)
+  expect(bench.grantBatch().clientOids).toHaveLength(1)
 })
