@@ -70,7 +70,7 @@ function isUnread(core: Core, scope: Scope): boolean {
   return false
 }
 
-/** What waits for its order may be theirs, and would be sold beyond the share. */
+/** A fill that waits for its order may be theirs, and would be sold beyond the share. */
 function objectToShare(core: Core, scope: Scope): string | undefined {
   if (isUnread(core, scope)) return NOT_READ
   const unknown = [...core.settings.instruments.keys()].filter((symbol) => {

@@ -3,6 +3,7 @@ import type { DepositCommand, HandCommand } from '../event.ts'
 import { type Core, announce, record } from '../state/core.ts'
 import { measureWorstCase, worstCaseWith, worstCaseWithMoney } from '../state/worst-case.ts'
 import { judgeClose, startClose } from './close-part.ts'
+import { describeReached, objectToWithdrawal } from './judge-withdrawal.ts'
 import {
   cancelByHand,
   type HandPlan,
@@ -15,8 +16,7 @@ import type { Deposit } from '../../domain/deposit.ts'
 import { showUtc } from '../../lib/text/show-utc.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { capitalOf } from '../book/book.ts'
-import { equityAtWorst, symbolsOfUnknownWorth } from '../state/equity.ts'
-import { marginCoinOf, showAmount } from '../state/own-figure.ts'
+import { marginCoinOf } from '../state/own-figure.ts'
 
 export function planByHand(core: Core, command: HandCommand): HandPlan {
   switch (command.kind) {
@@ -81,7 +81,7 @@ function planDeposit(core: Core, command: DepositCommand): DepositPlan {
   const capital = describeCapital(core, deposit)
   return {
     deposit,
-    detail: `${describe(deposit)}; ${capital}`,
+    detail: [`${describe(deposit)}; ${capital}`, ...describeReached(core, deposit)].join('; '),
     change: `${describeAmount(deposit)}: ${capital}`,
   }
 }
@@ -172,7 +172,9 @@ function objectToAmount(core: Core, entry: Deposit): string | undefined {
   if (amount.eq(ZERO)) return 'an amount of zero moves nothing'
   const uncountable = entry.corrects === undefined && objectToCount(core, entry)
   if (uncountable) return uncountable
-  return entry.isCapital && amount.lt(ZERO) ? objectToWithdrawal(core, entry) : undefined
+  return entry.isCapital && amount.lt(ZERO)
+    ? objectToWithdrawal(core, entry, describeAmount(entry))
+    : undefined
 }
 
 function objectToCount({ book }: Core, entry: Deposit): string | undefined {
@@ -183,37 +185,6 @@ function objectToCount({ book }: Core, entry: Deposit): string | undefined {
   if ([amount, sum].every((one) => one.abs().lte(most))) return undefined
   const which = isCapital ? 'an entry, and all of them together, are' : 'an entry is'
   return `${describeAmount(entry)} is more than can be counted: ${which} at most ${most.toString()} ${coin}; look at the amount, and enter it again`
-}
-
-/**
- * The account must be worth something afterwards, or limits would count from nothing. The worse of
- * all known figures counts, and without our own no profit that the exchange alone states.
- */
-function objectToWithdrawal(core: Core, { amount, coin }: Deposit): string | undefined {
-  const capital = capitalOf(core)
-  if (capital === undefined) return undefined
-  const withdrawn = amount.slice(1)
-  const worst = equityAtWorst(core)
-  const symbols = symbolsOfUnknownWorth(core)
-  const unknown = `what the account is worth is not known now, because our own figure of ${showSome(symbols)} is missing`
-  const retry = 'enter it again when `intentd status` shows the equity'
-  if (worst === undefined)
-    return `${unknown}, so nothing says what a withdrawal of ${withdrawn} would leave: ${retry}`
-  const isKnown = symbols.length === 0
-  const counted = isKnown ? worst : Math.min(worst, Number(capital.toString()))
-  if (counted + Number(amount) > 0) return undefined
-  const worth = `${showAmount(core, counted)} ${coin}`
-  return isKnown
-    ? `the account is worth ${worth}, and ${withdrawn} would leave nothing: compare with the exchange`
-    : `${unknown}; by what is known it is ${worth}, of which ${withdrawn} would leave nothing: ${retry}`
-}
-
-const SHOWN_MAX = 3
-
-function showSome(symbols: readonly string[]): string {
-  const shown = symbols.slice(0, SHOWN_MAX).join(', ')
-  const left = symbols.length - SHOWN_MAX
-  return left > 0 ? `${shown} and ${left} more` : shown
 }
 
 function describe(deposit: Deposit): string {

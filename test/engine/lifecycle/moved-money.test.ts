@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { toOrderId } from '../../../src/domain/ids.ts'
 import type { LossLimits } from '../../../src/domain/loss-limits.ts'
+import { capitalOf } from '../../../src/engine/book/book.ts'
 import type { DepositCommand } from '../../../src/engine/event.ts'
 import type { EngineSettings } from '../../../src/engine/settings.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
@@ -31,8 +32,8 @@ function bought(change: Partial<EngineSettings>): EngineBench {
   return bench
 }
 
-/** By new prices and a reading of the position it is worth so much. */
-function read(bench: EngineBench, unrealised: number): void {
+/** By new prices and a reading of the position it is worth so much; the exchange may state another profit. */
+function read(bench: EngineBench, unrealised: number, stated = unrealised): void {
   bench.now += 100
   const markPrice = ENTRY + unrealised / SIZE
   bench.price(markPrice)
@@ -44,7 +45,7 @@ function read(bench: EngineBench, unrealised: number): void {
     markPrice,
     liquidationPrice: 0,
     positionMode: 'one_way_mode',
-    unrealisedProfit: String(unrealised),
+    unrealisedProfit: String(stated),
   } as const
   const reading = { symbol: SYMBOL, rows: [row], isSilent: false, requestedAt: bench.now }
   bench.step({ kind: 'positionRead', reading: { ...reading, exchangeTime: bench.now } })
@@ -67,6 +68,7 @@ function give(bench: EngineBench, command: DepositCommand) {
   return plan
 }
 
+const capital = (bench: EngineBench) => capitalOf(bench)?.toString()
 const codes = (bench: EngineBench) => [...bench.book.restrictions.values()].map(({ code }) => code)
 
 const TIERS = [{ notionalMax: 1_000_000, rate: 0.004 }]
@@ -111,6 +113,71 @@ describe('after money was moved the drawdown of the account is of that moment', 
     expect(codes(bench)).toEqual([])
     enter(bench, '-500')
     expect(codes(bench)).toEqual(['drawdown'])
+  })
+})
+
+describe('a withdrawal that brings the drawdown to a step', () => {
+  test('is refused where that is the last one, says how much may be entered, and what to do', () => {
+    const bench = holding({ warn: 0.05, reducing: 0.1, flatten: 0.3 })
+    fallTo(bench, -120)
+    expect(enter(bench, '-700').refusal).toBe(
+      "the withdrawal of 700 USDT would bring the drawdown of the account from 12.00 % to 40.00 %, and at 30.00 % its last step closes everything: enter less than 600.00 USDT, or let every step count from now with `intentd release '*' --new-peak` and enter it again",
+    )
+    expect(enter(bench, '-600').refusal).toContain('to 30.00 %')
+    expect(capital(bench)).toBe('1000')
+    expect(enter(bench, '-599').refusal).toBeUndefined()
+    fallTo(bench, -120)
+    expect(codes(bench)).toEqual(['drawdown'])
+  })
+
+  test('is taken once every step counts from now', () => {
+    const bench = holding({ reducing: 0.1, flatten: 0.3 })
+    fallTo(bench, -120)
+    bench.step({ kind: 'commanded', command: { ...RELEASE, newPeak: true } })
+    expect(enter(bench, '-700').refusal).toBeUndefined()
+    for (let count = 0; count < 3; count++) read(bench, -120)
+    expect(codes(bench)).toEqual([])
+    expect(capital(bench)).toBe('300')
+  })
+
+  test('is refused too where it takes back a deposit', () => {
+    const bench = holding({ flatten: 0.3 })
+    enter(bench, '1000')
+    fallTo(bench, -400)
+    const command = { kind: 'correctDeposit', id: '1', key: 'key-back', ...BY_ANNA } as const
+    expect(give(bench, command).refusal).toContain('from 20.00 % to 40.00 %')
+    expect(capital(bench)).toBe('2000')
+  })
+
+  test('is refused by the worse of two figures that differ', () => {
+    const bench = holding({ flatten: 0.3 })
+    read(bench, -20, -120)
+    expect(enter(bench, '-700').refusal).toContain('from 12.00 % to 40.00 %')
+    expect(enter(bench, '-500').refusal).toBeUndefined()
+  })
+
+  test('names the earlier step in its plan; no deposit reaches any', () => {
+    const bench = holding({ warn: 0.05, reducing: 0.1, flatten: 0.3 })
+    fallTo(bench, -40)
+    const plan = enter(bench, '-500')
+    expect(plan.detail).toContain(
+      'the drawdown of the account is 8.00 % then instead of 4.00 %, and reaches its step warn (5.00 %)',
+    )
+    expect(plan.change).not.toContain('drawdown')
+    const next = enter(bench, '-120')
+    expect(next.detail).toContain(
+      'and reaches its step reducing (10.00 %), after which only orders that reduce leave',
+    )
+    expect(codes(bench)).toEqual(['drawdown'])
+    expect(enter(bench, '500').detail).not.toContain('drawdown')
+    expect(enter(holding({ warn: 0.5 }), '-100').detail).not.toContain('drawdown')
+  })
+
+  test('is taken where everything was closed already', () => {
+    const bench = holding({ flatten: 0.3 })
+    fallTo(bench, -320)
+    expect(codes(bench)).toEqual(['drawdownFlatten', 'flatten'])
+    expect(enter(bench, '-300').refusal).toBeUndefined()
   })
 })
 
