@@ -338,6 +338,17 @@ function toUsedLoss(core: Core, scope: Scope, from: LossOrigin, net: number): Us
   }
 }
 
+/**
+ * As judged last. What no reading of this run concerns, such as a strategy without instruments, was
+ * not judged, and is known all the same.
+ */
+export function usedLossOf(core: Core, scope: Scope): UsedLoss | undefined {
+  const judged = core.losses.used.get(scope)
+  if (judged !== undefined || core.settings.losses?.limits.has(scope) !== true) return judged
+  const dayNet = core.book.watermarks.get(scope)?.dayNet ?? Number.NaN
+  return toUsedLoss(core, scope, { dayNet, ...lossPeaksOf(core, scope) }, worthOf(core, scope).ours)
+}
+
 function noteUsed({ losses }: Core, scope: Scope, used: UsedLoss | undefined): void {
   if (used === undefined) mutable(losses.used).delete(scope)
   else mutable(losses.used).set(scope, used)
