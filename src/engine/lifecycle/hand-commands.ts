@@ -170,21 +170,28 @@ const OTHER_COIN_MAX = decimal('100000000000000000000')
 function objectToAmount(core: Core, entry: Deposit): string | undefined {
   const amount = decimal(entry.amount)
   if (amount.eq(ZERO)) return 'an amount of zero moves nothing'
-  const uncountable = entry.corrects === undefined && objectToCount(core, entry)
-  if (uncountable) return uncountable
+  const uncountable = objectToCount(core, entry)
+  if (uncountable !== undefined) return uncountable
   return entry.isCapital && amount.lt(ZERO)
     ? objectToWithdrawal(core, entry, describeAmount(entry))
     : undefined
 }
 
+/** An entry that an earlier version took can be taken back. */
 function objectToCount({ book }: Core, entry: Deposit): string | undefined {
-  const { coin, isCapital } = entry
+  const { coin, isCapital, corrects } = entry
   const amount = decimal(entry.amount)
-  const sum = isCapital ? decimal(book.deposited).plus(amount) : amount
+  const before = decimal(isCapital ? book.deposited : '0')
+  const sum = before.plus(amount)
   const most = isCapital ? AMOUNT_MAX : OTHER_COIN_MAX
-  if ([amount, sum].every((one) => one.abs().lte(most))) return undefined
+  const isEntry = corrects === undefined
+  const isCountable = isEntry
+    ? [amount, sum].every((one) => one.abs().lte(most))
+    : !isCapital || sum.abs().lte(most) || sum.abs().lte(before.abs())
+  if (isCountable) return undefined
   const which = isCapital ? 'an entry, and all of them together, are' : 'an entry is'
-  return `${describeAmount(entry)} is more than can be counted: ${which} at most ${most.toString()} ${coin}; look at the amount, and enter it again`
+  const todo = isEntry ? 'look at the amount, and enter it again' : 'take back a deposit first'
+  return `${describeAmount(entry)} is more than can be counted: ${which} at most ${most.toString()} ${coin}; ${todo}`
 }
 
 function describe(deposit: Deposit): string {
