@@ -17,6 +17,11 @@ export function isLossReached(lost: number, limit: number): boolean {
   return lost >= limit * (1 - 1e-9)
 }
 
+/** The drawdown of the account. Its peak is below zero where more was withdrawn, out of profit. */
+export function shareBelow(peakEquity: number, fallen: number): number {
+  return fallen / Math.max(peakEquity, 1e-9)
+}
+
 export const DRAWDOWN_STEPS = ['warn', 'reducing', 'flatten'] as const
 export type DrawdownStep = (typeof DRAWDOWN_STEPS)[number]
 

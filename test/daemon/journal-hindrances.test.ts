@@ -26,6 +26,7 @@ function shown(of: Partial<ShownAccount>): ShownAccount {
     paused: new Map(),
     engine: {
       phase: 'running',
+      isTrading: true,
       unproved: [],
       endings: [],
       restrictions: [],

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { MANUAL } from '../../domain/hand-order.ts'
 import type { Instrument } from '../../domain/instrument.ts'
 import type { StrategyId } from '../../domain/ids.ts'
+import { canRest, type Order } from '../../domain/order.ts'
 import { type Holding, HOLD_SIDES, type HoldSide } from '../../domain/position.ts'
 import {
   type KeptLots,
@@ -69,6 +70,27 @@ function isUnread(core: Core, scope: Scope): boolean {
   return false
 }
 
+/** A fill that waits for its order may be theirs, and would be sold beyond the share. */
+function objectToShare(core: Core, scope: Scope): string | undefined {
+  if (isUnread(core, scope)) return NOT_READ
+  const unknown = [...core.settings.instruments.keys()].filter((symbol) => {
+    const owners = [...core.settings.strategies.values()].filter(
+      ({ id, symbols }) => symbols.includes(symbol) && isInScope(scope, id, symbol),
+    )
+    const isUnowned = owners.length > 0 && hasUnownedFills(core.book, symbol)
+    return isUnowned || owners.some(({ id }) => ordersOf(core, id, symbol).some(mayHaveFilled))
+  })
+  return unknown.length === 0
+    ? undefined
+    : `what comes of an order or fill of ${unknown.join(', ')} is not known yet, so a share of it is not either: close it again in some seconds, or close the whole with \`intentd flatten\``
+}
+
+/** A close that is under way is counted by what it keeps. */
+function mayHaveFilled({ state, terms }: Order): boolean {
+  if (state === 'unknown' || state === 'quarantined') return true
+  return state !== 'queued' && terms.purpose !== 'flatten' && !canRest(terms)
+}
+
 function isWhole({ scope, share }: Pick<CloseCommand, 'scope' | 'share'>): boolean {
   return share >= 1 && scope !== strategyScope(MANUAL)
 }
@@ -84,7 +106,8 @@ export function judgeClose(core: Core, command: CloseCommand): ClosePlan {
   const scopes = listScopes(instruments.keys(), strategies.keys())
   if (!scopes.includes(scope))
     return { keeps: [], refusal: `${scope} is not configured; scopes: ${scopes.join(', ')}` }
-  if (share < 1 && isUnread(core, scope)) return { keeps: [], refusal: NOT_READ }
+  const refusal = share < 1 ? objectToShare(core, scope) : undefined
+  if (refusal !== undefined) return { keeps: [], refusal }
   const before = restrictionOf(core.book, scope, 'close')?.keeps ?? []
   const parts = [...strategies.values()].flatMap(({ id, symbols }) =>
     symbols.flatMap((symbol) =>
@@ -95,8 +118,8 @@ export function judgeClose(core: Core, command: CloseCommand): ClosePlan {
   const keeps = wanted.map((kept) => lesserOf(kept, before))
   if (keeps.length === 0) {
     const why = parts.map(({ text }) => text).join(', ')
-    const refusal = `${scope} holds nothing of which this share is large enough for an order`
-    return { keeps: [], refusal: why === '' ? refusal : `${refusal}: ${why}` }
+    const nothing = `${scope} holds nothing of which this share is large enough for an order`
+    return { keeps: [], refusal: why === '' ? nothing : `${nothing}: ${why}` }
   }
   const isKilled = killOf(core.book) !== undefined
   const detail = [

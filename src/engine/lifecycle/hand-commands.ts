@@ -1,8 +1,9 @@
 import { unreachable } from '../../lib/unreachable.ts'
 import type { DepositCommand, HandCommand } from '../event.ts'
 import { type Core, announce, record } from '../state/core.ts'
-import { worstCaseWith, worstCaseWithMoney } from '../state/worst-case.ts'
+import { measureWorstCase, worstCaseWith, worstCaseWithMoney } from '../state/worst-case.ts'
 import { judgeClose, startClose } from './close-part.ts'
+import { describeReached, objectToWithdrawal } from './judge-withdrawal.ts'
 import {
   cancelByHand,
   describeMoment,
@@ -16,8 +17,7 @@ import type { Deposit } from '../../domain/deposit.ts'
 import { showUtc } from '../../lib/text/show-utc.ts'
 import { decimal, ZERO } from '../../lib/decimal.ts'
 import { capitalOf } from '../book/book.ts'
-import { equityAtWorst, symbolsOfUnknownWorth } from '../state/equity.ts'
-import { marginCoinOf, showAmount } from '../state/own-figure.ts'
+import { marginCoinOf } from '../state/own-figure.ts'
 
 export function planByHand(core: Core, command: HandCommand): HandPlan {
   switch (command.kind) {
@@ -84,7 +84,7 @@ function planDeposit(core: Core, command: DepositCommand): DepositPlan {
   const capital = describeCapital(core, deposit)
   return {
     deposit,
-    detail: `${describe(deposit)}; ${capital}`,
+    detail: [`${describe(deposit)}; ${capital}`, ...describeReached(core, deposit)].join('; '),
     change: `${describeAmount(deposit)}: ${capital}`,
   }
 }
@@ -97,6 +97,8 @@ function enterDeposit(core: Core, command: DepositCommand): void {
     return announce(core, 'warn', 'deposit.refused', { why, by })
   }
   record(core, { kind: 'deposit', at: core.now, deposit }, true)
+  // Orders are approved by the worst case as it was measured last.
+  if (core.settings.survives !== undefined) measureWorstCase(core)
   const { id, amount, coin, movedAt } = deposit
   const happened = new Date(movedAt).toISOString()
   announce(core, 'info', 'deposit.entered', { id, amount, coin, movedAt: happened, reason, by })
@@ -171,50 +173,28 @@ const OTHER_COIN_MAX = decimal('100000000000000000000')
 function objectToAmount(core: Core, entry: Deposit): string | undefined {
   const amount = decimal(entry.amount)
   if (amount.eq(ZERO)) return 'an amount of zero moves nothing'
-  const uncountable = entry.corrects === undefined && objectToCount(core, entry)
-  if (uncountable) return uncountable
-  return entry.isCapital && amount.lt(ZERO) ? objectToWithdrawal(core, entry) : undefined
+  const uncountable = objectToCount(core, entry)
+  if (uncountable !== undefined) return uncountable
+  return entry.isCapital && amount.lt(ZERO)
+    ? objectToWithdrawal(core, entry, describeAmount(entry))
+    : undefined
 }
 
+/** An entry that an earlier version took can be taken back. */
 function objectToCount({ book }: Core, entry: Deposit): string | undefined {
-  const { coin, isCapital } = entry
+  const { coin, isCapital, corrects } = entry
   const amount = decimal(entry.amount)
-  const sum = isCapital ? decimal(book.deposited).plus(amount) : amount
+  const before = decimal(isCapital ? book.deposited : '0')
+  const sum = before.plus(amount)
   const most = isCapital ? AMOUNT_MAX : OTHER_COIN_MAX
-  if ([amount, sum].every((one) => one.abs().lte(most))) return undefined
+  const isEntry = corrects === undefined
+  const isCountable = isEntry
+    ? [amount, sum].every((one) => one.abs().lte(most))
+    : !isCapital || sum.abs().lte(most) || sum.abs().lte(before.abs())
+  if (isCountable) return undefined
   const which = isCapital ? 'an entry, and all of them together, are' : 'an entry is'
-  return `${describeAmount(entry)} is more than can be counted: ${which} at most ${most.toString()} ${coin}; look at the amount, and enter it again`
-}
-
-/**
- * The account must be worth something afterwards, or limits would count from nothing. The worse of
- * all known figures counts, and without our own no profit that the exchange alone states.
- */
-function objectToWithdrawal(core: Core, { amount, coin }: Deposit): string | undefined {
-  const capital = capitalOf(core)
-  if (capital === undefined) return undefined
-  const withdrawn = amount.slice(1)
-  const worst = equityAtWorst(core)
-  const symbols = symbolsOfUnknownWorth(core)
-  const unknown = `what the account is worth is not known now, because our own figure of ${showSome(symbols)} is missing`
-  const retry = 'enter it again when `intentd status` shows the equity'
-  if (worst === undefined)
-    return `${unknown}, so nothing says what a withdrawal of ${withdrawn} would leave: ${retry}`
-  const isKnown = symbols.length === 0
-  const counted = isKnown ? worst : Math.min(worst, Number(capital.toString()))
-  if (counted + Number(amount) > 0) return undefined
-  const worth = `${showAmount(core, counted)} ${coin}`
-  return isKnown
-    ? `the account is worth ${worth}, and ${withdrawn} would leave nothing: compare with the exchange`
-    : `${unknown}; by what is known it is ${worth}, of which ${withdrawn} would leave nothing: ${retry}`
-}
-
-const SHOWN_MAX = 3
-
-function showSome(symbols: readonly string[]): string {
-  const shown = symbols.slice(0, SHOWN_MAX).join(', ')
-  const left = symbols.length - SHOWN_MAX
-  return left > 0 ? `${shown} and ${left} more` : shown
+  const todo = isEntry ? 'look at the amount, and enter it again' : 'take back a deposit first'
+  return `${describeAmount(entry)} is more than can be counted: ${which} at most ${most.toString()} ${coin}; ${todo}`
 }
 
 function describe(deposit: Deposit): string {

@@ -28,12 +28,17 @@ export function judgeLosses(core: Core, event: EngineEvent, symbols: readonly st
   const { losses, capital } = core.settings
   if (!losses && capital === undefined) return
   if (losses && event.kind === 'commanded' && event.command.kind === 'stop') return writePeaks(core)
-  if (symbols.length === 0) return
+  // Moved money changes the drawdown of the account, which is a share of its equity.
+  if (symbols.length === 0 && !isMoneyMoved(core)) return
   if (!losses?.limits.has(ACCOUNT)) notePeak(core)
   for (const [scope, limits] of losses?.limits ?? []) {
     if (isConcerned(core, scope, symbols))
       judgeScope(core, scope, { limits, timeZone: losses?.timeZone ?? 'UTC' })
   }
+}
+
+function isMoneyMoved({ effects }: Core): boolean {
+  return effects.some((effect) => effect.kind === 'record' && effect.record.kind === 'deposit')
 }
 
 function isConcerned({ settings }: Core, scope: Scope, symbols: readonly string[]): boolean {

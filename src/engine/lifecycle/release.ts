@@ -16,7 +16,7 @@ import {
 } from '../book/book.ts'
 import type { LossSettings } from '../settings.ts'
 import { announce, type Core } from '../state/core.ts'
-import { writePeaks } from '../state/losses.ts'
+import { usedLossOf, writePeaks } from '../state/losses.ts'
 import { showAmount, toAmountText } from '../state/own-figure.ts'
 import { release, type ReleaseCommand, type ScopeRelease } from '../state/trading-mode.ts'
 import { describeLeftOpen, describeSides, isInScope } from './flatten.ts'
@@ -104,8 +104,7 @@ function isHeld({ book }: Core, scope: Scope): boolean {
 export function objectToRelease(core: Core, order: ReleaseCommand): string | undefined {
   const { scope, newPeak = false } = order
   const isLimited = core.settings.losses?.limits.get(scope)?.drawdown !== undefined
-  if (!isLimited || core.losses.used.has(scope) || !(newPeak || isHeld(core, scope)))
-    return undefined
+  if (!isLimited || !(newPeak || isHeld(core, scope)) || usedLossOf(core, scope)) return undefined
   return `how far ${scope} is below its peak is not known now, because a part of its profit is missing (no fresh prices, or no reading of a position); release it when \`intentd status\` shows its drawdown`
 }
 
@@ -113,7 +112,7 @@ export function objectToRelease(core: Core, order: ReleaseCommand): string | und
 export function planPeakRelease(core: Core, order: ReleaseCommand): PeakRelease | undefined {
   const { scope, newPeak = false } = order
   const drawdown = core.settings.losses?.limits.get(scope)?.drawdown
-  const used = core.losses.used.get(scope)
+  const used = usedLossOf(core, scope)
   if (drawdown === undefined || used === undefined || !(newPeak || isHeld(core, scope)))
     return undefined
   const { flatten } = drawdown

@@ -1,11 +1,12 @@
-import type {
-  WitnessTimes,
-  Fall,
-  Trust,
-  UsedLoss,
-  Watermark,
-  WitnessedNet,
-  Worth,
+import {
+  shareBelow,
+  type WitnessTimes,
+  type Fall,
+  type Trust,
+  type UsedLoss,
+  type Watermark,
+  type WitnessedNet,
+  type Worth,
 } from '../../domain/loss-limits.ts'
 import {
   HOLD_SIDES,
@@ -323,9 +324,20 @@ export function usedLossAt(core: Core, judged: UsedLoss, net: number): UsedLoss 
 function fallOf(core: Core, scope: Scope, peak: number, net: number): number {
   const fallen = Math.max(0, peak - net)
   if (scope !== ACCOUNT) return fallen
-  // Capital is below zero where more was withdrawn, out of profit.
-  const capital = Number(capitalOf(core)?.toString())
-  return fallen / Math.max(capital + peak, 1e-9)
+  return shareBelow(Number(capitalOf(core)?.toString()) + peak, fallen)
+}
+
+/** The peaks of the earlier steps and of the last one, in net profit; NaN: none was taken yet. */
+export function lossPeaksOf(
+  { book, losses }: Core,
+  scope: Scope,
+): { readonly peak: number; readonly lastPeak: number } {
+  const known = book.watermarks.get(scope)
+  const written = known?.peak ?? undefined
+  const peak =
+    written === undefined ? Number.NaN : Math.max(written, losses.peaks.get(scope) ?? written)
+  const last = known?.lastPeak
+  return { peak, lastPeak: last === undefined || peak > last ? peak : last }
 }
 
 /** A peak rises only to what two readings have confirmed (MON1). */
@@ -351,6 +363,17 @@ function toUsedLoss(core: Core, scope: Scope, from: LossOrigin, net: number): Us
     drawdown: Math.max(0, peak - net),
     ...(isShare && { drawdownShare: drawdown }),
   }
+}
+
+/**
+ * As judged last. What no reading of this run concerns, such as a strategy without instruments, was
+ * not judged, and is known all the same.
+ */
+export function usedLossOf(core: Core, scope: Scope): UsedLoss | undefined {
+  const judged = core.losses.used.get(scope)
+  if (judged !== undefined || core.settings.losses?.limits.has(scope) !== true) return judged
+  const dayNet = core.book.watermarks.get(scope)?.dayNet ?? Number.NaN
+  return toUsedLoss(core, scope, { dayNet, ...lossPeaksOf(core, scope) }, worthOf(core, scope).ours)
 }
 
 function noteUsed({ losses }: Core, scope: Scope, used: UsedLoss | undefined): void {

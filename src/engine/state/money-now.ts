@@ -5,7 +5,7 @@ import { accountHoldingOf } from '../book/book.ts'
 import type { StrategySettings } from '../settings.ts'
 import type { Core } from './core.ts'
 import { isWorthKnown, settledOfStrategy, toEquity, withPeak } from './equity.ts'
-import { usedLossAt } from './losses.ts'
+import { usedLossAt, usedLossOf } from './losses.ts'
 import { ownPriceOf, unrealisedOfAccount, unrealisedOfWholeStrategy } from './own-figure.ts'
 import { settledOf, settledSymbols } from './totals.ts'
 
@@ -29,9 +29,9 @@ export function equityNow(core: Core): Equity | undefined {
   return equity === undefined ? undefined : withPeak(core, equity)
 }
 
-/** How much of its limits a scope uses; undefined while unknown, or before it was judged once. */
+/** How much of its limits a scope uses; undefined while unknown. */
 export function usedLossNow(core: Core, scope: Scope): UsedLoss | undefined {
-  const judged = core.losses.used.get(scope)
+  const judged = usedLossOf(core, scope)
   return judged && usedLossAt(core, judged, netOf(core, scope))
 }
 

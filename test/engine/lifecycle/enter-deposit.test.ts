@@ -175,6 +175,31 @@ describe('deposits and withdrawals', () => {
     expect(capital(bench)).toBe('1000')
   })
 
+  test('are refused as corrections too where all together could not be counted', () => {
+    const bench = started()
+    deposit(bench, '1000000000000')
+    deposit(bench, '-900000000000')
+    deposit(bench, '900000000000')
+    expect(correct(bench, '2').refusal).toMatch(
+      /deposit of 900000000000 USDT, which takes back entry 2, is more than can be counted: .* take back a deposit first/,
+    )
+    expect(correct(bench, '3').refusal).toBeUndefined()
+    expect(correct(bench, '2').refusal).toBeUndefined()
+    expect(bench.book.deposited).toBe('1000000000000')
+  })
+
+  test('may be taken back where an earlier version took more than can be counted', () => {
+    const bench = started()
+    deposit(bench, '1')
+    const [entry] = bench.book.deposits.values()
+    if (entry === undefined) throw new Error('no entry')
+    const amount = '3000000000000'
+    mutable(bench.book).deposits = new Map([['1', { ...entry, amount }]])
+    mutable(bench.book).deposited = amount
+    expect(correct(bench, '1').refusal).toBeUndefined()
+    expect(bench.book.deposited).toBe('0')
+  })
+
   test('are refused where they are older than the journal, whose capital has them already', () => {
     const bench = started()
     const { beganAt } = bench.book

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { MANUAL } from '../../../src/domain/hand-order.ts'
+import { toOrderId } from '../../../src/domain/ids.ts'
 import type { PositionMode } from '../../../src/domain/instrument.ts'
 import { keysUsedBy } from '../../../src/domain/record.ts'
 import { endsOf, strategyScope } from '../../../src/domain/trading-mode.ts'
@@ -415,6 +416,40 @@ describe('a close of a share', () => {
     expect(account.bench.book.restrictions.size).toBe(0)
     expect(close(account, scope, 1, 'close-02').refusal).toBeUndefined()
     expect([...account.bench.book.restrictions.values()]).toMatchObject([{ code: 'flatten' }])
+  })
+
+  test.each([
+    ['and its fill was read', true],
+    ['and its fill was not read', false],
+  ])(
+    '[RSK4] of a share is refused while an order may have bought more, %s; a whole flatten is not',
+    (_, isRead) => {
+      const account = trading()
+      account.reach(STRATEGY, 100)
+      account.bench.decide({ kind: 'target', symbol: SYMBOL, lots: 200 })
+      const batch = account.bench.grantBatch()
+      const scope = strategyScope(STRATEGY)
+      const inFlight = close(account, SYMBOL, 0.5).refusal
+      account.bench.answer(batch.batchId, TIMED_OUT)
+      const filled = { orderId: toOrderId('555001') }
+      if (isRead) account.trade('buy', 100, filled)
+
+      const unknown =
+        /what comes of an order or fill of BTCUSDT is not known yet, so a share of it is not either: close it again in some seconds, or close the whole with `intentd flatten`/
+      expect(inFlight).toMatch(unknown)
+      expect(close(account, SYMBOL, 0.5).refusal).toMatch(unknown)
+      expect(close(account, scope, 0.5, 'close-02').refusal).toMatch(unknown)
+      expect(account.bench.book.restrictions.size).toBe(0)
+      expect(close(account, SYMBOL, 1, 'close-03').refusal).toBeUndefined()
+    },
+  )
+
+  test('of a share counts again once the order is known', () => {
+    const account = trading()
+    account.reach(STRATEGY, 100)
+    account.bench.decide({ kind: 'target', symbol: SYMBOL, lots: 200 })
+    account.fillNext()
+    expect(close(account, SYMBOL, 0.5).detail).toContain('(100 lots), and 0.1 (100 lots) stay')
   })
 
   test('says so where a close under way leaves less than the new one', () => {

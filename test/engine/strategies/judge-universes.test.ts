@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { type Capital } from '../../../src/domain/capital.ts'
 import { type ExitRules } from '../../../src/domain/exits.ts'
+import { strategyScope } from '../../../src/domain/trading-mode.ts'
 import { type EngineSettings } from '../../../src/engine/settings.ts'
 import { listEmptyUniverses } from '../../../src/views/universe-view.ts'
 import { STRATEGY } from '../engine-bench.ts'
@@ -62,6 +63,57 @@ describe('rules that the exchange has changed since a member joined', () => {
     expect(next.engine.settings.instruments.get('BUSDT')?.lot.step).toBe('0.001')
     expect(next.book.holdings.get(`${STRATEGY}|BUSDT`)).toMatchObject({ longLots: 10 })
     expect(next.isBookWhole).toBe(true)
+  })
+})
+
+describe('a drawdown of a strategy whose universe is empty', () => {
+  /** It is reached by what members of before have lost, and the process begins again. */
+  function reached(): UniverseBench {
+    const scope = strategyScope(STRATEGY)
+    const limits = new Map([[scope, { drawdown: { reducing: 50 } }]])
+    const losses = { timeZone: 'UTC', coolDownMs: 0, limits }
+    const exclude = ['AUSDT', 'BUSDT', 'CUSDT']
+    const bench = new UniverseBench({ exclude }, { losses, capital: decimal('1000') })
+    const source = { at: bench.now, reason: 'lost', by: 'loss limits' }
+    bench.records.push(
+      {
+        kind: 'watermark',
+        at: bench.now,
+        watermarks: [{ scope, dayFrom: bench.now, dayNet: 80, peak: 80 }],
+      },
+      { kind: 'restricted', scope, mode: 'reducing', code: 'drawdown', ...source },
+    )
+    const next = bench.reborn().start()
+    expect(next.members).toEqual([])
+    expect(next.engine.restrictions.map(({ code }) => code)).toEqual(['drawdown'])
+    return next
+  }
+
+  test.each([[undefined], [true]])('can be released, with a new peak: %s', (newPeak) => {
+    const bench = reached()
+    const command = {
+      kind: 'release',
+      scope: strategyScope(STRATEGY),
+      ...BY_ANNA,
+      newPeak,
+    } as const
+    expect(bench.engine.objectToRelease(command)).toBeUndefined()
+    expect(bench.engine.planPeakRelease(command)).toMatchObject({
+      from: '80.00000000',
+      to: '0.00000000',
+      below: '80.00000000',
+    })
+    bench.step({ kind: 'commanded', command })
+    expect(bench.engine.restrictions).toEqual([])
+  })
+
+  test('is shown', () => {
+    expect(reached().engine.usedLossNow(strategyScope(STRATEGY))).toMatchObject({
+      net: 0,
+      dayLoss: 80,
+      drawdown: 80,
+      peak: 80,
+    })
   })
 })
 

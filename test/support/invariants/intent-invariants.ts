@@ -74,6 +74,8 @@ const RECEIVE_WINDOW_MS = 5000
 
 interface SentCancel {
   readonly symbols: readonly string[]
+  /** As the journal names it, which may be by the clock of another machine of the exchange. */
+  readonly requestAt: number
   /** Unix ms, exchange clock. */
   readonly madeAt: number
 }
@@ -90,7 +92,9 @@ export function watchCancelsOfRunBefore(world: World): WorldWatcher {
       const written = new Set<number>()
       for (const record of world.process.journal.loadAll())
         if (record.kind === 'cancel') written.add(record.requestAt)
-      earlier = [...earlier, ...unanswered.values()].filter(({ madeAt }) => written.has(madeAt))
+      earlier = [...earlier, ...unanswered.values()].filter(({ requestAt }) =>
+        written.has(requestAt),
+      )
       unanswered.clear()
     },
     afterStep(event, effects) {
@@ -105,8 +109,10 @@ export function watchCancelsOfRunBefore(world: World): WorldWatcher {
         const record = records.find(
           ({ requestAt }) => Math.round(requestAt) === Number(requestTime),
         )
-        if (record)
-          unanswered.set(effect.cancelId, { symbols: record.symbols, madeAt: record.requestAt })
+        if (!record) continue
+        const { symbols, requestAt } = record
+        const madeAt = effect.clockAheadMs === undefined ? requestAt : world.time.now
+        unanswered.set(effect.cancelId, { symbols, requestAt, madeAt })
       }
     },
     onWrite({ symbol, batchId }) {
