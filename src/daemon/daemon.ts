@@ -97,6 +97,10 @@ export class Daemon {
     for (const account of this.accounts) account.stop(policy)
   }
 
+  hasToBegin(policy?: StopPolicy): boolean {
+    return this.accounts.some((account) => account.hasToBegin(policy))
+  }
+
   /**
    * A strategy's error harms only that strategy (STR1); any other breaks the run. False for a
    * strategy that a reload only loaded.

@@ -115,7 +115,7 @@ export const LOG_EVENTS = {
   'daemon.running':
     'Strategies are asked from now on. If instruments are still being read and proved, it says how many are done (`proved` of `instruments`), and `recovery.ended` follows.',
   'daemon.stopRequested':
-    'A signal, the end of `--for` or the end of a recording asked for a stop.',
+    'A signal, the end of `--for` or the end of a recording asked for a stop. `waitsFor`: the run has not begun, and something has to be cancelled or closed, so it begins first.',
   'daemon.stopped':
     'The run has ended. If it is not clean, look at the exchange for orders, or start again: the next run finds out. If a stop that flattens names `stillHeld`, close that by hand.',
   'daemon.stopping': 'A stop began: strategies are not asked any more.',

@@ -10,6 +10,7 @@ import type { TrustedClock } from '../exchange/clock/exchange-clock.ts'
 import type { EndpointStatistics } from '../exchange/limiter/endpoint-queue.ts'
 import type { InstrumentSteps } from '../domain/instrument.ts'
 import type { RecentActivity } from './recent-activity.ts'
+import type { RetreatEnd } from '../interpreter/retreat.ts'
 import type { RunStatistics } from './run-statistics.ts'
 import type { JournalPace } from './journal-pace.ts'
 import type { StrategyWait } from '../domain/strategy-wait.ts'
@@ -36,6 +37,8 @@ export interface ShownAccount {
   /** Unix ms; absent for a journal at rest. */
   readonly openedAt?: number
   readonly fatal: unknown
+  /** How a broken run has ended; undefined while its retreat goes on. */
+  readonly retreat?: RetreatEnd | undefined
   readonly tickers: TickerTable | undefined
   readonly storedPrices?: ReadonlyMap<string, StoredPrice>
   readonly vanished?: ReadonlyMap<string, VanishedPrice>

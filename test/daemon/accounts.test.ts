@@ -25,6 +25,13 @@ import { type RunningSimulator, startSimulator } from '../../src/simulator/start
 const TRADERS = { alice: ['grid-btc', 'grid-eth'], bob: ['grid-btc', 'trend-eth'] }
 type Trader = keyof typeof TRADERS
 
+interface Line {
+  readonly trader: string
+  readonly level: string
+  readonly event: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
 const opened: (() => unknown)[] = []
 
 afterEach(async () => {
@@ -72,16 +79,21 @@ async function startExchange(): Promise<RunningSimulator> {
   return simulator
 }
 
-/** Both accounts in one daemon, each with a journal, keys and strategies of its own. */
-async function openTwo(simulator: RunningSimulator) {
+function createPlace(): string {
   const place = mkdtempSync(join(tmpdir(), 'accounts-'))
   opened.push(() => rmSync(place, { recursive: true }))
+  return place
+}
+
+/** Both accounts in one daemon, each with a journal, keys and strategies of its own. */
+async function openTwo(simulator: RunningSimulator, place = createPlace()) {
   const trusted = new TrustedClock(systemClock)
   const { config, documents } = readConfig(place)
-  const lines: { trader: string; event: string; fields: Readonly<Record<string, unknown>> }[] = []
+  const lines: Line[] = []
   const loggerOf = (trader: string) => ({
     isTerminal: false,
-    log: (_: string, event: string, fields = {}) => lines.push({ trader, event, fields }),
+    log: (level: string, event: string, fields = {}) =>
+      lines.push({ trader, level, event, fields }),
     hide: () => undefined,
     listen: () => undefined,
     setLevel: () => undefined,
@@ -292,4 +304,68 @@ test('a stop before the exchange answers ends both', async () => {
     { clean: true, ordersSent: 0 },
     { clean: true, ordersSent: 0 },
   ])
+})
+
+/** Both have traded, and a stop has left their orders. */
+async function leaveOrders(simulator: RunningSimulator, place: string) {
+  const { daemon, alice, bob } = await openTwo(simulator, place)
+  await daemon.start()
+  await vi.waitFor(() => {
+    for (const trader of [alice, bob]) expect(trader.count('order.fill')).toBeGreaterThan(3)
+  }, WAIT)
+  simulator.pause()
+  daemon.stop('leave')
+  expect((await daemon.ended()).summaries).toMatchObject([{ clean: true }, { clean: true }])
+  const held = [alice, bob].map(({ account }) => account.summary().allRuns.positions)
+  return { held, resting: [alice.resting(), bob.resting()] }
+}
+
+test('[RSK3] a stop before the run has begun says what it left, and is clean only where its policy leaves it', async () => {
+  const simulator = await startExchange()
+  const place = createPlace()
+  const { held, resting } = await leaveOrders(simulator, place)
+  expect(resting.every(({ length }) => length > 0)).toBe(true)
+  expect(held.some((positions) => Object.keys(positions).length > 0)).toBe(true)
+  const stopEarly = async (policy: 'leave' | 'cancel' | 'flatten') => {
+    const { daemon, alice, bob, lines } = await openTwo(simulator, place)
+    const needsStart = daemon.hasToBegin(policy)
+    daemon.stop(policy)
+    daemon.stop(policy)
+    const { summaries } = await daemon.ended()
+    expect([alice.resting(), bob.resting()]).toEqual(resting)
+    const stopped = lines.filter(({ event }) => event === 'daemon.stopped')
+    expect(stopped.map(({ fields }) => fields['openOrders'])).toEqual(
+      resting.map(({ length }) => length),
+    )
+    const levels = stopped.map(({ level }) => level)
+    return { needsStart, levels, stopped, clean: summaries.map(({ clean }) => clean) }
+  }
+
+  const left = await stopEarly('leave')
+  const cancelled = await stopEarly('cancel')
+  const flattened = await stopEarly('flatten')
+
+  expect(left).toMatchObject({ needsStart: false, levels: ['info', 'info'], clean: [true, true] })
+  expect(cancelled).toMatchObject({
+    needsStart: true,
+    levels: ['error', 'error'],
+    clean: [false, false],
+  })
+  expect(flattened).toMatchObject({ needsStart: true, levels: ['error', 'error'] })
+  for (const { fields } of cancelled.stopped)
+    expect(fields).toMatchObject({
+      clean: false,
+      policy: 'cancel',
+      reason: 'the run had not begun, so nothing was cancelled',
+    })
+  expect(flattened.stopped.map(({ fields }) => Object.keys(fields['stillHeld'] ?? {}))).toEqual(
+    held.map((positions) => Object.keys(positions).map((name) => name.split(' ')[0])),
+  )
+
+  throwKillSwitch(join(place, 'alice'), { reason: 'a test', by: 'test' })
+  expect(await stopEarly('leave')).toMatchObject({
+    needsStart: true,
+    levels: ['error', 'info'],
+    clean: [false, true],
+  })
 })

@@ -117,6 +117,7 @@ const USUAL: Readonly<Record<string, unknown>> = {
   positions: { BTCUSDT: '0.012', ETHUSDT: '-0.2' },
   policy: 'leave',
   why: 'SIGINT',
+  waitsFor: 'start',
   clean: true,
   cycles: 140,
   ordersSent: 50,

@@ -32,24 +32,35 @@ function tradingByHand(): EngineBench {
 /** An account whose records are written, or lost, when the test says so. */
 class Accounted {
   readonly bench = tradingByHand()
-  readonly shown: unknown
-  isRunning = true
+  readonly shown: { state: 'begun' | 'atRest'; fatal: unknown; retreat?: 'left' | 'cancelled' }
+  /** Where a kill is written. Undefined: no file can be. */
+  killFile: string | undefined
+  breaksNow = false
   readonly #waiting: ((isWritten: boolean) => void)[] = []
 
   constructor(name: string) {
     const { bench } = this
-    this.shown = {
+    const shown = {
       config: { name },
       settings: bench.settings,
       book: bench.book,
       engine: bench.engine,
       trusted: { clock: { now: () => bench.now } },
-      state: 'begun',
+      state: 'begun' as const,
+      fatal: undefined,
     }
+    this.shown = shown
+  }
+
+  break(): void {
+    this.shown.state = 'atRest'
+    this.shown.fatal = new Error('a defect')
+    this.settle(false)
   }
 
   command(command: EngineCommand): unknown {
-    if (!this.isRunning) return undefined
+    if (this.breaksNow) this.break()
+    if (this.shown.state === 'atRest') return undefined
     const plan =
       command.kind === 'order' ? this.bench.engine.planByHand(command) : { detail: undefined }
     this.bench.step({ kind: 'commanded', command })
@@ -57,10 +68,12 @@ class Accounted {
     return { ...plan, held, lifted: [], stillHeld: {}, killFiles: [], unclosable: {} }
   }
 
-  /** No file can be written. */
-  throwKill(): undefined {}
+  throwKill(): string | undefined {
+    return this.killFile
+  }
 
   untilWritten(): Promise<boolean> {
+    if (this.shown.state === 'atRest') return Promise.resolve(false)
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
@@ -74,7 +87,7 @@ function openScene(...names: string[]) {
   const log: Logged[] = []
   const control = new DaemonControl({
     accounts,
-    configOption: '',
+    configOption: ' -c main.yaml',
     off: [],
     clock: { now: () => 0, monotonic: () => 0 },
     timers: { after: () => () => undefined },
@@ -138,20 +151,6 @@ test('[ORD7] an order by hand that a halt with a flatten drops before its record
   })
 })
 
-test('[RSK2] a kill before or after the run, whose file cannot be written, is answered as not done', async () => {
-  const { first, log, send } = openScene()
-  first.isRunning = false
-  const answer = await send({ kind: 'kill' })
-
-  expect(answer).toMatchObject({ isObeyed: false })
-  expect(answer.isUncertain).toBeUndefined()
-  expect(answer.text).toMatch(
-    /^not killed: .*kill file could not be written.*run has not begun, or is over.*send it again/,
-  )
-  expect(answer.text).not.toMatch(/in this process|obeys/)
-  expect(log).toMatchObject([{ level: 'warn', result: answer.text }])
-})
-
 test('[RSK2] after a breakdown no answer says that the command acts', async () => {
   const { first, log, send } = openScene()
   const answers = [ORDER, HALT, { kind: 'kill' } as const].map(send)
@@ -176,4 +175,60 @@ test('[RSK2] after the breakdown of one of several accounts the answer says that
   expect((await halting).text).toMatch(
     /^not confirmed: the run of main ended before .* until the next start: .*; written and obeyed in second$/,
   )
+})
+
+test('[RSK2] a kill after the end of the run counts as obeyed by its file, and says what rests and how it is cancelled', async () => {
+  const { first, bench, log, send } = openScene()
+  bench.quote({ side: 'buy', ticks: 99_400, lots: 10 })
+  bench.accept(bench.grantBatch())
+  first.killFile = '/state/KILL'
+  first.break()
+
+  const answer = await send({ kind: 'kill' })
+
+  expect(answer).toMatchObject({ isObeyed: true })
+  expect(answer.isUncertain).toBeUndefined()
+  expect(answer.text).toBe(
+    'killed here, also after a restart: nothing that creates an order leaves while /state/KILL is there; the run is over: a daemon that starts here obeys before its first order; 1 order was open when it ended, and this process cancels none: `intentd kill -c main.yaml` does',
+  )
+  expect(log).toMatchObject([{ level: 'info', event: 'control.commanded' }])
+})
+
+test('[RSK2] a kill after a run whose end has cancelled everything names no orders', async () => {
+  const { first, bench, send } = openScene()
+  bench.quote({ side: 'buy', ticks: 99_400, lots: 10 })
+  bench.accept(bench.grantBatch())
+  first.killFile = '/state/KILL'
+  first.break()
+  first.shown.retreat = 'cancelled'
+
+  expect((await send({ kind: 'kill' })).text).toMatch(/before its first order$/)
+})
+
+test('[RSK2] a kill after the end of the run that is in no file is not confirmed', async () => {
+  const { first, send } = openScene()
+  first.break()
+
+  expect(await send({ kind: 'kill' })).toMatchObject({ isObeyed: false, isUncertain: true })
+})
+
+test('[RSK2] a command with which the run breaks down is not answered as certainly refused', async () => {
+  const { first, send } = openScene()
+  first.breaksNow = true
+  const broken = await send(HALT)
+  const after = await send({ ...HALT, scope: SYMBOL })
+
+  expect(broken).toMatchObject({ isObeyed: false, isUncertain: true })
+  expect(broken.text).toMatch(/^not confirmed: the run ended before the journal had confirmed it/)
+  expect(after).toMatchObject({ isObeyed: false })
+  expect([after.isUncertain, after.text.slice(0, 8)]).toEqual([undefined, 'not now:'])
+})
+
+test('[RSK2] an account whose run was over before makes no command of the others uncertain', async () => {
+  const { accounts, first, send } = openScene('second')
+  accounts[1]?.break()
+  const halting = send(HALT)
+  first.settle(true)
+
+  expect(await halting).toMatchObject({ isObeyed: true, text: '* is held halted' })
 })

@@ -1,24 +1,20 @@
 import type { Daemon } from '../../daemon/daemon.ts'
-import type { StopPolicy } from '../../engine/event.ts'
 import type { Timers } from '../../lib/timers.ts'
 
-/** The longest that a reloaded run takes to cancel what rests. */
-const RELOADED_WITHIN_MS = 30_000
+/** So long a stop waits for a run to begin. */
+const BEGIN_WITHIN_MS = 30_000
 
 export interface RunStopOptions {
-  readonly daemon: Pick<Daemon, 'stop'>
-  readonly policies: readonly StopPolicy[]
-  readonly isReloaded: boolean
+  readonly daemon: Pick<Daemon, 'stop' | 'hasToBegin'>
   readonly timers: Timers
 }
 
 /**
- * Stops each account as its `onStop` says. A reloaded run first cancels or closes what the old one
- * left; if it does not begin in time, orders stay.
+ * Stops each account as its `onStop` says. Where that means to cancel or close what an earlier run
+ * left, the run begins first; if it does not begin in time, the accounts say what they leave.
  */
 export class RunStop {
   readonly #options: RunStopOptions
-  #hasBegun = false
   #isDue = false
   #forget = (): void => undefined
 
@@ -26,17 +22,19 @@ export class RunStop {
     this.#options = options
   }
 
-  ask(): void {
-    const { daemon, policies, isReloaded, timers } = this.#options
-    const leavesAll = policies.every((policy) => policy === 'leave')
-    if (leavesAll || this.#hasBegun || !isReloaded) return daemon.stop()
-    if (this.#isDue) return
-    this.#isDue = true
-    this.#forget = timers.after(RELOADED_WITHIN_MS, () => daemon.stop())
+  get waitsForStart(): boolean {
+    return this.#options.daemon.hasToBegin()
   }
 
-  noteBegun(hasBegun: boolean): void {
-    this.#hasBegun = hasBegun
+  ask(): void {
+    const { daemon, timers } = this.#options
+    if (!this.waitsForStart) return daemon.stop()
+    if (this.#isDue) return
+    this.#isDue = true
+    this.#forget = timers.after(BEGIN_WITHIN_MS, () => daemon.stop())
+  }
+
+  noteStarted(): void {
     if (this.#isDue) this.#options.daemon.stop()
   }
 

@@ -222,7 +222,6 @@ async function tradeAs(options: RunOptions, { version, as, reloads }: StartFrame
 async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> {
   let endAt: number | undefined
   let before: ConfiguredAccounts | undefined
-  let isReloaded = false
   for (let configured: ConfiguredAccounts = first; ;) {
     const { loaded, credentials, keysMissing, signalSecrets, others, contracts } = configured
     const keys = { credentials, keysMissing, signalSecrets }
@@ -242,9 +241,8 @@ async function tradeOn(options: RunOptions, first: TradeFrame): Promise<number> 
       continue
     }
     if (options.for !== undefined) endAt ??= systemClock.now() + options.for
-    const { next, code } = await trade(opened, options, { ...frame, endAt, isReloaded })
+    const { next, code } = await trade(opened, options, { ...frame, endAt })
     if (next === undefined) return code
-    isReloaded = true
     before = configured
     configured = next
   }
@@ -274,8 +272,6 @@ interface TradeFrame
   readonly breakdowns: Breakdowns
   readonly standby?: WaitingStandby | undefined
   readonly endAt?: number | undefined
-  /** True if an earlier run of this process may have left orders. */
-  readonly isReloaded?: boolean
 }
 
 function open(options: RunOptions, frame: TradeFrame): Promise<OpenedDaemon> {
@@ -470,13 +466,13 @@ function listenForBreakdowns(logger: Pick<DaemonLogger, 'log'>): Breakdowns {
   }
 }
 
-type LiveFrame = Pick<TradeFrame, 'logger' | 'endAt' | 'isReloaded' | 'stops' | 'breakdowns'> & {
+type LiveFrame = Pick<TradeFrame, 'logger' | 'endAt' | 'stops' | 'breakdowns'> & {
   readonly policies: readonly StopPolicy[]
 }
 
 async function live(
   { daemon, endsAt }: OpenedDaemon,
-  { policies, logger, endAt, isReloaded = false, stops, breakdowns }: LiveFrame,
+  { policies, logger, endAt, stops, breakdowns }: LiveFrame,
 ): Promise<DaemonEnd> {
   const supervisor = createSupervisor({
     variables: processVariables(),
@@ -484,9 +480,13 @@ async function live(
     heartbeat: () => daemon.heartbeat,
     onTrouble: (reason) => logger.log('warn', 'supervisor.notNotified', { reason }),
   })
-  const runStop = new RunStop({ daemon, policies, isReloaded, timers: systemTimers })
+  const runStop = new RunStop({ daemon, timers: systemTimers })
   const stop = (why: string): void => {
-    logger.log('info', 'daemon.stopRequested', { why, policy: [...new Set(policies)].join(', ') })
+    logger.log('info', 'daemon.stopRequested', {
+      why,
+      policy: [...new Set(policies)].join(', '),
+      ...(runStop.waitsForStart && { waitsFor: 'start' }),
+    })
     supervisor.stopping()
     runStop.ask()
   }
@@ -503,7 +503,7 @@ async function live(
       else cancelLook = systemTimers.after(READY_LOOKED_AT_MS, notify)
     }
     if (hasBegun) notify()
-    runStop.noteBegun(hasBegun)
+    runStop.noteStarted()
     const recordedUntil = endsAt()
     if (recordedUntil !== undefined)
       forget.push(atInstant(recordedUntil, () => stop('the recording has ended')))

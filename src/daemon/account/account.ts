@@ -11,7 +11,7 @@ import {
 import { describeDropped } from '../../engine/lifecycle/flatten.ts'
 import { Interpreter } from '../../interpreter/interpreter.ts'
 import type { Ports } from '../../interpreter/ports.ts'
-import { Retreat } from '../../interpreter/retreat.ts'
+import { Retreat, type RetreatEnd } from '../../interpreter/retreat.ts'
 import { Pollers, type WatchedLoop } from '../../lib/poller.ts'
 import { SignalInbox } from './signal-inbox.ts'
 import { WrittenRecords } from './written-records.ts'
@@ -24,9 +24,7 @@ import {
   pausedOf,
 } from '../../assembly/strategies/strategies.ts'
 import { CandleFetcher } from '../market-data/candle-fetcher.ts'
-import { ContractsFetcher, listsContracts } from '../market-data/contracts-fetcher.ts'
-import { configuredContracts } from '../../assembly/instruments/listed-instruments.ts'
-import { isEmbedded } from '../../assembly/state/state-place.ts'
+import { type ContractsFetcher, openContractsFetcher } from '../market-data/contracts-fetcher.ts'
 import { Feeds } from '../market-data/feeds.ts'
 import type { MarketListener } from '../market-data/market-data.ts'
 import { createRecorder, createUniverseKeeper } from '../recording/create-recorder.ts'
@@ -54,6 +52,7 @@ import { keysRefused, noteOwnState, toRefusal } from '../../assembly/account/acc
 import { isWriteFailure } from '../../journal/journal-failures.ts'
 import { isBarred, logFatal, retreatPolicy, closeJournal } from './breakdown.ts'
 import type { CommandAnswer } from './command-inbox.ts'
+import { type EarlyStop, logEarlyEnd, needsBegin } from './early-stop.ts'
 import {
   judgeRelease,
   judgeScope,
@@ -109,6 +108,7 @@ export class Account implements MarketListener {
   #state: 'new' | 'begun' | 'atRest' = 'new'
   #hasBegun = false
   #fatal: unknown
+  #retreatEnd: RetreatEnd | undefined
 
   constructor(options: AccountOptions) {
     const { settings, book, calls, logger, timers } = options
@@ -163,7 +163,11 @@ export class Account implements MarketListener {
       logger.log('error', 'poll.failed', { what, reason })
     this.#polls = this.#addPolls(new Pollers({ clock, timers, onError }))
     this.#candles = this.#createCandleFetcher()
-    this.#contracts = this.#createContractsFetcher()
+    this.#contracts = openContractsFetcher({
+      ...options,
+      isKept: this.#universeKeeper !== undefined,
+      dispatch: (event) => this.#hearContracts(event),
+    })
     this.#margin = openMarginWatch(options)
     const feeds = feedsOf(options.strategies, 'private')
     this.#feeds = new Feeds({
@@ -324,7 +328,13 @@ export class Account implements MarketListener {
 
   stop(policy: StopPolicy = this.#options.config.onStop): void {
     if (this.#state === 'begun') this.command({ kind: 'stop', policy })
-    else this.#comeToRest(this.#isAtRest())
+    else if (this.#state === 'new')
+      this.#comeToRest(logEarlyEnd(this.#earlyStop(policy), this.#options.logger))
+  }
+
+  /** True where a stop has to wait for the begin, to cancel or close what the last run left. */
+  hasToBegin(policy: StopPolicy = this.#options.config.onStop): boolean {
+    return this.#state === 'new' && needsBegin(this.#earlyStop(policy))
   }
 
   /**
@@ -397,6 +407,7 @@ export class Account implements MarketListener {
       state: this.#state,
       openedAt: this.#startedAt,
       fatal: this.#fatal,
+      retreat: this.#retreatEnd,
       paused: pausedOf(runners),
       tickers: market.tickers,
       vanished: this.#health.vanished,
@@ -438,8 +449,8 @@ export class Account implements MarketListener {
 
   async #retreat(): Promise<void> {
     if (this.#fatal === undefined || !this.#hasBegun) return
-    const { config, settings, journal, book } = this.#options
-    const isKilled = killOf(book) !== undefined || this.#operator.killSwitch.isThrown
+    const { config, settings, journal } = this.#options
+    const isKilled = this.#isKilled
     await new Promise<unknown>((resolve) =>
       new Retreat({
         ports: this.#ports,
@@ -449,7 +460,7 @@ export class Account implements MarketListener {
         isSending: () => this.#interpreter.isSending,
         isBarred: () => isBarred(journal),
         patienceMs: settings.execution.stopTimeoutMs,
-        onEnd: resolve,
+        onEnd: (end) => resolve((this.#retreatEnd = end)),
       }).start(),
     )
   }
@@ -523,29 +534,16 @@ export class Account implements MarketListener {
     })
   }
 
+  #hearContracts(event: EngineEvent): void {
+    this.#universeKeeper?.hear(event)
+    this.#dispatch(event)
+  }
+
   #followRoster(): void {
     const { directory, settings } = this.#options
     for (const [symbol, steps] of keepGrids(directory, settings.instruments))
       this.#grids.set(symbol, steps)
     this.#candles.follow()
-  }
-
-  #createContractsFetcher(): ContractsFetcher | undefined {
-    const { config, settings, calls, timers, logger } = this.#options
-    const isChosen = [...settings.strategies.values()].some(({ universe }) => universe)
-    const isKept = this.#universeKeeper !== undefined && listsContracts(config)
-    if (!isChosen && !isKept) return undefined
-    return new ContractsFetcher({
-      caller: isEmbedded(config) ? undefined : calls.client,
-      configured: configuredContracts(config),
-      productType: config.account.productType,
-      timers,
-      dispatch: (event) => {
-        this.#universeKeeper?.hear(event)
-        this.#dispatch(event)
-      },
-      logger,
-    })
   }
 
   #createHealth(): Health {
@@ -582,12 +580,12 @@ export class Account implements MarketListener {
     })
   }
 
-  #isAtRest(): boolean {
-    const { open, account } = this.#options.book
-    const isFlat = [...account.values()].every(
-      ({ longLots, shortLots }) => longLots === 0 && shortLots === 0,
-    )
-    return isFlat && [...open.values()].every(({ size }) => size === 0)
+  #earlyStop(policy: StopPolicy): EarlyStop {
+    return { book: this.#options.book, policy, isKilled: this.#isKilled }
+  }
+
+  get #isKilled(): boolean {
+    return killOf(this.#options.book) !== undefined || this.#operator.killSwitch.isThrown
   }
 
   #comeToRest(clean: boolean): void {

@@ -67,7 +67,9 @@ import { viewEquity } from '../../views/losses-view.ts'
 import { type HandRequest, judgeAnswers } from './judge-answers.ts'
 import { Metrics } from './metrics.ts'
 import {
+  asKept,
   describeBroken,
+  describeUnobeyed,
   type KilledHere,
   ORDER_UNWRITTEN,
   UNWRITTEN,
@@ -325,13 +327,15 @@ export class DaemonControl implements Controlled {
     const files =
       order.kind === 'kill' ? accounts.map((one) => one.throwKill({ reason, by })) : undefined
     const killed = files && this.#describeKilled(files)
+    const taking = accounts.filter(({ shown }) => shown.state === 'begun')
     const obeyed = this.#obey(request, by, approval)
-    const answer = killed !== undefined && obeyed.text === NOT_NOW ? asKept(obeyed, killed) : obeyed
-    if (!answer.isObeyed || !isRecorded(order)) {
+    const isUntaken = obeyed.text === NOT_NOW
+    const answer = isUntaken ? this.#describeUntaken(obeyed, killed, taking) : obeyed
+    if (isUntaken || !answer.isObeyed || !isRecorded(order)) {
       this.#log(request, by, answer)
       return { answer }
     }
-    const written = this.#untilWritten(request, answer, killed).then((lasting) => {
+    const written = this.#untilWritten(request, answer, { killed, taking }).then((lasting) => {
       this.#log(request, by, lasting)
       return lasting
     })
@@ -342,11 +346,10 @@ export class DaemonControl implements Controlled {
   async #untilWritten(
     { requestId, order }: ControlRequest,
     answer: ControlAnswer,
-    killed: KilledHere | undefined,
+    { killed, taking }: TakenCommand,
   ): Promise<ControlAnswer> {
     const named = isHandRequest(order) ? this.#accountFor(order) : undefined
-    const accounts =
-      named === undefined || typeof named === 'string' ? this.#options.accounts : [named]
+    const accounts = named === undefined || typeof named === 'string' ? taking : [named]
     const pair = pairKey(MANUAL, requestId)
     const commanded = accounts.map(async (account) => {
       const { shown } = account
@@ -361,6 +364,20 @@ export class DaemonControl implements Controlled {
     if (dropped !== undefined) return { ...answer, isObeyed: false, text: `not done: ${dropped}` }
     const isWritten = outcomes.every((one) => one.isWritten)
     return isWritten ? answer : asUncertain(answer, describeBroken(outcomes, killed))
+  }
+
+  /** @param taking accounts that had begun: the command broke them down, so it may be recorded */
+  #describeUntaken(
+    answer: ControlAnswer,
+    killed: KilledHere | undefined,
+    taking: readonly ControlledAccount[],
+  ): ControlAnswer {
+    const { configOption } = this.#options
+    if (killed) return asKept(answer, killed, describeUnobeyed(this.#shown, configOption))
+    const broken = taking.filter(({ shown }) => shown.fatal !== undefined)
+    if (broken.length === 0) return answer
+    const outcomes = broken.map(({ shown }) => ({ name: shown.config.name, isWritten: false }))
+    return asUncertain(answer, describeBroken(outcomes, undefined))
   }
 
   /** @param files undefined where one could not be written */
@@ -513,6 +530,7 @@ const PLANNED_KEY = 'planned'
 const NOT_NOW =
   'not now: the run has not begun, or is over; a command of the command line waits for it'
 
+<<<<<<< HEAD
 const NOT_KILLED =
   'not killed: its kill file could not be written (kill.notWrittenDown says why), and the run has not begun, or is over, so nothing knows of it; free disk space, or make the state directory writable, and send it again with another requestId'
 
@@ -527,6 +545,12 @@ function asKept(answer: ControlAnswer, { text, isWritten, isCertain }: KilledHer
     ...(!isCertain && { isUncertain: true }),
     text: `${isCertain ? '' : 'not in the journal: '}${text}; ${after}`,
   }
+=======
+interface TakenCommand {
+  readonly killed: KilledHere | undefined
+  /** Accounts that had begun when it was given. */
+  readonly taking: readonly ControlledAccount[]
+>>>>>>> wt-mendb1
 }
 
 /** These are not in the journal, or do nothing. */

@@ -1,5 +1,6 @@
 import type { OrderIntent } from '../../domain/intent.ts'
-import { pairKey } from '../../engine/book/book.ts'
+import type { ControlAnswer } from '../../control/commands.ts'
+import { allOpenOrders, pairKey } from '../../engine/book/book.ts'
 import type { ShownAccount } from '../../views/shown-account.ts'
 
 export const UNWRITTEN =
@@ -49,4 +50,40 @@ export interface KilledHere {
   /** In one file at least. */
   readonly isWritten: boolean
   readonly isCertain: boolean
+}
+
+/** No account took the kill: the next one that starts here finds its file. */
+export function asKept(
+  answer: ControlAnswer,
+  { text, isCertain }: KilledHere,
+  unobeyed: string,
+): ControlAnswer {
+  return {
+    ...answer,
+    isObeyed: isCertain,
+    ...(!isCertain && { isUncertain: true }),
+    text: `${isCertain ? '' : 'not in the journal: '}${text}; ${unobeyed}`,
+  }
+}
+
+type UnobeyingAccount = Pick<ShownAccount, 'state' | 'retreat' | 'book'>
+
+/** Says when a kill is obeyed that came before the run, or after its end. */
+export function describeUnobeyed(
+  accounts: readonly UnobeyingAccount[],
+  configOption: string,
+): string {
+  const over = accounts.filter(({ state }) => state === 'atRest')
+  const open = over.flatMap(({ retreat, book }) =>
+    retreat === 'cancelled' ? [] : allOpenOrders(book),
+  ).length
+  const orders = open === 1 ? '1 order was' : `${open} orders were`
+  return [
+    `the run ${over.length > 0 ? 'is over' : 'has not begun'}: a daemon that starts here obeys before its first order`,
+    ...(open === 0
+      ? []
+      : [
+          `${orders} open when it ended, and this process cancels none: \`intentd kill${configOption}\` does`,
+        ]),
+  ].join('; ')
 }

@@ -1,7 +1,9 @@
+import { configuredContracts } from '../../assembly/instruments/listed-instruments.ts'
 import { isEmbedded } from '../../assembly/state/state-place.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
 import type { ContractRules } from '../../domain/contract-rules.ts'
 import type { EngineEvent } from '../../engine/event.ts'
+import type { EngineSettings } from '../../engine/settings.ts'
 import type { BeyondCaller } from '../../exchange/readers/candles-reader.ts'
 import { readContracts } from '../../exchange/readers/contracts-reader.ts'
 import { messageOf } from '../../lib/failure.ts'
@@ -77,6 +79,30 @@ export class ContractsFetcher {
       this.#reading = this.#read(caller)
     })
   }
+}
+
+export interface FetchedContracts extends Pick<
+  ContractsFetcherOptions,
+  'timers' | 'dispatch' | 'logger'
+> {
+  readonly config: DaemonConfig
+  readonly settings: Pick<EngineSettings, 'strategies'>
+  readonly calls: { readonly client: BeyondCaller }
+  /** Later backtests are to have the contracts. */
+  readonly isKept: boolean
+}
+
+/** @returns undefined where neither a universe nor a later backtest needs the contracts */
+export function openContractsFetcher(needs: FetchedContracts): ContractsFetcher | undefined {
+  const { config, settings, calls, isKept } = needs
+  const isChosen = [...settings.strategies.values()].some(({ universe }) => universe)
+  if (!isChosen && !(isKept && listsContracts(config))) return undefined
+  return new ContractsFetcher({
+    ...needs,
+    caller: isEmbedded(config) ? undefined : calls.client,
+    configured: configuredContracts(config),
+    productType: config.account.productType,
+  })
 }
 
 /**
