@@ -102,6 +102,18 @@ export class AnsweredRequests {
     return hasEnded ? asForgotten(known.answer) : asRepeated(known.answer)
   }
 
+  /**
+   * Waits as a repeated command does, and carries nothing out. @returns `unknown`: it was refused,
+   * was never confirmed, or is forgotten
+   */
+  async follow(request: ControlRequest): Promise<ControlAnswer | 'unknown' | Unanswered> {
+    const before = this.#unwritten.get(request.requestId)
+    if (before === undefined) return this.recall(request)
+    return before.digest === digestOf(request)
+      ? asRepeated(await this.#answerSoon(before))
+      : 'other'
+  }
+
   /** @param obey called at once, or not at all */
   async once(
     request: ControlRequest,
@@ -199,6 +211,6 @@ function asForgotten(answer: ControlAnswer): ControlAnswer {
   }
 }
 
-function asRepeated(answer: ControlAnswer): ControlAnswer {
+export function asRepeated(answer: ControlAnswer): ControlAnswer {
   return { ...answer, text: `sent again; when it came first: ${answer.text}` }
 }
