@@ -116,6 +116,11 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'cancelAll.sent': SILENT,
   'cancelAll.wouldSend': SILENT,
+  'capital.changed': {
+    urgency: warning,
+    by: [],
+    title: () => 'account.capital is not that of the last run',
+  },
   'chat.failed': SILENT,
   'chat.listening': SILENT,
   'chat.obeyed': SILENT,
