@@ -325,7 +325,11 @@ function judgeCapital(
       loaded.documents.main.problem(['account', 'capital'], adviseCapital(change, found)),
     ])
   const { was, is } = change
-  logger.log('warn', 'capital.changed', { was: `${was}`, is: `${is}`, reason: found })
+  logger.log('warn', 'capital.changed', {
+    was: was.toString(),
+    is: is.toString(),
+    reason: found,
+  })
 }
 
 function settingsOf(

@@ -116,11 +116,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'cancelAll.sent': SILENT,
   'cancelAll.wouldSend': SILENT,
-  'capital.changed': {
-    urgency: warning,
-    by: [],
-    title: () => 'account.capital is not that of the last run',
-  },
+  'capital.changed': SILENT,
   'chat.failed': SILENT,
   'chat.listening': SILENT,
   'chat.obeyed': SILENT,

@@ -106,7 +106,7 @@ export function describeCapitalChange(
 ): string {
   const closing = losses?.limits.get(ACCOUNT)?.drawdown?.flatten
   return [
-    `the last run counted from a capital of ${was}, this one from ${is}: with it an equity of ${equityWas} is ${equityIs}`,
+    `the last run counted from a capital of ${was.toString()}, this one from ${is.toString()}: with it an equity of ${equityWas.toString()} is ${equityIs.toString()}`,
     ...(drawdown === undefined
       ? []
       : [
@@ -117,7 +117,8 @@ export function describeCapitalChange(
 }
 
 export function adviseCapital({ was }: CapitalChange, found: string): string {
-  return `${found}, so this start would close everything at once, although no money was lost. Write ${was} again, and enter what was moved with \`intentd withdrawal\` or \`intentd deposit\`; if ${was} was wrong from the beginning, first start with it and give \`intentd release '*' --new-peak\``
+  const before = was.toString()
+  return `${found}, so this start would close everything at once, although no money was lost. Write ${before} again, and enter what was moved with \`intentd withdrawal\` or \`intentd deposit\`; if ${before} was wrong from the beginning, first start with it and give \`intentd release '*' --new-peak\``
 }
 
 /** Of an equity that is nothing at its peak each loss is all. */
