@@ -58,7 +58,8 @@ interface AnsweredOptions {
 
 /**
  * A command counts as obeyed, and its answer is kept, once its record is durable. Until then it is
- * answered as uncertain, and one that is repeated waits for the same record. An order by hand that
+ * answered as uncertain, and one that is repeated waits for the same record. A refusal waits in the
+ * same way for what it rests on, but is not kept. An order by hand that
  * was dropped while it waited is answered as dropped from then on.
  *
  * A command that is repeated after a lost answer is not carried out again. An id with a time before
@@ -101,6 +102,18 @@ export class AnsweredRequests {
     return hasEnded ? asForgotten(known.answer) : asRepeated(known.answer)
   }
 
+  /**
+   * Waits as a repeated command does, and carries nothing out. @returns `unknown`: it was refused,
+   * was never confirmed, or is forgotten
+   */
+  async follow(request: ControlRequest): Promise<ControlAnswer | 'unknown' | Unanswered> {
+    const before = this.#unwritten.get(request.requestId)
+    if (before === undefined) return this.recall(request)
+    return before.digest === digestOf(request)
+      ? asRepeated(await this.#answerSoon(before))
+      : 'other'
+  }
+
   /** @param obey called at once, or not at all */
   async once(
     request: ControlRequest,
@@ -115,16 +128,18 @@ export class AnsweredRequests {
     if (known !== 'unknown') return known
     const { answer, written, unwritten = '' } = obey()
     // A refused command changed nothing, so repeating it may succeed. A dry run is not kept either.
-    if (!answer.isObeyed || ('dryRun' in order && order.dryRun)) return answer
-    if (written === undefined) return this.#note(request, digest, answer)
+    const isKept = answer.isObeyed && !('dryRun' in order && order.dryRun)
+    if (written === undefined) return isKept ? this.#note(request, digest, answer) : answer
     const settled = written.then((lasting) => {
       this.#unwritten.delete(requestId)
-      return lasting.isUncertain ? lasting : this.#note(request, digest, lasting)
+      return isKept && !lasting.isUncertain ? this.#note(request, digest, lasting) : lasting
     })
+    const missing = answer.isObeyed ? 'it' : 'what the refusal rests on'
+    const rest = answer.isObeyed ? unwritten : `${unwritten}: ${answer.text}`
     const waiting = {
       digest,
       settled,
-      meanwhile: asUncertain(answer, `${UNCONFIRMED}; ${unwritten}`),
+      meanwhile: asUncertain(answer, `${UNCONFIRMED} ${missing} yet; ${rest}`),
     }
     this.#unwritten.set(requestId, waiting)
     dropOldest(this.#unwritten)
@@ -162,7 +177,7 @@ export class AnsweredRequests {
   }
 }
 
-const UNCONFIRMED = `not confirmed: ${WRITTEN_WITHIN_MS / 1000} s later the journal does not have it yet`
+const UNCONFIRMED = `not confirmed: ${WRITTEN_WITHIN_MS / 1000} s later the journal does not have`
 
 export function asUncertain(answer: ControlAnswer, text: string): ControlAnswer {
   return { ...answer, isObeyed: false, isUncertain: true, text }
@@ -196,6 +211,6 @@ function asForgotten(answer: ControlAnswer): ControlAnswer {
   }
 }
 
-function asRepeated(answer: ControlAnswer): ControlAnswer {
+export function asRepeated(answer: ControlAnswer): ControlAnswer {
   return { ...answer, text: `sent again; when it came first: ${answer.text}` }
 }

@@ -7,8 +7,8 @@ import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import { z } from 'zod'
 import { Failure, messageOf } from '../lib/failure.ts'
 import { describeSocket } from './access/verified-caller.ts'
-import type { AnsweredRequests, Unanswered } from './answered-requests.ts'
-import type { Proposals, Refused } from './approval/proposals.ts'
+import { type AnsweredRequests, asRepeated, type Unanswered } from './answered-requests.ts'
+import type { ConfirmedBefore, Proposals, Refused } from './approval/proposals.ts'
 import {
   confirmationSchema,
   type ControlAnswer,
@@ -18,7 +18,7 @@ import {
   sessionRequestSchema,
 } from './commands.ts'
 import { COMMANDS_PATH, isRiskier, PROPOSALS_PATH, SESSION_PATH, urgencyOf } from './powers.ts'
-import type { Controlled } from './controlled.ts'
+import type { CommandOutcome, Controlled } from './controlled.ts'
 import { EVERY_MS, followEvents, followLive, parseEventId } from './follow-events.ts'
 import { type Entrance, guard, mayLook } from './access/guard.ts'
 import { LiveSections } from './live-sections.ts'
@@ -240,13 +240,31 @@ function addProposals(app: Hono, options: ControlAppOptions): void {
       asked.data,
       { verified: callerAt(entrance) },
       (request, verified, approval) => {
-        answer = answered.once(request, () => daemon.command(request, verified, approval))
+        let outcome: CommandOutcome | undefined
+        answer = answered.once(
+          request,
+          () => (outcome = daemon.command(request, verified, approval)),
+        )
+        return outcome && (outcome.written ?? Promise.resolve(outcome.answer))
       },
     )
-    return confirmed.kind === 'refused'
-      ? answerRefusal(context, confirmed)
-      : answerOnce(context, (await answer) ?? 'other')
+    if (confirmed.kind === 'refused') return answerRefusal(context, confirmed)
+    if (confirmed.kind === 'before') return answerConfirmed(context, confirmed, answered)
+    return answerOnce(context, (await answer) ?? 'other')
   })
+}
+
+/** Tells what came of it without doing anything. */
+async function answerConfirmed(
+  context: Context,
+  { why, request, lasting }: ConfirmedBefore,
+  answered: AnsweredRequests,
+): Promise<Response> {
+  const known = await answered.follow(request)
+  const last = known === 'unknown' && lasting ? asRepeated(await lasting) : known
+  if (last === 'unknown') return context.json({ error: `${why}; look at status` }, 410)
+  if (typeof last === 'string') return answerOnce(context, last)
+  return answerOnce(context, { ...last, text: `${why}; ${last.text}` })
 }
 
 async function propose(

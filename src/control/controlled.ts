@@ -57,7 +57,8 @@ export interface CommandOutcome {
   readonly answer: ControlAnswer
   /**
    * The answer that lasts, when the record is durable: an order may have been dropped since.
-   * Uncertain: the run broke down first. Absent: nothing has to be written.
+   * Uncertain: the run broke down first. Absent: nothing has to be written. A refusal waits for the
+   * records that it rests on.
    */
   readonly written?: Promise<ControlAnswer>
   /** Says what holds until then. */

@@ -33,6 +33,15 @@ import { describeHolder, holdDirectory } from '../assembly/state/state-directory
 import { compareConfigs } from '../config/config-changes.ts'
 import { readRunningConfig } from '../assembly/state/running-config.ts'
 import { assertGrids } from '../assembly/settings/assert-grids.ts'
+import {
+  adviseCapital,
+  type CapitalAccount,
+  closesAll,
+  describeCapitalChange,
+  findCapitalChange,
+  lastMarkOf,
+} from '../assembly/settings/changed-capital.ts'
+import { ConfigError } from '../config/yaml/problem.ts'
 import { isEmbedded, stateDirectoryOf } from '../assembly/state/state-place.ts'
 import { noteEndings } from './watchdog/hang-note.ts'
 import { openRunners, showSettingsOf } from '../assembly/strategies/strategies.ts'
@@ -109,6 +118,7 @@ async function prepare(options: OpeningAccount, state: AccountState): Promise<Da
     const settings = withStatedRules(configured, book, loaded.contracts)
     assertNotOlder(book)
     assertGrids(book, settings)
+    judgeCapital(options, { book, settings, journal })
     const runners = await openRunners(strategies, {
       states: book.strategyStates,
       clock,
@@ -298,6 +308,28 @@ async function standBy(
 function assertNotOlder(book: Book): void {
   const restriction = restrictionOf(book, ACCOUNT, 'olderState')
   if (restriction !== undefined) throw stateOlder(restriction.reason)
+}
+
+/** @throws ConfigError if another `account.capital` alone would have everything closed */
+function judgeCapital(
+  { loaded, logger, clock }: OpeningAccount,
+  { journal, ...account }: CapitalAccount & { readonly journal: OpenedJournal },
+): void {
+  const mark = lastMarkOf(journal, clock.now())
+  const change = mark && findCapitalChange(account, mark)
+  if (change === undefined) return
+  const { settings } = account
+  const found = describeCapitalChange(change, settings.losses)
+  if (closesAll(change, settings))
+    throw new ConfigError([
+      loaded.documents.main.problem(['account', 'capital'], adviseCapital(change, found)),
+    ])
+  const { was, is } = change
+  logger.log('warn', 'capital.changed', {
+    was: was.toString(),
+    is: is.toString(),
+    reason: found,
+  })
 }
 
 function settingsOf(

@@ -47,6 +47,8 @@ export const LOG_EVENTS = {
   'cancelAll.sent': 'A cancel-all of an instrument, or of the whole product type, was sent.',
   'cancelAll.wouldSend':
     'A dry run would send a cancel-all now (fields of `cancelAll.sent`); the exchange never sees it.',
+  'capital.changed':
+    '`account.capital` differs from the last run, so equity, drawdown and leverage count from other figures: `reason` says which. If money was moved, restore `was`, and enter it with `intentd deposit` or `intentd withdrawal`. A start is refused where this alone would close everything.',
   'chat.failed':
     'An answer of `intentd chat` did not arrive, or something in it failed; ask again. The daemon trades on beside it.',
   'chat.listening': '`intentd chat` answers the people of the list now.',

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { Failure, messageOf } from './failure.ts'
 import { parseBoundedJson } from './text/bounded-json.ts'
+import { toShellWord } from './text/shell-word.ts'
 
 export interface LockHolder {
   readonly pid: number
@@ -28,12 +30,14 @@ const NOBODY = new Int32Array(new SharedArrayBuffer(4))
 
 /** SQLITE_BUSY, without the extension in its higher bits. */
 const BUSY = 5
+/** SQLITE_CORRUPT, SQLITE_NOTADB */
+const DAMAGES: ReadonlySet<number> = new Set([11, 26])
 
 /**
  * An open write transaction of SQLite: the system releases it when the process dies, and others can
  * read the holder's row; a pid file could do neither. The file stays, because removing it would let
  * two in.
- * @throws Error of SQLite when the file cannot be made or is no lock file
+ * @throws Failure LOCK_DAMAGED; the error of SQLite when the file cannot be made
  */
 export function takeProcessLock(file: string, holder: LockHolder): LockAttempt {
   const database = new DatabaseSync(file, { timeout: WRITING_MS_MAX })
@@ -44,13 +48,14 @@ export function takeProcessLock(file: string, holder: LockHolder): LockAttempt {
     return { kind: 'refused', by }
   } catch (error) {
     database.close()
-    throw error
+    throw isDamage(error) ? damaged(file, error) : error
   }
 }
 
 /**
  * It does not wait: undefined if another process is at it.
- * @throws what the work throws, and the error of SQLite when the file cannot be made
+ * @throws what the work throws; Failure LOCK_DAMAGED; the error of SQLite when the file cannot be
+ * made
  */
 export function runAlone<Result>(
   file: string,
@@ -62,7 +67,7 @@ export function runAlone<Result>(
     return { result: work() }
   } catch (error) {
     if (isBusy(error)) return undefined
-    throw error
+    throw isDamage(error) ? damaged(file, error) : error
   } finally {
     database.close()
   }
@@ -121,5 +126,24 @@ function readHolder(database: DatabaseSync): LockHolder | undefined {
 }
 
 function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === BUSY
+  return codeOf(error) === BUSY
+}
+
+function isDamage(error: unknown): boolean {
+  return DAMAGES.has(codeOf(error) ?? 0)
+}
+
+function codeOf(error: unknown): number | undefined {
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined
+}
+
+/** A process that locked the file before it was damaged still holds it, so it is not replaced. */
+function damaged(file: string, error: unknown): Failure {
+  return new Failure({
+    code: 'LOCK_DAMAGED',
+    sentence: 'the lock file is damaged, so nothing can tell whether another process holds it',
+    facts: { file, found: messageOf(error) },
+    hint: `end every process that has it open (\`fuser ${toShellWord(file)}\` shows them, and none is safe), then delete the file: it holds nothing else, and the next start makes a new one`,
+    cause: error,
+  })
 }

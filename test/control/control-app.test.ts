@@ -214,13 +214,52 @@ describe('what can add risk', () => {
         `proposal ${id} confirmed by port:control.token says "anna" with code ${Math.floor(bench.bench.now / 30_000)}`,
       ],
     ])
-    expect((await bench.post(confirmation, {}, '/v1/confirmations')).status).toBe(410)
+    expect(await (await bench.post(confirmation, {}, '/v1/confirmations')).json()).toMatchObject({
+      isObeyed: true,
+      text: expect.stringMatching(/^this proposal is over: it was confirmed with .*; sent again;/),
+    })
     // The command sent again after its answer was lost.
     expect(await (await bench.post(RELEASE)).json()).toMatchObject({
       isObeyed: true,
       text: expect.stringMatching(/^sent again/),
     })
     expect(bench.commands).toHaveLength(1)
+  })
+
+  test.each([
+    ['obeyed', true, { isObeyed: true, text: 'released' }],
+    ['refused', false, { isObeyed: false, text: 'not done: nothing holds it' }],
+    ['lost', true, { isObeyed: false, isUncertain: true as const, text: 'not confirmed: the run ended' }],
+  ])('tells a second confirmation what came of it: %s', async (_, isObeyed, end) => {
+    const lasting = Promise.withResolvers<ControlAnswer>()
+    const due: (() => void)[] = []
+    const after = (_delayMs: number, act: () => void) => {
+      due.push(act)
+      return () => undefined
+    }
+    let acts = 0
+    const command = () => {
+      acts += 1
+      const answer = { ...answerOf(RELEASE.requestId, 'at first'), isObeyed }
+      return { answer, written: lasting.promise }
+    }
+    const answered = new AnsweredRequests({ timers: { after } })
+    const bench = new Bench(PORT, { answered, daemon: { command } })
+    const id = await proposalOf(await bench.post(RELEASE))
+    const confirmation = { id, code: bench.bench.code(), by: 'anna' }
+    const first = bench.post(confirmation, {}, '/v1/confirmations')
+    await vi.waitUntil(() => due.length > 0)
+    due.shift()?.()
+    expect(await (await first).json()).toMatchObject({ isUncertain: true })
+    lasting.resolve({ ...answerOf(RELEASE.requestId), ...end })
+
+    const second = await bench.post({ id, code: 'none', by: 'anna' }, {}, '/v1/confirmations')
+    expect(second.status).toBe(200)
+    expect(await second.json()).toMatchObject({
+      ...end,
+      text: expect.stringMatching(new RegExp(`^this proposal is over: .*${end.text}$`)),
+    })
+    expect(acts).toBe(1)
   })
 
   test('is refused at the port without a pairing, with what to do', async () => {

@@ -97,16 +97,27 @@ function openScene(...names: string[]) {
         log.push({ level, event, result }),
     },
   } as unknown as DaemonControlOptions)
-  const answered = new AnsweredRequests({ timers: { after: () => () => undefined } })
-  const send = (order: ControlRequest['order']): Promise<ControlAnswer> => {
-    const request = { requestId: `request-${order.kind}`, reason: 'a drill', by: 'anna', order }
+  const due = new Set<() => void>()
+  const after = (_delayMs: number, act: () => void): (() => void) => {
+    due.add(act)
+    return () => due.delete(act)
+  }
+  const passTime = (): void => {
+    for (const act of due) act()
+  }
+  const answered = new AnsweredRequests({ timers: { after } })
+  const send = (
+    order: ControlRequest['order'],
+    requestId = `request-${order.kind}`,
+  ): Promise<ControlAnswer> => {
+    const request = { requestId, reason: 'a drill', by: 'anna', order }
     return answered.once(request, () =>
       control.command(request, 'socket'),
     ) as Promise<ControlAnswer>
   }
   const [first] = accounts
   if (first === undefined) throw new Error('no account')
-  return { accounts, first, bench: first.bench, log, send }
+  return { accounts, first, bench: first.bench, log, send, passTime }
 }
 
 test('[ORD7] an order by hand is answered as obeyed when its record is written in time', async () => {
@@ -167,7 +178,7 @@ test('[RSK2] a kill before or after the run, whose file cannot be written, is an
 
 test('[RSK2] after a breakdown no answer says that the command acts', async () => {
   const { first, log, send } = openScene()
-  const answers = [ORDER, HALT, { kind: 'kill' } as const].map(send)
+  const answers = [ORDER, HALT, { kind: 'kill' } as const].map((order) => send(order))
   first.settle(false)
 
   for (const answer of await Promise.all(answers)) {
@@ -245,4 +256,61 @@ test('[RSK2] an account whose run was over before makes no command of the others
   first.settle(true)
 
   expect(await halting).toMatchObject({ isObeyed: true, text: '* is held halted' })
+})
+
+const LOOSER = [{ ...HALT, mode: 'reducing' }, 'request-looser'] as const
+const REFUSED = 'not done: a restriction never loosens; release * first'
+
+test('[RSK2] a refusal that rests on a record waits until the record is written', async () => {
+  const { first, log, send } = openScene()
+  const halting = send(HALT)
+  const loosening = send(...LOOSER)
+  let isAnswered = false
+  void loosening.then(() => (isAnswered = true))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(isAnswered).toBe(false)
+  first.settle(true)
+
+  expect(await halting).toMatchObject({ isObeyed: true })
+  expect(await loosening).toMatchObject({ isObeyed: false, text: REFUSED })
+  expect((await loosening).isUncertain).toBeUndefined()
+  expect(log.map(({ level }) => level)).toEqual(['info', 'warn'])
+  // It was refused, so it is judged again.
+  const again = send(...LOOSER)
+  first.settle(true)
+  expect(await again).toMatchObject({ isObeyed: false, text: REFUSED })
+})
+
+test('[RSK2] a refusal whose record is not written in time, or is lost, says that it is not confirmed', async () => {
+  const { first, log, send, passTime } = openScene()
+  void send(HALT)
+  const loosening = send(...LOOSER)
+  passTime()
+  const meanwhile = await loosening
+  const repeated = send(...LOOSER)
+  first.break()
+
+  expect(meanwhile).toMatchObject({
+    isObeyed: false,
+    isUncertain: true,
+    text: expect.stringMatching(
+      /^not confirmed: .*what the refusal rests on.*same requestId.*: not done: a restriction never/,
+    ),
+  })
+  expect(await repeated).toMatchObject({
+    isObeyed: false,
+    isUncertain: true,
+    text: expect.stringMatching(/not confirmed: the run ended .*: not done: a restriction never/),
+  })
+  expect(log.map(({ level }) => level)).toEqual(['warn', 'warn'])
+})
+
+test('[RSK2] a refusal where one of several accounts has lost the record names the account', async () => {
+  const { accounts, send } = openScene('second')
+  void send(HALT)
+  const loosening = send(...LOOSER)
+  accounts[0]?.settle(true)
+  accounts[1]?.break()
+
+  expect((await loosening).text).toMatch(/^not confirmed: the run of second ended /)
 })

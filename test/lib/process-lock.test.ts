@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type LockHolder, takeProcessLock } from '../../src/lib/process-lock.ts'
+import { Failure } from '../../src/lib/failure.ts'
+import { type LockHolder, runAlone, takeProcessLock } from '../../src/lib/process-lock.ts'
 
 const MODULE = fileURLToPath(new URL('../../src/lib/process-lock.ts', import.meta.url))
 
@@ -59,8 +60,46 @@ test('a process that is killed has given it back', async () => {
   expect(taken.kind).toBe('held')
 })
 
-test('a file that is no lock is not taken for one', () => {
-  writeFileSync(file, 'something that somebody else has written here, of some length'.repeat(20))
+test('a damaged file is not taken for a lock, and the error says which file to delete and when', () => {
+  const garbage = 'something that somebody else has written here, of some length'.repeat(20)
+  const held = takeProcessLock(file, holder('first'))
+  if (held.kind === 'held') held.lock.release()
+  const half = readFileSync(file).subarray(0, 4096)
+  const take = () => takeProcessLock(file, holder('mine'))
+  // A lock that holds no name reads nothing of the file beyond its first page.
+  const damages = [
+    [garbage, take],
+    [half, take],
+    [garbage, () => runAlone(file, () => 'alone')],
+  ] as const
 
-  expect(() => takeProcessLock(file, holder('mine'))).toThrow(/not a database/)
+  for (const [content, work] of damages) {
+    writeFileSync(file, content)
+    const error = failureOf(work)
+    expect(error).toMatchObject({ code: 'LOCK_DAMAGED', facts: { file } })
+    expect(error.hint).toContain('delete the file')
+    rmSync(file)
+    const taken = take()
+    expect(taken.kind).toBe('held')
+    if (taken.kind === 'held') taken.lock.release()
+  }
 })
+
+test('an empty file is a lock that nothing holds', () => {
+  writeFileSync(file, '')
+
+  const taken = takeProcessLock(file, holder('mine'))
+  if (taken.kind === 'held') taken.lock.release()
+
+  expect(taken.kind).toBe('held')
+})
+
+function failureOf(work: () => unknown): Failure {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof Failure) return error
+    throw error
+  }
+  throw new Error('it did not fail')
+}

@@ -116,6 +116,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'cancelAll.sent': SILENT,
   'cancelAll.wouldSend': SILENT,
+  'capital.changed': SILENT,
   'chat.failed': SILENT,
   'chat.listening': SILENT,
   'chat.obeyed': SILENT,

@@ -40,7 +40,7 @@ export function describeHolder(name: string, now: number): LockHolder {
 /**
  * Locks the directory for the life of this process, because two daemons on one state would both send
  * the recorded orders.
- * @throws Failure STATE_HELD, which names the holder; STATE_UNWRITABLE
+ * @throws Failure STATE_HELD, which names the holder; STATE_UNWRITABLE; LOCK_DAMAGED
  */
 export function holdDirectory(directory: string, holder: LockHolder): ProcessLock {
   prepareDirectory(directory)
@@ -58,7 +58,7 @@ function attemptLock(directory: string, holder: LockHolder): ReturnType<typeof t
   try {
     return takeProcessLock(join(directory, LOCK_FILE), holder)
   } catch (error) {
-    throw unwritable(directory, error)
+    throw error instanceof Failure ? error : unwritable(directory, error)
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { ConfigOptions, DaemonConfig } from '../../config/load-config.ts'
 import type { ControlAnswer, ProposalView } from '../../control/commands.ts'
+import { toShellWord } from '../../lib/text/shell-word.ts'
 import { EXIT_SILENT, explainReply, findSocket, withClient } from '../operator/find-daemon.ts'
 import { addOperatedOptions, loadOperated } from '../operator/operated-config.ts'
 import { describeProposal } from '../operator/propose-command.ts'
@@ -55,5 +56,13 @@ async function send(
   const confirmation = { id, code, by: callerName() }
   const reply = await withClient(socket, (client) => client.confirm(confirmation))
   if (reply.kind !== 'answered' || reply.status !== 200) return explainReply(config, reply)
-  return printAnswer(reply.body as ControlAnswer)
+  const answer = reply.body as ControlAnswer
+  const exitCode = printAnswer(answer)
+  if (answer.isUncertain) print(adviseRepeating(id, answer.requestId))
+  return exitCode
+}
+
+/** A restart drops proposals; the key stays that of the command. */
+function adviseRepeating(id: string, key: string): string {
+  return `to learn what came of it: confirm ${id} again, which needs no code; after a restart, send the command itself again with --key ${toShellWord(key)}`
 }

@@ -159,6 +159,7 @@ const ENDINGS: Readonly<Partial<Record<EndKind, readonly string[]>>> = {
     'STATE_NEVER_RAN',
   ],
   inputWrong: [
+    'LOCK_DAMAGED',
     'DOWNLOAD_DIFFERS',
     'RECORDING_FUNDING_RATE',
     'RECORDING_FUNDING_TIMES',

@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { sha256Hex } from '../../lib/digest.ts'
 import { randomHex } from '../../lib/entropy.ts'
 import { describeCaller } from '../access/verified-caller.ts'
-import type { ControlRequest, ProposalView } from '../commands.ts'
+import type { ControlAnswer, ControlRequest, ProposalView } from '../commands.ts'
 import type { Approval, Controlled, CommandPlan } from '../controlled.ts'
 import { isRiskier, type RiskierCommand } from '../powers.ts'
 import type { CodeVerdict, OneTimeCodes } from './one-time-codes.ts'
@@ -43,7 +43,24 @@ export type Proposed =
   /** The order would be refused at the machine, too. */
   | { readonly kind: 'impossible'; readonly why: string }
 
-export type Confirmed = Refused | { readonly kind: 'acted' }
+export type Confirmed = Refused | { readonly kind: 'acted' } | ConfirmedBefore
+
+/** Its request was handed to the daemon by an earlier confirmation. */
+export interface ConfirmedBefore {
+  readonly kind: 'before'
+  readonly why: string
+  readonly request: ControlRequest
+  /** Undefined if the daemon had answered the request before. */
+  readonly lasting: Lasting
+}
+
+/** The answer that lasts. */
+export type Lasting = Promise<ControlAnswer> | undefined
+
+interface OverProposal {
+  readonly why: string
+  readonly confirmed?: Pick<ConfirmedBefore, 'request' | 'lasting'>
+}
 
 interface Caller {
   readonly entrance: 'socket' | 'port'
@@ -75,7 +92,7 @@ export interface Confirmation {
 export class Proposals {
   readonly #options: ProposalsOptions
   readonly #open = new Map<string, OpenProposal>()
-  readonly #over = new Map<string, string>()
+  readonly #over = new Map<string, OverProposal>()
 
   constructor(options: ProposalsOptions) {
     this.#options = options
@@ -121,21 +138,23 @@ export class Proposals {
   }
 
   /**
+   * A proposal that was confirmed before needs no code: its outcome is only told again.
+   *
    * @param act carries it out
    * @throws if the pairing can be neither read nor written
    */
   async confirm(
     { id, code, by }: Confirmation,
     { verified }: Pick<Caller, 'verified'>,
-    act: (request: ControlRequest, verified: string, approval: Approval) => void,
+    act: (request: ControlRequest, verified: string, approval: Approval) => Lasting,
   ): Promise<Confirmed> {
     const confirmer = describeCaller(verified, by)
     const found = this.#find(id)
-    if ('kind' in found) return this.#note(found, id, confirmer)
+    if ('kind' in found) return this.#noteClosed(found, id, confirmer)
     const plan = await this.#options.daemon.planCommand(found.request.order)
     // From here on nothing is awaited, so neither plan nor proposal can change.
     const open = this.#find(id)
-    if ('kind' in open) return this.#note(open, id, confirmer)
+    if ('kind' in open) return this.#noteClosed(open, id, confirmer)
     if (plan.refusal !== undefined || digestOf(plan.changes) !== open.planDigest) {
       this.#close(id, 'its plan has changed')
       const why = `not done: what it would do has changed since it was proposed (${plan.refusal ?? plan.changes.join('; ')}): look, and propose it again`
@@ -148,8 +167,11 @@ export class Proposals {
       return this.#note(refuse(403, describeVerdict(verdict)), id, confirmer)
     }
     const text = `proposal ${id} confirmed by ${confirmer} with code ${verdict.counter}`
-    this.#close(id, `it was confirmed with code ${verdict.counter}`)
-    act(open.request, open.verified, { text, changes: plan.changes })
+    const why = `it was confirmed with code ${verdict.counter}`
+    this.#close(id, why)
+    const { request } = open
+    const lasting = act(request, open.verified, { text, changes: plan.changes })
+    this.#over.set(id, { why, confirmed: { request, lasting } })
     return { kind: 'acted' }
   }
 
@@ -171,14 +193,17 @@ export class Proposals {
     }
   }
 
-  #find(id: string): OpenProposal | Refused {
+  #find(id: string): OpenProposal | Refused | ConfirmedBefore {
     this.#expire()
     const open = this.#open.get(id)
     if (open) return open
     const over = this.#over.get(id)
-    return over === undefined
-      ? refuse(404, 'not done: no such proposal waits; a restart or a reload drops them')
-      : refuse(410, `not done: this proposal is over: ${over}`)
+    if (over === undefined)
+      return refuse(404, 'not done: no such proposal waits; a restart or a reload drops them')
+    const { why, confirmed } = over
+    return confirmed
+      ? { kind: 'before', why: `this proposal is over: ${why}`, ...confirmed }
+      : refuse(410, `not done: this proposal is over: ${why}`)
   }
 
   #findRequest(requestId: string): OpenProposal | undefined {
@@ -192,9 +217,9 @@ export class Proposals {
       if (now >= until) this.#close(id, 'its ten minutes passed')
   }
 
-  #close(id: string, outcome: string): void {
+  #close(id: string, why: string): void {
     this.#open.delete(id)
-    this.#over.set(id, outcome)
+    this.#over.set(id, { why })
     for (const oldest of this.#over.keys()) {
       if (this.#over.size <= KEPT_MAX) break
       this.#over.delete(oldest)
@@ -206,6 +231,11 @@ export class Proposals {
       const id = randomHex(ID_BYTES)
       if (!this.#open.has(id) && !this.#over.has(id)) return id
     }
+  }
+
+  #noteClosed<Closed extends Refused | ConfirmedBefore>(closed: Closed, id: string, by: string) {
+    if (closed.kind === 'refused') this.#note(closed, id, by)
+    return closed
   }
 
   #note(refused: Refused, id: string, by: string): Refused {

@@ -69,9 +69,11 @@ import { Metrics } from './metrics.ts'
 import {
   asKept,
   describeBroken,
+  describeLostBasis,
   describeUnobeyed,
   type KilledHere,
   ORDER_UNWRITTEN,
+  REFUSAL_UNWRITTEN,
   UNWRITTEN,
   whyDropped,
 } from './unwritten-commands.ts'
@@ -331,7 +333,7 @@ export class DaemonControl implements Controlled {
     const obeyed = this.#obey(request, by, approval)
     const isUntaken = obeyed.text === NOT_NOW
     const answer = isUntaken ? this.#describeUntaken(obeyed, killed, taking) : obeyed
-    if (isUntaken || !answer.isObeyed || !isRecorded(order)) {
+    if (isUntaken || !isRecorded(order)) {
       this.#log(request, by, answer)
       return { answer }
     }
@@ -339,21 +341,26 @@ export class DaemonControl implements Controlled {
       this.#log(request, by, lasting)
       return lasting
     })
+    if (!answer.isObeyed) return { answer, written, unwritten: REFUSAL_UNWRITTEN }
     const unwritten = order.kind === 'order' ? ORDER_UNWRITTEN : UNWRITTEN
     return { answer, written, unwritten: killed?.text ?? unwritten }
   }
 
+  /** A refusal may rest on a record of before that is not durable either. */
   async #untilWritten(
     { requestId, order }: ControlRequest,
     answer: ControlAnswer,
     { killed, taking }: TakenCommand,
   ): Promise<ControlAnswer> {
     const named = isHandRequest(order) ? this.#accountFor(order) : undefined
-    const accounts = named === undefined || typeof named === 'string' ? taking : [named]
+    // Advice to name an account rests on the configuration alone.
+    const ofNamed = typeof named === 'string' ? [] : named && [named]
+    const accounts = ofNamed ?? taking
     const pair = pairKey(MANUAL, requestId)
     const commanded = accounts.map(async (account) => {
       const { shown } = account
-      const place = order.kind === 'order' ? shown.book.places.get(pair) : undefined
+      const place =
+        order.kind === 'order' && answer.isObeyed ? shown.book.places.get(pair) : undefined
       const isWritten = await account.untilWritten()
       // Nothing of it has been sent yet, because its batch is recorded later.
       const dropped = isWritten && place !== undefined ? whyDropped(shown, place) : undefined
@@ -363,7 +370,11 @@ export class DaemonControl implements Controlled {
     const [dropped] = outcomes.flatMap((one) => one.dropped ?? [])
     if (dropped !== undefined) return { ...answer, isObeyed: false, text: `not done: ${dropped}` }
     const isWritten = outcomes.every((one) => one.isWritten)
-    return isWritten ? answer : asUncertain(answer, describeBroken(outcomes, killed))
+    if (isWritten) return answer
+    const text = answer.isObeyed
+      ? describeBroken(outcomes, killed)
+      : `${describeLostBasis(outcomes)}: ${answer.text}`
+    return asUncertain(answer, text)
   }
 
   /** @param taking accounts that had begun: the command broke them down, so it may be recorded */

@@ -9,6 +9,9 @@ export const UNWRITTEN =
 export const ORDER_UNWRITTEN =
   'it is not sent before the journal has it, and dropped if that takes too long: send it again with the same requestId to learn which'
 
+export const REFUSAL_UNWRITTEN =
+  'if this process ends first, that may be lost: look at status, and send it again with the same requestId; until then'
+
 interface WrittenOutcome {
   readonly name: string
   readonly isWritten: boolean
@@ -20,16 +23,27 @@ export function describeBroken(
   killed: KilledHere | undefined,
 ): string {
   const written = outcomes.filter(({ isWritten }) => isWritten)
-  const broken = outcomes.filter(({ isWritten }) => !isWritten)
-  const namesOf = (some: readonly WrittenOutcome[]) => some.map(({ name }) => name).join(' and ')
-  const run = written.length === 0 ? 'the run' : `the run of ${namesOf(broken)}`
   return [
-    `not confirmed: ${run} ended before the journal had confirmed it, so the journal may have it or not`,
+    `not confirmed: ${nameBroken(outcomes)} ended before the journal had confirmed it, so the journal may have it or not`,
     killed?.isWritten
       ? killed.text
       : 'nothing acts on it there until the next start: look at status then, and send it again with the same requestId',
     ...(written.length === 0 ? [] : [`written and obeyed in ${namesOf(written)}`]),
   ].join('; ')
+}
+
+/** A refused command changed nothing, but what it was refused for may be lost. */
+export function describeLostBasis(outcomes: readonly WrittenOutcome[]): string {
+  return `not confirmed: ${nameBroken(outcomes)} ended before the journal had confirmed what the refusal rests on, so look at status after the next start, and send it again with the same requestId; until then`
+}
+
+function nameBroken(outcomes: readonly WrittenOutcome[]): string {
+  const broken = outcomes.filter(({ isWritten }) => !isWritten)
+  return broken.length === outcomes.length ? 'the run' : `the run of ${namesOf(broken)}`
+}
+
+function namesOf(some: readonly WrittenOutcome[]): string {
+  return some.map(({ name }) => name).join(' and ')
 }
 
 /** An order whose time is over is not sent any more, even where the core has yet to drop it. */

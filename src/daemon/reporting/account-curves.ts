@@ -4,7 +4,9 @@ import {
   CURVE_STEPS_MS,
   toAccountPoint,
   toAccountValue,
+  type AccountMark,
   MARK_SERIES,
+  toAccountMark,
   toMarkValue,
   type PlotSeries,
   PLOTS_MAX,
@@ -15,6 +17,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
+import { findCapitalChange } from '../../assembly/settings/changed-capital.ts'
 import { capitalOf } from '../../engine/book/book.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
 import { viewProfit } from '../../views/money-view.ts'
@@ -117,6 +120,8 @@ export interface AccountMarksOptions {
 export class AccountMarks {
   readonly #options: AccountMarksOptions
   #dueAt = 0
+  /** The last mark of an earlier run, until it is known whether the capital is the same. */
+  #before: AccountMark | undefined
 
   constructor(options: AccountMarksOptions) {
     const { journal, trusted, logger } = options
@@ -124,7 +129,9 @@ export class AccountMarks {
     try {
       const since = trusted.clock.now() - 2 * HOUR_MS
       const [last] = [...journal.curve({ series: MARK_SERIES, since })].slice(-1)
-      if (last !== undefined) this.#dueAt = this.#nextAfter(last.at)
+      if (last === undefined) return
+      this.#before = toAccountMark(last)
+      this.#dueAt = this.#nextAfter(last.at)
     } catch (error) {
       logger.log('warn', 'curve.unread', { reason: messageOf(error) })
     }
@@ -133,8 +140,12 @@ export class AccountMarks {
   look(): void {
     const { trusted, journal } = this.#options
     const now = trusted.clock.now()
-    if (now < this.#dueAt) return
+    if (now < this.#dueAt && this.#before === undefined) return
     const shown = this.#options.shown()
+    // Noted at once, because the next start compares its capital with the last mark.
+    if (this.#before && findCapitalChange(shown, this.#before)) this.#dueAt = 0
+    this.#before = undefined
+    if (now < this.#dueAt) return
     // All fills before the hour must be known.
     if (shown.state !== 'begun' || shown.engine.fillsAskedAt < this.#dueAt) return
     const { net, unrealised } = viewProfit(shown).total

@@ -29,9 +29,10 @@ class Acts extends ProposalBench {
 
   confirm(id: string, code = this.code()): Promise<Confirmed> {
     const by = 'bert'
-    return this.proposals.confirm({ id, code, by }, SOCKET, (request, _, approval) =>
-      this.acts.push({ request, approval }),
-    )
+    return this.proposals.confirm({ id, code, by }, SOCKET, (request, _, approval) => {
+      this.acts.push({ request, approval })
+      return undefined
+    })
   }
 }
 
@@ -50,7 +51,8 @@ test('a confirmed proposal is done once, and the approval names proposal, person
     },
   ])
   bench.now += 30_000
-  expect(await bench.confirm(id)).toMatchObject({ kind: 'refused', status: 410 })
+  expect(await bench.confirm(id)).toMatchObject({ kind: 'before', request: RELEASE })
+  expect(await bench.confirm(id, '000000')).toMatchObject({ kind: 'before', request: RELEASE })
   expect(bench.acts).toHaveLength(1)
   expect(JSON.stringify(bench.news)).not.toContain(codeAt(bench.now - 30_000))
 })
@@ -60,7 +62,7 @@ test('of two confirmations at the same moment one is done', async () => {
   const id = await bench.propose()
   const both = await Promise.all([bench.confirm(id), bench.confirm(id)])
 
-  expect(both.map(({ kind }) => kind).toSorted()).toEqual(['acted', 'refused'])
+  expect(both.map(({ kind }) => kind).toSorted()).toEqual(['acted', 'before'])
   expect(bench.acts).toHaveLength(1)
 })
 

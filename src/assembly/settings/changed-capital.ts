@@ -1,0 +1,127 @@
+import { isLossReached } from '../../domain/loss-limits.ts'
+import { ACCOUNT } from '../../domain/trading-mode.ts'
+import { type Book, capitalOf } from '../../engine/book/book.ts'
+import type { EngineSettings } from '../../engine/settings.ts'
+import { type AccountMark, MARK_SERIES, toAccountMark } from '../../journal/curves.ts'
+import type { CurveStore } from '../../journal/journal.ts'
+import { type Decimal, decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
+
+const HOUR_MS = 3_600_000
+/** Marks are kept for years, one an hour, so the last one is looked for in longer and longer spans. */
+const SPANS_MS = [2 * HOUR_MS, 40 * 24 * HOUR_MS, Number.POSITIVE_INFINITY]
+/** A deposit and a mark are dated by different clocks, so the mark may count it or not. */
+const AROUND_MS = 120_000
+
+export interface CapitalAccount {
+  readonly book: Pick<Book, 'deposits' | 'deposited' | 'watermarks'>
+  readonly settings: Pick<EngineSettings, 'capital' | 'losses' | 'survives'>
+}
+
+export interface CapitalChange {
+  /** `account.capital` without deposits; the second is configured now. */
+  readonly was: Decimal
+  readonly is: Decimal
+  readonly equityWas: Decimal
+  readonly equityIs: Decimal
+  /** Shares of the equity at the peak of the last step; absent without a peak. */
+  readonly drawdown?: { readonly was: number; readonly is: number }
+}
+
+/** The account as an earlier run noted it last. */
+export function lastMarkOf(
+  journal: Pick<CurveStore, 'curve'>,
+  now: number,
+): AccountMark | undefined {
+  for (const span of SPANS_MS) {
+    const since = Math.max(0, now - span)
+    const last = [...journal.curve({ series: MARK_SERIES, since })].at(-1)
+    if (last !== undefined) return toAccountMark(last)
+  }
+  return undefined
+}
+
+/** Undefined where the capital is the same, or was or is not set. */
+export function findCapitalChange(
+  { book, settings }: CapitalAccount,
+  mark: AccountMark,
+): CapitalChange | undefined {
+  const capital = capitalOf({ settings, book })
+  if (settings.capital === undefined || capital === undefined || mark.capital === null)
+    return undefined
+  const before = listCapitals(book, mark)
+  const [strict] = before
+  if (strict === undefined || before.some((one) => one.eq(capital))) return undefined
+  const net = decimal(mark.made).plus(decimal(mark.unrealised))
+  const by = capital.minus(strict)
+  const { peak = null, lastPeak = peak } = book.watermarks.get(ACCOUNT) ?? {}
+  return {
+    was: settings.capital.minus(by),
+    is: settings.capital,
+    equityWas: strict.plus(net),
+    equityIs: capital.plus(net),
+    ...(lastPeak !== null && {
+      drawdown: {
+        was: fallOf(strict, lastPeak, net),
+        is: fallOf(capital, lastPeak, net),
+      },
+    }),
+  }
+}
+
+/** What the capital should be now, first by the times of the deposits as they were written down. */
+function listCapitals({ deposits }: Pick<Book, 'deposits'>, mark: AccountMark): readonly Decimal[] {
+  const entered = [...deposits.values()].filter(
+    ({ isCapital, enteredAt }) => isCapital && enteredAt > mark.at - AROUND_MS,
+  )
+  const sumAfter = (counted: number): Decimal =>
+    decimal(mark.capital ?? '0').plus(
+      sumDecimals(entered.slice(counted).map(({ amount }) => decimal(amount))),
+    )
+  const byTime = entered.filter(({ enteredAt }) => enteredAt <= mark.at).length
+  const unclear = entered.filter(({ enteredAt }) => enteredAt <= mark.at + AROUND_MS).length
+  return [byTime, ...Array.from({ length: unclear + 1 }, (_, counted) => counted)].map(sumAfter)
+}
+
+/** As limits count it (`engine/state/losses.ts`). */
+function fallOf(capital: Decimal, peak: number, net: Decimal): number {
+  const made = Number(net.toString())
+  return Math.max(0, peak - made) / Math.max(Number(capital.toString()) + peak, 1e-9)
+}
+
+/** True if the other capital, and nothing else, would have positions closed at once. */
+export function closesAll(
+  { equityWas, equityIs, drawdown }: CapitalChange,
+  { losses, survives }: CapitalAccount['settings'],
+): boolean {
+  const limit = losses?.limits.get(ACCOUNT)?.drawdown?.flatten
+  const isBust = !equityIs.gt(ZERO) && equityWas.gt(ZERO)
+  if (isBust) return limit !== undefined || survives !== undefined
+  if (limit === undefined || drawdown === undefined) return false
+  return isLossReached(drawdown.is, limit) && !isLossReached(drawdown.was, limit)
+}
+
+export function describeCapitalChange(
+  { was, is, equityWas, equityIs, drawdown }: CapitalChange,
+  losses: EngineSettings['losses'],
+): string {
+  const closing = losses?.limits.get(ACCOUNT)?.drawdown?.flatten
+  return [
+    `the last run counted from a capital of ${was.toString()}, this one from ${is.toString()}: with it an equity of ${equityWas.toString()} is ${equityIs.toString()}`,
+    ...(drawdown === undefined
+      ? []
+      : [
+          `its fall from the peak is ${showShare(drawdown.is)} instead of ${showShare(drawdown.was)}`,
+        ]),
+    ...(closing === undefined ? [] : [`everything is closed at ${showShare(closing)}`]),
+  ].join(', ')
+}
+
+export function adviseCapital({ was }: CapitalChange, found: string): string {
+  const before = was.toString()
+  return `${found}, so this start would close everything at once, although no money was lost. Write ${before} again, and enter what was moved with \`intentd withdrawal\` or \`intentd deposit\`; if ${before} was wrong from the beginning, first start with it and give \`intentd release '*' --new-peak\``
+}
+
+/** Of an equity that is nothing at its peak each loss is all. */
+function showShare(fall: number): string {
+  return fall > 1 ? 'more than all of it' : `${(fall * 100).toFixed(2)} %`
+}
