@@ -1649,15 +1649,15 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'release-while-unknown',
     what: 'a drawdown is released while its figures are unknown',
-    find: 'if (!isLimited || core.losses.used.has(scope) ||',
-    replace: 'if (isLimited || core.losses.used.has(scope) ||',
+    find: 'if (!isLimited || !(newPeak || isHeld(core, scope)) || usedLossOf(core, scope))',
+    replace: 'if (isLimited || !(newPeak || isHeld(core, scope)) || usedLossOf(core, scope))',
     isOfHands: true,
   },
   {
     name: 'share-before-it-is-read',
     what: 'a share is closed of what the last run held, before this one has read it',
-    find: 'if (share < 1 && isUnread(core, scope))',
-    replace: 'if (share < 0 && isUnread(core, scope))',
+    find: 'if (isUnread(core, scope)) return NOT_READ',
+    replace: 'if (isUnread(core, scope) && scope.length === 0) return NOT_READ',
     isOfHands: true,
   },
 ]
