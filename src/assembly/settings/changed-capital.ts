@@ -68,7 +68,7 @@ export function findCapitalChange(
   }
 }
 
-/** What the capital should be now, first by the times of the deposits as they were written down. */
+/** The capitals that need no change; the first counts deposits by the times written down. */
 function listCapitals({ deposits }: Pick<Book, 'deposits'>, mark: AccountMark): readonly Decimal[] {
   const entered = [...deposits.values()].filter(
     ({ isCapital, enteredAt }) => isCapital && enteredAt > mark.at - AROUND_MS,
@@ -121,7 +121,7 @@ export function adviseCapital({ was }: CapitalChange, found: string): string {
   return `${found}, so this start would close everything at once, although no money was lost. Write ${before} again, and enter what was moved with \`intentd withdrawal\` or \`intentd deposit\`; if ${before} was wrong from the beginning, first start with it and give \`intentd release '*' --new-peak\``
 }
 
-/** Of an equity that is nothing at its peak each loss is all. */
+/** If the equity is nothing at its peak, each loss is all of it. */
 function showShare(fall: number): string {
   return fall > 1 ? 'more than all of it' : `${(fall * 100).toFixed(2)} %`
 }
