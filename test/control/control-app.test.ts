@@ -229,7 +229,11 @@ describe('what can add risk', () => {
   test.each([
     ['obeyed', true, { isObeyed: true, text: 'released' }],
     ['refused', false, { isObeyed: false, text: 'not done: nothing holds it' }],
-    ['lost', true, { isObeyed: false, isUncertain: true as const, text: 'not confirmed: the run ended' }],
+    [
+      'lost',
+      true,
+      { isObeyed: false, isUncertain: true as const, text: 'not confirmed: the run ended' },
+    ],
   ])('tells a second confirmation what came of it: %s', async (_, isObeyed, end) => {
     const lasting = Promise.withResolvers<ControlAnswer>()
     const due: (() => void)[] = []
