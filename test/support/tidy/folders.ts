@@ -24,6 +24,7 @@ const FOLDER_ORDER: Readonly<Record<string, readonly (string | readonly string[]
     'orders',
     'lifecycle',
     'replay',
+    'step.ts',
     'engine.ts',
   ],
   assembly: [
