@@ -109,6 +109,6 @@ export function openContractsFetcher(needs: FetchedContracts): ContractsFetcher 
  * Without a universe the contracts serve only later backtests, and are read only if that is
  * allowed.
  */
-export function listsContracts(config: DaemonConfig): boolean {
+function listsContracts(config: DaemonConfig): boolean {
   return isEmbedded(config) || config.exchange.beyondDocument
 }
