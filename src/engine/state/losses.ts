@@ -371,7 +371,9 @@ function toUsedLoss(core: Core, scope: Scope, from: LossOrigin, net: number): Us
  */
 export function usedLossOf(core: Core, scope: Scope): UsedLoss | undefined {
   const judged = core.losses.used.get(scope)
-  if (judged !== undefined || core.settings.losses?.limits.has(scope) !== true) return judged
+  const isLimited = core.settings.losses?.limits.has(scope) === true
+  // Until this run has read the fills, the book is that of the last one.
+  if (judged !== undefined || !isLimited || core.readings.fillsKnownUntil === 0) return judged
   const dayNet = core.book.watermarks.get(scope)?.dayNet ?? Number.NaN
   return toUsedLoss(core, scope, { dayNet, ...lossPeaksOf(core, scope) }, worthOf(core, scope).ours)
 }

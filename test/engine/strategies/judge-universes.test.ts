@@ -69,6 +69,13 @@ describe('rules that the exchange has changed since a member joined', () => {
 describe('a drawdown of a strategy whose universe is empty', () => {
   /** It is reached by what members of before have lost, and the process begins again. */
   function reached(): UniverseBench {
+    const next = begun().start()
+    expect(next.members).toEqual([])
+    expect(next.engine.restrictions.map(({ code }) => code)).toEqual(['drawdown'])
+    return next
+  }
+
+  function begun(): UniverseBench {
     const scope = strategyScope(STRATEGY)
     const limits = new Map([[scope, { drawdown: { reducing: 50 } }]])
     const losses = { timeZone: 'UTC', coolDownMs: 0, limits }
@@ -83,11 +90,15 @@ describe('a drawdown of a strategy whose universe is empty', () => {
       },
       { kind: 'restricted', scope, mode: 'reducing', code: 'drawdown', ...source },
     )
-    const next = bench.reborn().start()
-    expect(next.members).toEqual([])
-    expect(next.engine.restrictions.map(({ code }) => code)).toEqual(['drawdown'])
-    return next
+    return bench.reborn()
   }
+
+  test('is unknown until this run has read the fills', () => {
+    const { engine } = begun()
+    const command = { kind: 'release', scope: strategyScope(STRATEGY), ...BY_ANNA } as const
+    expect(engine.usedLossNow(strategyScope(STRATEGY))).toBeUndefined()
+    expect(engine.objectToRelease(command)).toMatch(/is not known now/)
+  })
 
   test.each([[undefined], [true]])('can be released, with a new peak: %s', (newPeak) => {
     const bench = reached()

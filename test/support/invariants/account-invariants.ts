@@ -392,7 +392,9 @@ function fallFromTop(world: World, { tops }: SecondAccount, scope: string, net: 
  */
 function checkRelease(world: World, second: SecondAccount, { scope, peak }: ReleasedRecord): void {
   const { flatten } = world.settings.losses?.limits.get(scope)?.drawdown ?? {}
-  const used = world.process.engine?.losses.get(scope)
+  const { engine } = world.process
+  // A strategy without positions is known, although no reading was about it.
+  const used = engine?.losses.get(scope) ?? engine?.usedLossNow(scope)
   if (peak !== undefined && used === undefined)
     violate(world, 'RSK2', `${scope} was released, its peak ${peak}, while its drawdown is unknown`)
   if (peak !== 'kept' || flatten === undefined || used === undefined) return
