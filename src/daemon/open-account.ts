@@ -39,7 +39,7 @@ import {
   closesAll,
   describeCapitalChange,
   findCapitalChange,
-  lastMarkOf,
+  lastNotedOf,
 } from '../assembly/settings/changed-capital.ts'
 import { ConfigError } from '../config/yaml/problem.ts'
 import { isEmbedded, stateDirectoryOf } from '../assembly/state/state-place.ts'
@@ -315,8 +315,8 @@ function judgeCapital(
   { loaded, logger, clock }: OpeningAccount,
   { journal, ...account }: CapitalAccount & { readonly journal: OpenedJournal },
 ): void {
-  const mark = lastMarkOf(journal, clock.now())
-  const change = mark && findCapitalChange(account, mark)
+  const noted = lastNotedOf(journal, clock.now())
+  const change = noted && findCapitalChange(account, noted)
   if (change === undefined) return
   const { settings } = account
   const found = describeCapitalChange(change, settings.losses)

@@ -155,7 +155,10 @@ export class Account implements MarketListener {
       recorder: this.#recorder,
       joined: () => this.#followRoster(),
       quiesced: () => options.onQuiesced?.(),
-      stopped: (clean) => this.#comeToRest(clean),
+      stopped: (clean) => {
+        this.#curve.noteLast()
+        this.#comeToRest(clean)
+      },
       broken: (error) => this.fail(error),
     })
     this.#interpreter = new Interpreter(this.#engine, this.#ports)
