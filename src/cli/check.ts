@@ -14,8 +14,9 @@ import {
   sortProblems,
 } from '../config/yaml/problem.ts'
 import { checkFully, listChatProblems } from './process/full-check.ts'
+import { findCapitalProblems } from './process/stored-capital.ts'
 import { findGridProblems } from './process/stored-grids.ts'
-import { findTypeErrors } from './process/type-check.ts'
+import { explainUnchecked, findTypeErrors } from './process/type-check.ts'
 import {
   findKnownPrices,
   listBudget,
@@ -74,6 +75,7 @@ async function check(options: CheckOptions): Promise<number> {
     ...(options.secrets && loaded ? listChatProblems(loaded.config, request) : []),
     ...(options.types ? await findTypeProblems(accounts, request.cwd) : []),
     ...accounts.flatMap(findGridProblems),
+    ...accounts.flatMap(findCapitalProblems),
   ])
   if (problems.length > 0) {
     writeAside(`${formatProblems(problems, adviseAgain(listCheckWords(options), problems))}\n`)
@@ -126,6 +128,13 @@ async function check(options: CheckOptions): Promise<number> {
     writeOut(
       `strategies that no configuration lists, so that they do not run: ${unlisted.join(', ')}\n`,
     )
+  const unchecked =
+    options.types &&
+    explainUnchecked(
+      accounts.map(({ config }) => config),
+      request.cwd,
+    )
+  if (unchecked) writeOut(`types of strategies were not checked: ${unchecked}\n`)
   const several = accounts.length > 1 ? `${accounts.length} accounts, ` : ''
   writeOut(
     `${request.file}: ${warnings.length === 0 ? 'nothing wrong' : 'can be started, with what is warned of above'}; ${several}${countStrategies(accounts)}\n`,

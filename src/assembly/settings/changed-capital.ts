@@ -34,6 +34,28 @@ export interface CapitalChange {
   readonly drawdown?: { readonly was: number; readonly is: number }
 }
 
+export interface JudgedCapital {
+  readonly change: CapitalChange
+  readonly found: string
+  /** Why a start is refused, and what to do. */
+  readonly refusal: string | undefined
+}
+
+/** Undefined where the capital is that of the last run, or one of the two is not known. */
+export function judgeOtherCapital(
+  account: CapitalAccount,
+  journal: Pick<CurveStore, 'curve'>,
+  now: number,
+): JudgedCapital | undefined {
+  const noted = lastNotedOf(journal, now)
+  const change = noted && findCapitalChange(account, noted)
+  if (change === undefined) return undefined
+  const { settings } = account
+  const found = describeCapitalChange(change, settings.losses)
+  const refusal = closesAll(change, settings) ? adviseCapital(change, found) : undefined
+  return { change, found, refusal }
+}
+
 /** What an earlier run noted last. */
 export interface LastNoted {
   readonly mark: AccountMark
