@@ -56,7 +56,6 @@ export function judgeOtherCapital(
   return { change, found, refusal }
 }
 
-/** What an earlier run noted last. */
 export interface LastNoted {
   readonly mark: AccountMark
   /** Net profit with what is unrealised, newer than the mark: see `AccountCurve`. */
