@@ -295,8 +295,7 @@ const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'capital.kept': {
     was: '10000',
     is: '10',
-    reason:
-      'the last run counted from a capital of 10000, this one from 10: with it an equity of 10003.51 is 13.51, everything is closed at 20.00 %',
+    reason: 'the last run counted from a capital of 10000, this one from 10',
   },
   'simulator.listening': { state: 'exchange.sqlite' },
   'simulator.otherAccount': {
