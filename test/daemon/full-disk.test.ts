@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { Projects } from './project.ts'
@@ -99,4 +99,39 @@ test.concurrent('a state directory that cannot be written is refused, and says s
 
   expect(code).toBe(75)
   expect(run.stderr.join('\n')).toMatch(/STATE_UNWRITABLE[^]*read-only file system/i)
+})
+
+test.concurrent('[RSK3] a kill where no file can be made goes by the socket, and without a daemon cancels from its own process', async ({
+  skip,
+}) => {
+  const project = projects.open()
+  const disk = join(project.directory, 'disk')
+  if (!mountDisk(disk, 64)) skip('only an administrator may mount a small disk')
+  const place = await findExchange(project)
+  const exchange = startExchange(project, place, ['--speed', '300'])
+  await exchange.untilEvent('simulator.listening')
+  const state = ['--set', `state.directory=${disk}`, '--set', 'state.freeBytesMin=10000000']
+  const run = startDaemon(project, place, state)
+  await run.untilEvent('order.accepted', 2)
+  const { files, ffree } = statfsSync(disk)
+  spawnSync('mount', ['-o', `remount,nr_inodes=${files - ffree}`, disk])
+  expect(() => closeSync(openSync(join(disk, 'more'), 'w'))).toThrow('ENOSPC')
+  const kill = async () => {
+    const named = ['-c', 'config/remote.yaml', '--set', `exchange.baseUrl=${place.url}`]
+    const command = project.start(['kill', ...named, ...state], place.env)
+    const { code } = await command.ended
+    return { code, said: [...command.stderr, ...command.stdout].join('\n') }
+  }
+
+  const running = await kill()
+  await run.stop('SIGKILL')
+  const stopped = await kill()
+  await exchange.stop()
+
+  expect(running.said).toMatch(/at its socket[^]*clean: nothing rests, twice confirmed/)
+  expect(run.events('trading.killed')).toHaveLength(1)
+  expect(run.events('kill.clean')).toHaveLength(1)
+  expect([running.code, stopped.code]).toEqual([0, 75])
+  expect(stopped.said).toContain('nothing rests at the exchange')
+  expect(stopped.said).toContain('STATE_UNWRITABLE')
 })

@@ -20,6 +20,7 @@ import { messageOf } from '../../lib/failure.ts'
 import { systemTimers } from '../../lib/timers.ts'
 import { formatData } from '../call/call-print.ts'
 import { type EndpointCall, processFrame, sendCall, type ShownAnswer } from '../call/answer-call.ts'
+import { killAtSocket } from './kill-at-socket.ts'
 import { killFleets, type KillFleetsOptions } from './kill-fleet.ts'
 import { databaseOf, type FleetConfig, loadFleetPlaces } from '../operator/fleet-places.ts'
 import {
@@ -276,9 +277,16 @@ async function kill({ reason, wait, ...options }: KillOptions): Promise<number> 
   const config = loadOperated(options)
   const request = toConfigRequest({ ...options, config: config.file })
   const { directory } = config.state
-  leaveCommand(directory, () =>
-    throwKillSwitch(directory, { reason, by: operatorName(), at: systemClock.now() }),
-  )
+  try {
+    leaveCommand(directory, () =>
+      throwKillSwitch(directory, { reason, by: operatorName(), at: systemClock.now() }),
+    )
+  } catch (error) {
+    const code = await killAtSocket(config, { reason, withinMs: wait, error })
+    if (code !== undefined) return code
+    if (config.exchange.baseUrl !== undefined) await cancelAtExchange(config, request)
+    throw error
+  }
   printResult(
     `killed: nothing that creates an order leaves while ${killFileOf(directory)} is there`,
   )
@@ -334,32 +342,38 @@ async function cancelHere(config: DaemonConfig, request: ConfigRequest): Promise
     )
     return 0
   }
+  const isNothingOpen = await cancelAtExchange(config, request)
+  return isNothingOpen && !isSilent ? 0 : EXIT_NOT_PROVED
+}
+
+/** @returns whether the exchange says that nothing was open */
+async function cancelAtExchange(config: DaemonConfig, request: ConfigRequest): Promise<boolean> {
   const missing = findMissingKeys(config, request)
   if (missing !== undefined) {
     writeAside(`${missing}\n`)
     print(
       'not cancelled: without keys nothing can be asked from here. Orders may rest at the exchange: cancel them by hand there, or say the kill again with the keys',
     )
-    return EXIT_NOT_PROVED
+    return false
   }
   if (!isOf(config, request)) {
     print(
       `not cancelled from here: ${config.file} does not say this account now. Orders may rest at the exchange: cancel them by hand there, or put the file right and say the kill again`,
     )
-    return EXIT_NOT_PROVED
+    return false
   }
   const answer = await cancelOnce(config, request)
   if (answer?.kind === 'accepted') writeOut(`${formatData(answer.data.data)}\n`)
   if (restsNothing(answer)) {
     printResult('nothing rests at the exchange')
-    if (!isSilent) return 0
+    return true
   }
   printResult(
-    answer?.kind === 'accepted' || restsNothing(answer)
+    answer?.kind === 'accepted'
       ? 'cancelled from here once: what was in flight then is found by the next start, or look at the exchange'
       : `not cancelled: ${answer?.code ?? 'not sent'} ${answer?.message ?? ''}; cancel by hand at the exchange`,
   )
-  return EXIT_NOT_PROVED
+  return false
 }
 
 function findMissingKeys(config: DaemonConfig, { cwd }: ConfigRequest): string | undefined {
