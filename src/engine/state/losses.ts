@@ -372,6 +372,8 @@ function toUsedLoss(core: Core, scope: Scope, from: LossOrigin, net: number): Us
 export function usedLossOf(core: Core, scope: Scope): UsedLoss | undefined {
   const judged = core.losses.used.get(scope)
   if (judged !== undefined || core.settings.losses?.limits.has(scope) !== true) return judged
+  // A holding of an earlier run is not known until this run has read the fills since.
+  if (core.readings.fillsKnownUntil === 0) return undefined
   const dayNet = core.book.watermarks.get(scope)?.dayNet ?? Number.NaN
   return toUsedLoss(core, scope, { dayNet, ...lossPeaksOf(core, scope) }, worthOf(core, scope).ours)
 }
