@@ -14,8 +14,9 @@ import {
   sortProblems,
 } from '../config/yaml/problem.ts'
 import { checkFully, listChatProblems } from './process/full-check.ts'
+import { findCapitalProblems } from './process/stored-capital.ts'
 import { findGridProblems } from './process/stored-grids.ts'
-import { findTypeErrors } from './process/type-check.ts'
+import { explainUnchecked, findTypeErrors } from './process/type-check.ts'
 import {
   findKnownPrices,
   listBudget,
@@ -74,6 +75,7 @@ async function check(options: CheckOptions): Promise<number> {
     ...(options.secrets && loaded ? listChatProblems(loaded.config, request) : []),
     ...(options.types ? await findTypeProblems(accounts, request.cwd) : []),
     ...accounts.flatMap(findGridProblems),
+    ...accounts.flatMap(findCapitalProblems),
   ])
   if (problems.length > 0) {
     writeAside(`${formatProblems(problems, adviseAgain(listCheckWords(options), problems))}\n`)
@@ -118,19 +120,30 @@ async function check(options: CheckOptions): Promise<number> {
       writeOut(`${of}${line}\n`)
     writeOut(`${of}orders of a strategy that fails (onFailure): ${describePolicies(config)}\n`)
   }
-  const unlisted = listUnlistedStrategies(
-    accounts.map(({ config }) => config),
-    request.cwd,
-  )
-  if (unlisted.length > 0)
-    writeOut(
-      `strategies that no configuration lists, so that they do not run: ${unlisted.join(', ')}\n`,
-    )
+  sayUnlisted(accounts, request.cwd)
+  if (options.types) sayUnchecked(accounts, request.cwd)
   const several = accounts.length > 1 ? `${accounts.length} accounts, ` : ''
   writeOut(
     `${request.file}: ${warnings.length === 0 ? 'nothing wrong' : 'can be started, with what is warned of above'}; ${several}${countStrategies(accounts)}\n`,
   )
   return 0
+}
+
+function sayUnlisted(accounts: readonly LoadedConfig[], directory: string): void {
+  const unlisted = listUnlistedStrategies(
+    accounts.map(({ config }) => config),
+    directory,
+  )
+  if (unlisted.length > 0)
+    writeOut(
+      `strategies that no configuration lists, so that they do not run: ${unlisted.join(', ')}\n`,
+    )
+}
+
+function sayUnchecked(accounts: readonly LoadedConfig[], directory: string): void {
+  const configs = accounts.map(({ config }) => config)
+  const why = explainUnchecked(configs, directory)
+  if (why !== undefined) writeOut(`types of strategies were not checked: ${why}\n`)
 }
 
 function countStrategies(accounts: readonly LoadedConfig[]): string {

@@ -33,14 +33,7 @@ import { describeHolder, holdDirectory } from '../assembly/state/state-directory
 import { compareConfigs } from '../config/config-changes.ts'
 import { readRunningConfig } from '../assembly/state/running-config.ts'
 import { assertGrids } from '../assembly/settings/assert-grids.ts'
-import {
-  adviseCapital,
-  type CapitalAccount,
-  closesAll,
-  describeCapitalChange,
-  findCapitalChange,
-  lastMarkOf,
-} from '../assembly/settings/changed-capital.ts'
+import { type CapitalAccount, judgeOtherCapital } from '../assembly/settings/changed-capital.ts'
 import { ConfigError } from '../config/yaml/problem.ts'
 import { isEmbedded, stateDirectoryOf } from '../assembly/state/state-place.ts'
 import { noteEndings } from './watchdog/hang-note.ts'
@@ -315,19 +308,14 @@ function judgeCapital(
   { loaded, logger, clock }: OpeningAccount,
   { journal, ...account }: CapitalAccount & { readonly journal: OpenedJournal },
 ): void {
-  const mark = lastMarkOf(journal, clock.now())
-  const change = mark && findCapitalChange(account, mark)
-  if (change === undefined) return
-  const { settings } = account
-  const found = describeCapitalChange(change, settings.losses)
-  if (closesAll(change, settings))
-    throw new ConfigError([
-      loaded.documents.main.problem(['account', 'capital'], adviseCapital(change, found)),
-    ])
-  const { was, is } = change
+  const judged = judgeOtherCapital(account, journal, clock.now())
+  if (judged === undefined) return
+  const { change, found, refusal } = judged
+  if (refusal !== undefined)
+    throw new ConfigError([loaded.documents.main.problem(['account', 'capital'], refusal)])
   logger.log('warn', 'capital.changed', {
-    was: was.toString(),
-    is: is.toString(),
+    was: change.was.toString(),
+    is: change.is.toString(),
     reason: found,
   })
 }

@@ -5,11 +5,19 @@ import {
   closesAll,
   describeCapitalChange,
   findCapitalChange,
-  lastMarkOf,
+  lastNotedOf,
 } from '../../src/assembly/settings/changed-capital.ts'
 import type { Deposit } from '../../src/domain/deposit.ts'
 import { ACCOUNT } from '../../src/domain/trading-mode.ts'
-import { type AccountMark, type CurveQuery, toMarkValue } from '../../src/journal/curves.ts'
+import {
+  ACCOUNT_SERIES,
+  type AccountMark,
+  type CurvePoint,
+  type CurveQuery,
+  MARK_SERIES,
+  toAccountValue,
+  toMarkValue,
+} from '../../src/journal/curves.ts'
 import { decimal, sumDecimals } from '../../src/lib/decimal.ts'
 
 const HOUR_MS = 3_600_000
@@ -37,7 +45,9 @@ function judge({ capital, deposits = [], mark = {}, peak = 0, flatten = 0.1 }: S
       losses: { limits: new Map([[ACCOUNT, { drawdown: { flatten } }]]) },
     },
   } as unknown as CapitalAccount
-  const change = findCapitalChange(account, { ...MARK, ...mark })
+  const noted = { ...MARK, ...mark }
+  const net = decimal(noted.made).plus(decimal(noted.unrealised))
+  const change = findCapitalChange(account, { mark: noted, net })
   return change && { ...change, closes: closesAll(change, account.settings), account }
 }
 
@@ -107,16 +117,38 @@ test('a capital that was not noted, or is not configured, is compared with nothi
   expect(judge({ capital: '6000', mark: { capital: null } })).toBeUndefined()
 })
 
-test('the last mark is found however long the daemon has not run', () => {
-  const points = [AT, AT + HOUR_MS].map((at) => ({ series: 'marks', at, value: toMarkValue(MARK) }))
-  const journal = {
-    curve: ({ since = 0 }: CurveQuery) => points.filter(({ at }) => at >= since),
+function createCurves(points: readonly CurvePoint[]) {
+  return {
+    curve: ({ series, since = 0 }: CurveQuery) =>
+      points.filter((point) => point.series === series && point.at >= since),
   }
+}
+
+const markAt = (at: number): CurvePoint => ({ series: MARK_SERIES, at, value: toMarkValue(MARK) })
+
+test('the last mark is found however long the daemon has not run', () => {
+  const journal = createCurves([AT, AT + HOUR_MS].map(markAt))
 
   for (const hours of [1, 30, 24 * 400])
-    expect(lastMarkOf(journal, AT + hours * HOUR_MS + HOUR_MS)).toEqual({
-      ...MARK,
-      at: AT + HOUR_MS,
+    expect(lastNotedOf(journal, AT + hours * HOUR_MS + HOUR_MS)).toEqual({
+      mark: { ...MARK, at: AT + HOUR_MS },
+      net: decimal('-600'),
     })
-  expect(lastMarkOf({ curve: () => [] }, AT)).toBeUndefined()
+  expect(lastNotedOf(createCurves([]), AT)).toBeUndefined()
+})
+
+test('[MON1] a loss since the last mark counts, by the newest point of the curve that knows it', () => {
+  const pointAt = (at: number, netWithUnrealised: string | null): CurvePoint => ({
+    series: ACCOUNT_SERIES,
+    at,
+    value: toAccountValue({ equity: null, netWithUnrealised, peak: '0' }),
+  })
+  const netAfter = (...points: readonly CurvePoint[]): string | undefined =>
+    lastNotedOf(createCurves([markAt(AT + 5000), ...points]), AT + HOUR_MS)?.net.toString()
+
+  expect(netAfter(pointAt(AT - 60_000, '-1'))).toBe('-600')
+  expect(netAfter(pointAt(AT, '-900'))).toBe('-900')
+  expect(
+    netAfter(pointAt(AT, '-900'), pointAt(AT + 60_000, '-950'), pointAt(AT + 120_000, null)),
+  ).toBe('-950')
 })

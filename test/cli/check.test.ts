@@ -378,13 +378,20 @@ test.concurrent('types that cannot be checked are a problem of the settings, not
       )
     return project
   }
-  const [wrong, broken, untyped] = await Promise.all([
+  const bare = projects.open()
+  bare.write('strategies/trend.ts', bare.read('strategies/trend.ts'))
+  const [wrong, broken, untyped, absent] = await Promise.all([
     check(open(undefined)),
     check(open("throw new Error('no such platform')")),
     open("throw new Error('no such platform')").start(['check', '--no-types']).ended,
+    check(bare),
   ])
 
   expect([wrong.code, broken.code, untyped.code]).toEqual([78, 78, 0])
+  expect(absent.code).toBe(0)
+  expect(absent.text).toMatch(
+    /^types of strategies were not checked: TypeScript is not installed here \(npm install/m,
+  )
   expect(wrong.text).toMatch(/^tsconfig\.json: TS2688: .*no-such-types/m)
   expect(broken.text).toMatch(
     /^tsconfig\.json: types were not checked \(--no-types .*no such platform$/m,

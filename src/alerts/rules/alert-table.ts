@@ -1,5 +1,11 @@
 import type { LogEvent } from '../../domain/log-events.ts'
-import { MODE_REASONS, type ModeReason, type TradingMode } from '../../domain/trading-mode.ts'
+import { MANUAL } from '../../domain/hand-order.ts'
+import {
+  MODE_REASONS,
+  type ModeReason,
+  strategyScope,
+  type TradingMode,
+} from '../../domain/trading-mode.ts'
 import type { Urgency } from '../alert.ts'
 import type { AlertRule } from './alert-rule.ts'
 import { type LogFacts, showFact, showScope, toArgument } from './facts.ts'
@@ -33,6 +39,9 @@ const urgencyOfMode = ({ code, by }: LogFacts): Urgency =>
   code === 'operator' || code === 'close' || (code === 'flatten' && by !== 'intentd')
     ? 'info'
     : 'urgent'
+/** It begins and ends by itself, and `close.done` says so. */
+const isOwnClose = ({ code, scope }: LogFacts): boolean =>
+  code === 'close' && scope === strategyScope(MANUAL)
 const releaseSymbol = ({ symbol }: LogFacts) => `release ${toArgument(symbol)} --reason "..."`
 const describeTrade = ({ size, symbol, price, net, profit }: LogFacts) =>
   `${showFact(size)} of ${showFact(symbol)} at ${showFact(price)}, ${showFact(net ?? profit)}`
@@ -116,7 +125,12 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   },
   'cancelAll.sent': SILENT,
   'cancelAll.wouldSend': SILENT,
-  'capital.changed': SILENT,
+  'capital.changed': {
+    urgency: warning,
+    by: [],
+    title: ({ was, is }) =>
+      `the capital of the account is ${showFact(is)}, in the last run it was ${showFact(was)}`,
+  },
   'chat.failed': SILENT,
   'chat.listening': SILENT,
   'chat.obeyed': SILENT,
@@ -155,7 +169,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     urgency: info,
     by: ['scope'],
     title: ({ scope }) => `the share of ${showScope(scope)} is closed`,
-    command: release,
+    command: ({ scope }) => (scope === strategyScope(MANUAL) ? undefined : release({ scope })),
   },
   'contract.changed': {
     urgency: warning,
@@ -895,7 +909,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'trading.reducing': {
     urgency: urgencyOfMode,
     by: ['scope', 'code'],
-    when: isNoLimit,
+    when: (facts) => isNoLimit(facts) && !isOwnClose(facts),
     title: ({ scope, code }) =>
       `only orders that reduce are sent for ${showScope(scope)} (${showFact(code)})`,
     command: releaseUnlessMeasured,
@@ -903,6 +917,7 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
   'trading.released': {
     urgency: info,
     by: ['scope'],
+    when: (facts) => !isOwnClose(facts),
     title: ({ scope }) => `${showScope(scope)} was released`,
   },
   'trading.releaseTooOld': SILENT,

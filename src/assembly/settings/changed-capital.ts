@@ -2,11 +2,18 @@ import { isLossReached } from '../../domain/loss-limits.ts'
 import { ACCOUNT } from '../../domain/trading-mode.ts'
 import { type Book, capitalOf } from '../../engine/book/book.ts'
 import type { EngineSettings } from '../../engine/settings.ts'
-import { type AccountMark, MARK_SERIES, toAccountMark } from '../../journal/curves.ts'
+import {
+  ACCOUNT_SERIES,
+  type AccountMark,
+  CURVE_STEPS_MS,
+  MARK_SERIES,
+  toAccountMark,
+  toAccountPoint,
+} from '../../journal/curves.ts'
 import type { CurveStore } from '../../journal/journal.ts'
 import { type Decimal, decimal, sumDecimals, ZERO } from '../../lib/decimal.ts'
 
-const HOUR_MS = 3_600_000
+const { hour: HOUR_MS, minute: MINUTE_MS } = CURVE_STEPS_MS
 /** Marks are kept for years, one an hour, so the last one is looked for in longer and longer spans. */
 const SPANS_MS = [2 * HOUR_MS, 40 * 24 * HOUR_MS, Number.POSITIVE_INFINITY]
 /** A deposit and a mark are dated by different clocks, so the mark may count it or not. */
@@ -27,35 +34,69 @@ export interface CapitalChange {
   readonly drawdown?: { readonly was: number; readonly is: number }
 }
 
-/** The account as an earlier run noted it last. */
-export function lastMarkOf(
+export interface JudgedCapital {
+  readonly change: CapitalChange
+  readonly found: string
+  /** Why a start is refused, and what to do. */
+  readonly refusal: string | undefined
+}
+
+/** Undefined where the capital is that of the last run, or one of the two is not known. */
+export function judgeOtherCapital(
+  account: CapitalAccount,
   journal: Pick<CurveStore, 'curve'>,
   now: number,
-): AccountMark | undefined {
+): JudgedCapital | undefined {
+  const noted = lastNotedOf(journal, now)
+  const change = noted && findCapitalChange(account, noted)
+  if (change === undefined) return undefined
+  const { settings } = account
+  const found = describeCapitalChange(change, settings.losses)
+  const refusal = closesAll(change, settings) ? adviseCapital(change, found) : undefined
+  return { change, found, refusal }
+}
+
+export interface LastNoted {
+  readonly mark: AccountMark
+  /** Net profit with what is unrealised, newer than the mark: see `AccountCurve`. */
+  readonly net: Decimal
+}
+
+export function lastNotedOf(
+  journal: Pick<CurveStore, 'curve'>,
+  now: number,
+): LastNoted | undefined {
   for (const span of SPANS_MS) {
     const since = Math.max(0, now - span)
     const last = [...journal.curve({ series: MARK_SERIES, since })].at(-1)
-    if (last !== undefined) return toAccountMark(last)
+    if (last === undefined) continue
+    const mark = toAccountMark(last)
+    return { mark, net: lastNetOf(journal, mark) }
   }
   return undefined
 }
 
+function lastNetOf(journal: Pick<CurveStore, 'curve'>, mark: AccountMark): Decimal {
+  // A point is dated by the beginning of its minute.
+  const since = Math.max(0, mark.at - (mark.at % MINUTE_MS))
+  const known = [...journal.curve({ series: ACCOUNT_SERIES, since })]
+    .map((point) => toAccountPoint(point).netWithUnrealised)
+    .findLast((net) => net !== null)
+  return known === undefined ? decimal(mark.made).plus(decimal(mark.unrealised)) : decimal(known)
+}
+
 /** Undefined where the capital is the same, or was or is not set. */
 export function findCapitalChange(
-  { book, settings }: CapitalAccount,
-  mark: AccountMark,
+  account: CapitalAccount,
+  { mark, net }: LastNoted,
 ): CapitalChange | undefined {
-  const capital = capitalOf({ settings, book })
-  if (settings.capital === undefined || capital === undefined || mark.capital === null)
-    return undefined
-  const before = listCapitals(book, mark)
-  const [strict] = before
-  if (strict === undefined || before.some((one) => one.eq(capital))) return undefined
-  const net = decimal(mark.made).plus(decimal(mark.unrealised))
-  const by = capital.minus(strict)
+  const { book, settings } = account
+  const other = findOtherCapital(account, mark)
+  if (other === undefined || settings.capital === undefined) return undefined
+  const { strict, capital } = other
   const { peak = null, lastPeak = peak } = book.watermarks.get(ACCOUNT) ?? {}
   return {
-    was: settings.capital.minus(by),
+    was: settings.capital.minus(capital.minus(strict)),
     is: settings.capital,
     equityWas: strict.plus(net),
     equityIs: capital.plus(net),
@@ -66,6 +107,22 @@ export function findCapitalChange(
       },
     }),
   }
+}
+
+export function isOtherCapital(account: CapitalAccount, mark: AccountMark): boolean {
+  return findOtherCapital(account, mark) !== undefined
+}
+
+function findOtherCapital(
+  account: CapitalAccount,
+  mark: AccountMark,
+): { readonly strict: Decimal; readonly capital: Decimal } | undefined {
+  const capital = capitalOf(account)
+  if (capital === undefined || mark.capital === null) return undefined
+  const before = listCapitals(account.book, mark)
+  const [strict] = before
+  if (strict === undefined || before.some((one) => one.eq(capital))) return undefined
+  return { strict, capital }
 }
 
 /** The capitals that need no change; the first counts deposits by the times written down. */

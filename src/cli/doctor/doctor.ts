@@ -45,6 +45,7 @@ import { examineServers } from './examine-servers.ts'
 import { examineSignals } from './examine-signals.ts'
 import { examineSupervisors } from './examine-supervisor.ts'
 import { type CheckFinding, finding, formatFindings, ok } from '../process/finding.ts'
+import { findCapitalRefusal } from '../process/stored-capital.ts'
 import { findStoredGridFailure } from '../process/stored-grids.ts'
 import { writeOut } from '../../lib/write-out.ts'
 
@@ -176,6 +177,7 @@ async function examineAccount(
     ...examineFiles(config, request),
     examineDisk(config),
     ...examineGrids(account),
+    ...examineCapital(config),
     examineSocket(config),
     ...(await examinePort(config)),
     ...(await examineSignals(config, request)),
@@ -192,6 +194,13 @@ function examineGrids(account: LoadedConfig): readonly CheckFinding[] {
   const { instrument = '', journal = '', configuration = '' } = failure.facts
   const found = `a start refuses ${instrument}: the journal counts it in ${journal}, the configuration says ${configuration}, and what is held or open there does not convert (${failure.code})`
   return [finding('fail', 'instruments', found, failure.hint ?? '')]
+}
+
+function examineCapital(config: DaemonConfig): readonly CheckFinding[] {
+  const refusal = findCapitalRefusal(config)
+  if (refusal === undefined) return []
+  const found = `a start refuses account.capital: ${refusal}`
+  return [finding('fail', 'capital', found, 'docs/risk.md#another-capital explains it')]
 }
 
 async function examineDaemon(config: DaemonConfig): Promise<readonly CheckFinding[]> {

@@ -20,10 +20,7 @@ export async function findTypeErrors(
 ): Promise<readonly Problem[]> {
   const settings = join(directory, SETTINGS)
   const compiler = findCompiler(directory)
-  const files = strategies
-    .filter((entry) => !isShipped(entry))
-    .map(({ moduleFile }) => resolve(directory, moduleFile))
-    .filter((file) => /\.[mc]?ts$/.test(file))
+  const files = listTyped(strategies, directory)
   if (compiler === undefined || files.length === 0 || !existsSync(settings)) return []
   const own = mkdtempSync(join(tmpdir(), 'intentd-types-'))
   try {
@@ -37,6 +34,25 @@ export async function findTypeErrors(
   } finally {
     rmSync(own, { recursive: true })
   }
+}
+
+/** Why {@link findTypeErrors} looked at nothing; undefined where nothing has types. */
+export function explainUnchecked(
+  configs: readonly Pick<DaemonConfig, 'strategies'>[],
+  directory: string,
+): string | undefined {
+  if (!configs.some(({ strategies }) => listTyped(strategies, directory).length > 0))
+    return undefined
+  if (findCompiler(directory) === undefined)
+    return 'TypeScript is not installed here (npm install --save-dev typescript)'
+  return existsSync(join(directory, SETTINGS)) ? undefined : `there is no ${SETTINGS} here`
+}
+
+function listTyped(strategies: DaemonConfig['strategies'], directory: string): readonly string[] {
+  return strategies
+    .filter((entry) => !isShipped(entry))
+    .map(({ moduleFile }) => resolve(directory, moduleFile))
+    .filter((file) => /\.[mc]?ts$/.test(file))
 }
 
 function findCompiler(directory: string): string | undefined {

@@ -155,7 +155,7 @@ export class Account implements MarketListener {
       recorder: this.#recorder,
       joined: () => this.#followRoster(),
       quiesced: () => options.onQuiesced?.(),
-      stopped: (clean) => this.#comeToRest(clean),
+      stopped: (clean) => this.#endStopped(clean),
       broken: (error) => this.fail(error),
     })
     this.#interpreter = new Interpreter(this.#engine, this.#ports)
@@ -588,6 +588,11 @@ export class Account implements MarketListener {
 
   get #isKilled(): boolean {
     return killOf(this.#options.book) !== undefined || this.#operator.killSwitch.isThrown
+  }
+
+  #endStopped(clean: boolean): void {
+    this.#curve.noteLast()
+    this.#comeToRest(clean)
   }
 
   #comeToRest(clean: boolean): void {

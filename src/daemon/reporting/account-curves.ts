@@ -17,7 +17,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { messageOf } from '../../lib/failure.ts'
 import type { DaemonLogger } from '../../logging/logger.ts'
 import type { DaemonConfig } from '../../config/load-config.ts'
-import { findCapitalChange } from '../../assembly/settings/changed-capital.ts'
+import { isOtherCapital } from '../../assembly/settings/changed-capital.ts'
 import { capitalOf } from '../../engine/book/book.ts'
 import { startOfDay } from '../../lib/start-of-day.ts'
 import { viewProfit } from '../../views/money-view.ts'
@@ -65,10 +65,13 @@ export class AccountCurve {
   }
 
   look(): void {
-    const { read, clock, journal } = this.#options
-    const now = clock.now()
-    const minute = now - (now % CURVE_STEPS_MS.minute)
-    if (minute <= this.#minute) return
+    if (this.#thisMinute() > this.#minute) this.noteLast()
+  }
+
+  /** Replaces the point of this minute. The next start judges another capital by it. */
+  noteLast(): void {
+    const { read, journal } = this.#options
+    const minute = this.#thisMinute()
     const found = read()
     if (found === undefined) return
     const { equity, peak, profit } = found
@@ -78,6 +81,11 @@ export class AccountCurve {
     const value = toAccountValue({ equity, netWithUnrealised, peak })
     journal.notePoints([{ series: ACCOUNT_SERIES, at: minute, value }])
     this.#note({ at: minute, equity })
+  }
+
+  #thisMinute(): number {
+    const now = this.#options.clock.now()
+    return now - (now % CURVE_STEPS_MS.minute)
   }
 
   /** Equity a day and a week ago; null: not known. */
@@ -143,7 +151,7 @@ export class AccountMarks {
     if (now < this.#dueAt && this.#before === undefined) return
     const shown = this.#options.shown()
     // Noted at once, because the next start compares its capital with the last mark.
-    if (this.#before && findCapitalChange(shown, this.#before)) this.#dueAt = 0
+    if (this.#before && isOtherCapital(shown, this.#before)) this.#dueAt = 0
     this.#before = undefined
     if (now < this.#dueAt) return
     // All fills before the hour must be known.

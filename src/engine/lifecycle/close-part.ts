@@ -55,7 +55,7 @@ export function startClose(core: Core, command: CloseCommand): void {
     return announce(core, 'warn', 'manual.refused', { scope, why: refusal, by })
   if (isWhole(command)) return startFlatten(core, { scope, reason, by, key })
   restrict(core, { scope, mode: 'reducing', code: 'close', reason, by, keeps, key })
-  announce(core, 'warn', 'close.begun', { scope, closes: detail, reason, by })
+  announce(core, 'info', 'close.begun', { scope, closes: detail, reason, by })
   expirePlaces(core)
 }
 
@@ -255,7 +255,7 @@ export function advanceCloses(core: Core): void {
     const { keeps, scope } = restriction
     if (keeps === undefined || !keeps.every((kept) => isDone(core, kept))) continue
     endClose(core, restriction)
-    announce(core, 'warn', 'close.done', { scope })
+    announce(core, 'info', 'close.done', { scope })
   }
 }
 

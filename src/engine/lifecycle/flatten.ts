@@ -99,7 +99,7 @@ function announceSlow(core: Core, scope: Scope, sinceMs: number): void {
 }
 
 function announceEnd(core: Core, scope: Scope, stillHeld: Readonly<Record<string, string>>): void {
-  if (Object.keys(stillHeld).length === 0) return announce(core, 'warn', 'flatten.done', { scope })
+  if (Object.keys(stillHeld).length === 0) return announce(core, 'info', 'flatten.done', { scope })
   announce(core, 'error', 'flatten.left', { scope, stillHeld })
 }
 

@@ -73,7 +73,8 @@ export function restrict(core: Core, restriction: NewRestriction): void {
   const isClose = keeps !== undefined || key !== undefined
   if (!isClose && held?.reason === reason && held.mode === mode) return
   record(core, { kind: 'restricted', at: core.now, ...restriction }, true)
-  announce(core, 'error', `trading.${mode}`, {
+  // A close by hand is no trouble, and it ends or is released by the person.
+  announce(core, code === 'close' ? 'info' : 'error', `trading.${mode}`, {
     scope,
     code,
     reason,
@@ -90,7 +91,7 @@ export function release(core: Core, { scope, reason, by, peak }: ScopeRelease): 
     return announce(core, 'warn', 'trading.notRestricted', { scope, restricted: scopes })
   }
   record(core, { kind: 'released', at: core.now, scope, reason, by, ...(peak && { peak }) }, true)
-  announce(core, 'warn', 'trading.released', { scope, reason, by })
+  announce(core, 'info', 'trading.released', { scope, reason, by })
   holdAllWishes(core)
   endRefusalsIn(core, scope)
   noteFlatten(core.run, scope, undefined)
@@ -99,7 +100,7 @@ export function release(core: Core, { scope, reason, by, peak }: ScopeRelease): 
 /** Ends one halt without an operator; others of its scope go on. */
 export function endHalt(core: Core, scope: Scope, code: ModeReason, reason: string): void {
   record(core, { kind: 'released', at: core.now, scope, code, reason, by: DAEMON }, true)
-  announce(core, 'warn', 'trading.released', { scope, code, reason, by: DAEMON })
+  announce(core, 'info', 'trading.released', { scope, code, reason, by: DAEMON })
   holdAllWishes(core)
 }
 
