@@ -155,7 +155,10 @@ export class Account implements MarketListener {
       recorder: this.#recorder,
       joined: () => this.#followRoster(),
       quiesced: () => options.onQuiesced?.(),
-      stopped: (clean) => this.#endStopped(clean),
+      stopped: (clean) => {
+        this.#curve.noteLast()
+        this.#comeToRest(clean)
+      },
       broken: (error) => this.fail(error),
     })
     this.#interpreter = new Interpreter(this.#engine, this.#ports)
@@ -588,11 +591,6 @@ export class Account implements MarketListener {
 
   get #isKilled(): boolean {
     return killOf(this.#options.book) !== undefined || this.#operator.killSwitch.isThrown
-  }
-
-  #endStopped(clean: boolean): void {
-    this.#curve.noteLast()
-    this.#comeToRest(clean)
   }
 
   #comeToRest(clean: boolean): void {
