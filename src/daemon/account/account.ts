@@ -155,10 +155,7 @@ export class Account implements MarketListener {
       recorder: this.#recorder,
       joined: () => this.#followRoster(),
       quiesced: () => options.onQuiesced?.(),
-      stopped: (clean) => {
-        this.#curve.noteLast()
-        this.#comeToRest(clean)
-      },
+      stopped: (clean) => this.#comeToRest(clean),
       broken: (error) => this.fail(error),
     })
     this.#interpreter = new Interpreter(this.#engine, this.#ports)
@@ -594,6 +591,7 @@ export class Account implements MarketListener {
   }
 
   #comeToRest(clean: boolean): void {
+    if (this.#fatal === undefined) this.#curve.noteLast()
     this.#state = 'atRest'
     this.#rest.resolve(clean)
   }
