@@ -33,7 +33,7 @@ import { describeHolder, holdDirectory } from '../assembly/state/state-directory
 import { compareConfigs } from '../config/config-changes.ts'
 import { readRunningConfig } from '../assembly/state/running-config.ts'
 import { assertGrids } from '../assembly/settings/assert-grids.ts'
-import { type CapitalAccount, judgeOtherCapital } from '../assembly/settings/changed-capital.ts'
+import { judgeOtherCapital } from '../assembly/settings/changed-capital.ts'
 import { ConfigError } from '../config/yaml/problem.ts'
 import { isEmbedded, stateDirectoryOf } from '../assembly/state/state-place.ts'
 import { noteEndings } from './watchdog/hang-note.ts'
@@ -60,6 +60,12 @@ export interface OpeningAccount
   /** Waits for the journal's lease. Absent: a held lease is a refusal. */
   readonly standby?: StandbyFrame | undefined
   readonly configOption: string
+}
+
+interface JudgedAccount {
+  readonly journal: OpenedJournal
+  readonly book: Book
+  readonly settings: EngineSettings
 }
 
 export interface DaemonAccount extends OpenAccount {
@@ -108,10 +114,10 @@ async function prepare(options: OpeningAccount, state: AccountState): Promise<Da
     hideSecrets(logger, access)
     const configured = settingsOf(options, state)
     const book = rebuildBook(journal.load(), configured.positionMode)
-    const settings = withStatedRules(configured, book, loaded.contracts)
+    const stated = withStatedRules(configured, book, loaded.contracts)
     assertNotOlder(book)
-    assertGrids(book, settings)
-    judgeCapital(options, { book, settings, journal })
+    assertGrids(book, stated)
+    const settings = withJudgedCapital(options, { book, settings: stated, journal })
     const runners = await openRunners(strategies, {
       states: book.strategyStates,
       clock,
@@ -303,21 +309,27 @@ function assertNotOlder(book: Book): void {
   if (restriction !== undefined) throw stateOlder(restriction.reason)
 }
 
-/** @throws ConfigError if another `account.capital` alone would have everything closed */
-function judgeCapital(
-  { loaded, logger, clock }: OpeningAccount,
-  { journal, ...account }: CapitalAccount & { readonly journal: OpenedJournal },
-): void {
-  const judged = judgeOtherCapital(account, journal, clock.now())
-  if (judged === undefined) return
+/**
+ * A standby that has the lease is the only one to watch the account, so it goes on with the capital
+ * of the last run.
+ * @throws ConfigError if another `account.capital` alone would have everything closed at a start
+ */
+function withJudgedCapital(
+  { loaded, logger, clock, standby }: OpeningAccount,
+  { journal, book, settings }: JudgedAccount,
+): EngineSettings {
+  const judged = judgeOtherCapital({ book, settings }, journal, clock.now())
+  if (judged === undefined) return settings
   const { change, found, refusal } = judged
-  if (refusal !== undefined)
+  const [was, is] = [change.was.toString(), change.is.toString()]
+  if (refusal === undefined) {
+    logger.log('warn', 'capital.changed', { was, is, reason: found })
+    return settings
+  }
+  if (standby === undefined)
     throw new ConfigError([loaded.documents.main.problem(['account', 'capital'], refusal)])
-  logger.log('warn', 'capital.changed', {
-    was: change.was.toString(),
-    is: change.is.toString(),
-    reason: found,
-  })
+  logger.log('error', 'capital.kept', { was, is, reason: found })
+  return { ...settings, capital: change.was }
 }
 
 function settingsOf(

@@ -49,6 +49,8 @@ export const LOG_EVENTS = {
     'A dry run would send a cancel-all now (fields of `cancelAll.sent`); the exchange never sees it.',
   'capital.changed':
     '`account.capital` differs from the last run, so equity, drawdown and leverage count from other figures: `reason` says which. If money was moved, restore `was`, and enter it with `intentd deposit` or `intentd withdrawal`. A start is refused where this alone would close everything.',
+  'capital.kept':
+    'A standby took over with an `account.capital` (`is`) with which everything would be closed at once (`reason`). Nobody else watches the account, so it counts from that of the last run (`was`) instead. Write `was` into its configuration, and enter what was moved with `intentd deposit` or `intentd withdrawal`.',
   'chat.failed':
     'An answer of `intentd chat` did not arrive, or something in it failed; ask again. The daemon trades on beside it.',
   'chat.listening': '`intentd chat` answers the people of the list now.',

@@ -32,10 +32,21 @@ test('[RSK3] what another daemon of the folder trades is named, and never looks 
   expect(status.said).toMatch(
     /config\/paper\.yaml, which does not run\. A daemon of this folder runs: mine \(pid \d+, .*Add -c config\/mine\.yaml/,
   )
-  const pause = await ask('pause', 'grid-btc', '--reason', 'drill', '--wait', '0ms')
-  expect(pause.said).toMatch(named)
+  const release = ['release', '--reason', "it's checked", '--wait', '0ms']
+  const pause = ['pause', 'grid-btc', '--reason', 'drill', '--wait', '0ms']
+  for (const words of [release, pause]) {
+    const refused = await ask(...words)
+    expect(refused.code).toBe(75)
+    expect(refused.said).toMatch(named)
+    expect(refused.said).toMatch(
+      words === release
+        ? /nothing was left[^]*intentd release -c config\/mine\.yaml [^\n]*--reason 'it'\\''s checked' /
+        : /nothing was left[^]*intentd mode grid-btc halted -c config\/mine\.yaml [^\n]*--reason drill /,
+    )
+  }
+  expect(existsSync(join(project.directory, '.intentd/paper/operator'))).toBe(false)
   const ofPaper = await ask('kill', '-c', 'config/paper.yaml', '--wait', '1s')
-  expect(ofPaper.code).toBe(75)
+  expect(ofPaper.code).toBe(0)
   expect(ofPaper.said).toMatch(/NOT killed: mine .* trades on; `intentd kill -c config\/mine.yaml /)
 
   const second = project.run([
@@ -80,9 +91,15 @@ test('[RSK3] a daemon of a new strategy is killed from its folder, and named in 
   const elsewhere = projects.open()
   const askElsewhere = askIn(elsewhere, project)
   const command = `intentd kill -c ${project.directory}/strategies/cross.paper.yaml`
-  for (const words of [[], ['--all'], ['-c', 'config/paper.yaml']]) {
+  const stopped = ['-c', 'config/paper.yaml']
+  for (const { words, code } of [
+    { words: [], code: 75 },
+    { words: ['--all'], code: 75 },
+    { words: stopped, code: 0 },
+    { words: ['--all', ...stopped], code: 0 },
+  ]) {
     const missed = await askElsewhere('kill', ...words, '--wait', '0s')
-    expect(missed.code).toBe(75)
+    expect([words, missed.code]).toEqual([words, code])
     expect(missed.said).toMatch(/NOT killed: cross \(pid \d+, intentd run /)
     expect(missed.said).toContain(command)
   }

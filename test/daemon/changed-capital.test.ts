@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { postgresMissing, postgresServer } from '../support/postgres-server.ts'
 import { type Ending, type IntentdProcess } from './intentd-process.ts'
 import { Projects } from './project.ts'
-import { findExchange, startDaemon, startExchange } from './remote-exchange.ts'
+import { findExchange, startDaemon, startExchange, writeRemote } from './remote-exchange.ts'
 
 const projects = new Projects()
 afterAll(() => projects.close())
@@ -11,6 +12,7 @@ const FLATTEN = ['--set', 'risk.losses={drawdown: {flatten: 0.2}}']
 
 interface Scene {
   readonly start: (capital: string, ...more: readonly string[]) => IntentdProcess
+  readonly standBy: (capital: string, ...more: readonly string[]) => IntentdProcess
   readonly give: (
     verb: readonly string[],
     ...more: readonly string[]
@@ -27,12 +29,21 @@ async function openScene(): Promise<Scene> {
   const exchange = startExchange(project, place, ['--state', 'exchange.sqlite'])
   await exchange.untilEvent('simulator.listening')
   const named = ['-c', 'config/remote.yaml', '--set', `exchange.baseUrl=${place.url}`]
+  const writeCapital = (capital: string): void =>
+    project.write(
+      'config/paper.yaml',
+      paper.replace('\naccount:\n', `\naccount:\n  capital: "${capital}"\n`),
+    )
   return {
+    standBy: (capital, ...more) => {
+      writeCapital(capital)
+      writeRemote(project)
+      const own = ['control.port=0', 'state.directory=../.intentd/second', MANUAL]
+      const args = own.flatMap((setting) => ['--set', setting])
+      return project.start(['standby', ...named, ...args, '--summary', 'json', ...more], place.env)
+    },
     start: (capital, ...more) => {
-      project.write(
-        'config/paper.yaml',
-        paper.replace('\naccount:\n', `\naccount:\n  capital: "${capital}"\n`),
-      )
+      writeCapital(capital)
       return startDaemon(project, place, ['--set', MANUAL, ...more])
     },
     give: async (verb, ...more) => {
@@ -110,4 +121,33 @@ describe.concurrent('a start with another capital', () => {
 
     expect(reason).toMatch(/with it an equity of -\d/)
   })
+
+  test.skipIf(postgresMissing !== undefined)(
+    '[MON1] a standby is not refused: it takes over with the capital of the last run, and closes nothing',
+    async () => {
+      const { url, schema } = (await postgresServer()).newPlace()
+      const settings = [`url=${url}`, `schema=${schema}`, 'withoutTls=true'].flatMap((setting) => [
+        '--set',
+        `journal.${setting}`,
+      ])
+      const scene = await openScene()
+      await openPosition(scene, '10000', ...settings, ...FLATTEN)
+
+      const standby = scene.standBy('10', ...settings, ...FLATTEN)
+      const { level, was, is } = await standby.untilEvent('capital.kept')
+      await standby.untilEvent('daemon.running')
+      const withdrawn = await scene.give(
+        ['withdrawal', '100'],
+        '--set',
+        'state.directory=../.intentd/second',
+        ...settings,
+      )
+      expect(await standby.stop()).toMatchObject({ code: 0 })
+
+      expect([level, was, is]).toEqual(['error', '10000', '10'])
+      expect(withdrawn.code).toBe(0)
+      for (const event of ['trading.halted', 'order.sent', 'capital.changed'])
+        expect(standby.events(event)).toEqual([])
+    },
+  )
 })

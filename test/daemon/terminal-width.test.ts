@@ -292,6 +292,11 @@ const OF_EVENT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     is: '8000',
     reason: 'the last run counted from a capital of 10000, this one from 8000',
   },
+  'capital.kept': {
+    was: '10000',
+    is: '10',
+    reason: 'the last run counted from a capital of 10000, this one from 10',
+  },
   'simulator.listening': { state: 'exchange.sqlite' },
   'simulator.otherAccount': {
     directory: '/var/lib/intentd/paper/one-way-seed-1-x60-b665b048',

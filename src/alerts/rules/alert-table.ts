@@ -131,6 +131,12 @@ export const ALERT_TABLE: Readonly<Record<LogEvent, AlertRule | typeof SILENT>> 
     title: ({ was, is }) =>
       `the capital of the account is ${showFact(is)}, in the last run it was ${showFact(was)}`,
   },
+  'capital.kept': {
+    urgency: urgent,
+    by: [],
+    title: ({ was, is }) =>
+      `the capital of ${showFact(is)} would close everything, so the one of the last run counts: ${showFact(was)}`,
+  },
   'chat.failed': SILENT,
   'chat.listening': SILENT,
   'chat.obeyed': SILENT,

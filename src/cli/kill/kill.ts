@@ -107,7 +107,7 @@ async function killAll(options: KillOptions): Promise<number> {
   await cancelling
   // An order that was in flight during the first cancel may rest by now.
   if ((await ofDatabases) !== 0) await Promise.all(served.map(cancelServed))
-  codes.push(nameOthers(others, isReached))
+  codes.push(nameOthers(others, isReached, isAccountNamed(options)))
   return Math.max(...codes)
 }
 
@@ -180,7 +180,7 @@ export async function killHere(options: KillOptions): Promise<number> {
     return refuseChoice(near)
   }
   const code = config === undefined ? 0 : await killAccounts(options)
-  const codeOfOthers = nameOthers(others, isReached)
+  const codeOfOthers = nameOthers(others, isReached, isAccountNamed(options))
   if (fault !== undefined) throw fault
   return Math.max(code, codeOfOthers)
 }
@@ -205,7 +205,7 @@ function namingOthers<Result>(load: () => Result): Result {
   try {
     return load()
   } catch (error) {
-    nameOthers(listOtherDaemons([]), false)
+    nameOthers(listOtherDaemons([]), false, false)
     throw error
   }
 }
@@ -228,18 +228,22 @@ function refuseChoice(others: readonly OtherDaemon[]): number {
   return EXIT_NOT_PROVED
 }
 
+const isAccountNamed = ({ config, state }: ConfigOptions): boolean =>
+  config !== undefined || state !== undefined
+
 /**
- * Names those of other folders only where nothing that runs was killed.
+ * Names those of other folders only where nothing that runs was killed. They do not count where the
+ * operator has named the account: its own proof does.
  * @returns the exit code
  */
-function nameOthers(others: readonly OtherDaemon[], isReached: boolean): number {
+function nameOthers(others: readonly OtherDaemon[], isReached: boolean, isNamed: boolean): number {
   const missed = others.filter(
     ({ isOfFolder, isKilled }) => !isKilled && (isOfFolder || !isReached),
   )
   const not = isReached ? 'not' : 'NOT'
   for (const other of missed)
     printResult(`${not} killed: ${other.words} trades on; \`${wordKill(other)}\` kills it`)
-  return isReached || missed.length === 0 ? 0 : EXIT_NOT_PROVED
+  return isReached || isNamed || missed.length === 0 ? 0 : EXIT_NOT_PROVED
 }
 
 const wordKill = ({ options, directories }: OtherDaemon): string =>

@@ -27,6 +27,7 @@ import { didYouMeanEnd } from '../../lib/did-you-mean.ts'
 import { type RequestedCommand, isRiskier } from '../../control/powers.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { addOperatedOptions, loadOperated } from './operated-config.ts'
+import { listPerhapsMeant, type OtherDaemon, shownDefault } from './other-daemons.ts'
 import { proposeCommand } from './propose-command.ts'
 import {
   adviseServerRelease,
@@ -112,6 +113,8 @@ export async function commandDaemon(
   const config = loadOperated(options)
   const { directory } = config.state
   if (given.scope !== undefined && !isScope(given.scope)) return EXIT_USAGE
+  const meant = listPerhapsMeant(config, options)
+  if (meant.length > 0) return printChoice(meant, given, options.reason)
   const scopes = scopesAt(config)
   const order = withWholeScope(given, scopes)
   const isKnown = order.scope === undefined || scopes.includes(order.scope)
@@ -154,6 +157,37 @@ export async function commandDaemon(
         findOrdered: () => findServerKill(config, options),
         heardWithinMs: (config.journal?.leaseMs ?? 0) / RENEWALS,
       })
+}
+
+/** A file for the usual daemon would be obeyed at its next start, which nobody asked for. */
+function printChoice(
+  others: readonly OtherDaemon[],
+  order: OperatorCommand,
+  reason: string,
+): number {
+  const count = others.length === 1 ? 'another daemon' : `${others.length} other daemons`
+  printResult(
+    `not done, and nothing was left: ${shownDefault()} does not run, and ${count} of this folder ${others.length === 1 ? 'does' : 'do'}. If meant:`,
+  )
+  for (const { options, words } of others)
+    printResult(`  intentd ${toVerb(order)}${options} --reason ${toShellWord(reason)}    ${words}`)
+  return EXIT_WAITING
+}
+
+function toVerb(order: OperatorCommand): string {
+  const scope = order.scope === undefined ? '' : ` ${toShellWord(order.scope)}`
+  switch (order.kind) {
+    case 'restrict':
+      return `mode${scope} ${order.mode}`
+    case 'flatten':
+      return `flatten${scope}`
+    case 'adopt':
+      return `adopt${scope} --to ${toShellWord(order.strategy)}`
+    case 'release':
+      return `release${scope}${order.newPeak ? ' --new-peak' : ''}${order.unclaimed ? ' --unclaimed' : ''}`
+    default:
+      return unreachable(order)
+  }
 }
 
 function toRequestedCommand(order: OperatorCommand): RequestedCommand {

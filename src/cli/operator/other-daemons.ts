@@ -31,6 +31,15 @@ export function isUnnamed({ config, state, set }: ConfigOptions): boolean {
   return config === undefined && state === undefined && set.length === 0
 }
 
+/** Those of the folder, where a command names none and the usual daemon does not run. */
+export function listPerhapsMeant(
+  config: OwnConfig,
+  options: ConfigOptions,
+): readonly OtherDaemon[] {
+  if (!isUnnamed(options) || listHolders(config.state.directory).length > 0) return []
+  return listOtherDaemons([config]).filter(({ isOfFolder }) => isOfFolder)
+}
+
 /** Lists those of this user; those of other users only if their state is of this folder. */
 export function listOtherDaemons(own: readonly OwnConfig[]): readonly OtherDaemon[] {
   const ownPids = new Set(own.flatMap(({ state }) => listHolders(state.directory)).map(toPid))
