@@ -107,6 +107,8 @@ export interface Worth {
   readonly least: number
   /** The better of two readings from different answers. */
   readonly confirmed: number
+  /** The same as of the last reading: prices alone confirm nothing. */
+  readonly confirmedRead: number
   /** The worse of the two, if our figure and the exchange's agree. */
   readonly low: number
   /** The median of three readings, so that no single one decides where a day or a peak begins. */

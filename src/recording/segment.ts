@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { parseBoundedJson } from '../lib/text/bounded-json.ts'
 
-export const FORMAT = 6
+export const FORMAT = 7
 
 /**
  * The first line of a segment. The second is the core before the first step. Then comes a line for

@@ -447,7 +447,7 @@ test.concurrent('the shipped configuration has nothing wrong', async () => {
 
   expect(code).toBe(0)
   expect(text).toMatch(
-    /^limits that are off: (?:[a-zA-Z.]+(?: \((?:account|\d+ instruments?|\d+ strateg(?:y|ies)|, )+\))?(?:, |\n))+(?:largest positions: grid-btc 0\.06 BTC, about [\d,.]+ USDT at [\d,.]+; .*\n)?orders from the largest long to the largest short \(orderSizeMax\): grid-btc \d+, .*\nfunding is paid at 00:00, 08:00 and 16:00 UTC \(calendar\.funding\)\norders of a strategy that fails \(onFailure\): cancelled once it is halted \(grid-btc, .*\)\nconfig\/paper\.yaml: nothing wrong; 4 strategies$/,
+    /^limits that are off: (?:[a-zA-Z.]+(?: \((?:account|\d+ instruments?|\d+ strateg(?:y|ies)|, )+\))?(?:, |\n))+(?:largest positions: grid-btc 0\.06 BTC, about [\d,.]+ USDT at [\d,.]+; .*\n)?orders from the largest long to the largest short \(orderSizeMax\): grid-btc \d+, .*\nfunding is paid at 00:00, 08:00 and 16:00 UTC \(calendar\.funding\)\norders of a strategy that fails \(onFailure\): cancelled once it is halted \(grid-btc, .*\)\ntypes of strategies were not checked: TypeScript is not installed here .*\nconfig\/paper\.yaml: nothing wrong; 4 strategies$/,
   )
 })
 

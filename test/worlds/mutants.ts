@@ -954,9 +954,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'trading-blind',
     what: 'how long ago the account was read is not looked at',
-    find: 'ageMs(readings.fillsAskedAt, now),\n    positionAgeMs({ instruments, now: steppedAt }, symbol, now),',
-    replace:
-      '0 * ageMs(readings.fillsAskedAt, now),\n    0 * instruments.size * now * steppedAt * symbol.length,',
+    find: 'return Math.max(ageMs(readings.fillsAskedAt, now), ageMs(positionReadAt, now))',
+    replace: 'return 0 * Math.max(readings.fillsAskedAt, positionReadAt, now)',
   },
   {
     name: 'refused-reads-pause-a-minute',

@@ -155,7 +155,7 @@ export class Account implements MarketListener {
       recorder: this.#recorder,
       joined: () => this.#followRoster(),
       quiesced: () => options.onQuiesced?.(),
-      stopped: (clean) => this.#endStopped(clean),
+      stopped: (clean) => this.#comeToRest(clean),
       broken: (error) => this.fail(error),
     })
     this.#interpreter = new Interpreter(this.#engine, this.#ports)
@@ -590,12 +590,8 @@ export class Account implements MarketListener {
     return killOf(this.#options.book) !== undefined || this.#operator.killSwitch.isThrown
   }
 
-  #endStopped(clean: boolean): void {
-    this.#curve.noteLast()
-    this.#comeToRest(clean)
-  }
-
   #comeToRest(clean: boolean): void {
+    if (this.#fatal === undefined) this.#curve.noteLast()
     this.#state = 'atRest'
     this.#rest.resolve(clean)
   }

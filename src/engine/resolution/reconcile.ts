@@ -71,7 +71,7 @@ export function takePosition(core: Core, reading: PositionReading): void {
   noteMark(core, reading)
   noteStatement(core, reading)
   const position = mutable(instrument.position)
-  if (position.mismatch === undefined) position.readAt = reading.requestedAt
+  if (position.mismatch === undefined) noteReadAt(core, position, reading.requestedAt)
   noteConfirmed(core, instrument, reading)
   // If each new reading replaced the waiting one, none might ever be compared.
   position.pending ??= {
@@ -153,6 +153,15 @@ export function noteRecentFills(core: Core, fills: readonly Fill[], heardAt: num
   }
 }
 
+function noteReadAt(
+  { now }: Core,
+  position: { readAt: number; heardAt: number },
+  requestedAt: number,
+): void {
+  position.readAt = requestedAt
+  position.heardAt = now
+}
+
 export function comparePosition(core: Core, instrument: InstrumentState): void {
   const position = mutable(instrument.position)
   const reading = position.pending
@@ -165,7 +174,7 @@ export function comparePosition(core: Core, instrument: InstrumentState): void {
   position.pending = undefined
   if (core.readings.fillsKnownUntil - reading.requestedAt > RECENT_MS) return
   if (agrees(core, instrument, reading)) {
-    if (position.mismatch !== undefined) position.readAt = reading.requestedAt
+    if (position.mismatch !== undefined) noteReadAt(core, position, reading.requestedAt)
     position.mismatch = undefined
     position.agreedAt = reading.requestedAt
     const wentThrough = holdingsSince(core, instrument, reading.exchangeTime)
@@ -293,7 +302,7 @@ function adopt(
   const position = mutable(instrument.position)
   position.mismatch = undefined
   position.agreedAt = requestedAt
-  position.readAt = requestedAt
+  noteReadAt(core, position, requestedAt)
   // After a crash between the two records, the next run must not trade on an unchecked position.
   halt(
     core,

@@ -254,6 +254,8 @@ export interface PositionCheck {
   readonly agreedAt: number
   /** When the newest reading was asked for. It stands still while a difference is unexplained. */
   readonly readAt: number
+  /** When that reading came, which is long after it was asked for where the exchange is slow. */
+  readonly heardAt: number
   readonly mismatch: Mismatch | undefined
   /** The last one of this run. */
   readonly writtenOff: WriteOff | undefined

@@ -31,7 +31,7 @@ export interface FigureComparison extends Pick<Dispute, 'figure' | 'scope' | 'ou
   readonly answeredAt?: number
   /** After a longer silence the difference counts as a new dispute. */
   readonly silenceMsMax: number
-  /** One witness is not heard meanwhile, so the time of the dispute begins anew. */
+  /** One witness is not heard meanwhile: this neither counts as a comparison nor undoes one. */
   readonly isUnread?: boolean
 }
 
@@ -84,22 +84,21 @@ function noteDifference(
   const { now } = core
   const since = before?.since ?? now
   const isConfirmed = isLarge || now - since >= LOGGED_AFTER_MS
-  const isSilent = before === undefined || isUnread || now - before.comparedAt > silenceMsMax
+  const isSilent = before === undefined || now - before.comparedAt > silenceMsMax
   const hasLasted = now - since >= figureSettingsOf(core).disputeMsMax
   const isLogged = before?.isLogged === true || (!isPatient && isConfirmed) || hasLasted
-  const dispute: Dispute = {
-    figure,
-    scope,
-    ours,
-    theirs,
-    since,
-    comparedAt: now,
-    countedFrom: isSilent ? now : before.countedFrom,
-    comparisons: (before?.comparisons ?? 0) + 1,
-    agreedBy: undefined,
-    hasDiffered: before?.hasDiffered === true || !isPatient,
-    isLogged,
-  }
+  const shown = { figure, scope, ours, theirs, since, isLogged }
+  const dispute: Dispute =
+    isUnread && before !== undefined
+      ? { ...before, ...shown }
+      : {
+          ...shown,
+          comparedAt: now,
+          countedFrom: isSilent ? now : before.countedFrom,
+          comparisons: (before?.comparisons ?? 0) + 1,
+          agreedBy: undefined,
+          hasDiffered: before?.hasDiffered === true || !isPatient,
+        }
   mutable(core.disputes.open).set(pairKey(figure, scope), dispute)
   if (isLogged && before?.isLogged !== true) {
     announce(core, 'warn', 'equity.disputed', { figure, scope, ours, theirs })

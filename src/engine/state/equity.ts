@@ -102,6 +102,7 @@ export function flatWorth({
     believed: ours,
     least: ours,
     confirmed: ours,
+    confirmedRead: ours,
     low: ours,
     basis: ours,
     base: { trust: 'flat', net: ours, ours, positionAt, tickersAt },

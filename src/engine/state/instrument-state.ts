@@ -31,6 +31,7 @@ export function createInstrumentState(symbol: string): InstrumentState {
     position: {
       agreedAt: 0,
       readAt: 0,
+      heardAt: 0,
       mismatch: undefined,
       writtenOff: undefined,
       movedAt: 0,

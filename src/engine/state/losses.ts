@@ -182,8 +182,8 @@ function weigh(before: Worth | undefined, seen: Witnesses, withinMs: number): Wo
     !isUndecided &&
     isOtherAnswer(known.base, reading, needsBoth)
   const other = isConfirmed ? known.base.net : Number.NaN
-  const ofEarlier = isUnread ? known?.base.net : known?.confirmed
-  const confirmed = Math.max(net, isConfirmed ? other : (ofEarlier ?? Number.NaN))
+  const ofReadings = isConfirmed ? other : (known?.confirmedRead ?? Number.NaN)
+  const confirmed = Math.max(net, ofReadings)
   const wasAgreed = known?.base.trust === 'agreed' || known?.base.trust === 'flat'
   const lower = isConfirmed && wasAgreed ? other : (known?.low ?? Number.NaN)
   const middle = isConfirmed
@@ -196,6 +196,7 @@ function weigh(before: Worth | undefined, seen: Witnesses, withinMs: number): Wo
     believed: trust === 'alone' ? confirmed : net,
     least,
     confirmed,
+    confirmedRead: isUnread ? ofReadings : confirmed,
     low: trust === 'agreed' ? Math.min(net, lower) : Number.NaN,
     basis: needsBoth ? Number.NaN : middle,
     earlier: isConfirmed ? known.base.ours : (known?.earlier ?? Number.NaN),

@@ -7,7 +7,7 @@ import { accountHoldingOf, holdingOf, pairOf } from '../book/book.ts'
 import { type Core, specOf } from './core.ts'
 import { figureSettingsOf } from './disputes.ts'
 import { marketOf } from './market-state.ts'
-import { positionAgeMs } from './readings.ts'
+import { positionSilenceMs } from './readings.ts'
 import type { PositionStatement } from '../../domain/loss-limits.ts'
 
 /** A price from one answer of the tickers. */
@@ -145,7 +145,7 @@ export function comparableStatement(
 
 /** No reading that fits the book has come for so long that what it stated is not known any more. */
 export function isPositionUnread(core: Core, symbol: string): boolean {
-  return positionAgeMs(core, symbol) > core.settings.limits.accountAgeMaxMs
+  return positionSilenceMs(core, symbol) > core.settings.limits.accountAgeMaxMs
 }
 
 /** A reading confirms a later one for so many times the maximum age of readings. */

@@ -74,18 +74,13 @@ export function accountAgeMs(
   symbol: string,
   now = steppedAt,
 ): number {
-  return Math.max(
-    ageMs(readings.fillsAskedAt, now),
-    positionAgeMs({ instruments, now: steppedAt }, symbol, now),
-  )
+  const positionReadAt = instruments.get(symbol)?.position.readAt ?? 0
+  return Math.max(ageMs(readings.fillsAskedAt, now), ageMs(positionReadAt, now))
 }
 
-export function positionAgeMs(
-  { instruments, now: steppedAt }: Pick<Core, 'instruments' | 'now'>,
-  symbol: string,
-  now = steppedAt,
-): number {
-  return ageMs(instruments.get(symbol)?.position.readAt ?? 0, now)
+/** The time since the last reading came that fits the book. */
+export function positionSilenceMs({ instruments, now }: Core, symbol: string): number {
+  return ageMs(instruments.get(symbol)?.position.heardAt ?? 0, now)
 }
 
 /** Infinity without a reading, or if our clock was set back since. */

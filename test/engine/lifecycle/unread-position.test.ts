@@ -4,7 +4,11 @@ import { type LossLimits } from '../../../src/domain/loss-limits.ts'
 import { type Fill } from '../../../src/domain/fill.ts'
 import { type Scope, strategyScope } from '../../../src/domain/trading-mode.ts'
 import { TickerTable } from '../../../src/domain/ticker-table.ts'
-import { type DepositCommand, type EngineCommand } from '../../../src/engine/event.ts'
+import {
+  type DepositCommand,
+  type EngineCommand,
+  type EngineEvent,
+} from '../../../src/engine/event.ts'
 import { decimal } from '../../../src/lib/decimal.ts'
 import { makeLimits, makeOwnLimits } from '../../support/made-limits.ts'
 import { madeInstrument } from '../../support/market-moment.ts'
@@ -27,6 +31,11 @@ class Account extends EngineBench {
   readonly unread = new Set<string>()
   isSilent = false
   isPriced = true
+  /** How long an answer about a position takes; the next is asked for once it has come. */
+  delayMs = 0
+  /** Factor of the mark price that is stated. */
+  lag = 1
+  readonly #asked = new Map<string, { readonly dueAt: number; readonly event: EngineEvent }>()
   /** Every answer about fills has them again. */
   repeated: readonly Fill[] = []
   readonly fills: Fill[] = []
@@ -67,8 +76,9 @@ class Account extends EngineBench {
         })
         continue
       }
+      if (this.#asked.has(symbol)) continue
       const lots = this.held[symbol] ?? 0
-      const price = this.prices[symbol] ?? Number.NaN
+      const price = this.lag * (this.prices[symbol] ?? Number.NaN)
       const row = {
         holdSide: 'long',
         lots,
@@ -80,7 +90,20 @@ class Account extends EngineBench {
         positionMode: 'one_way_mode',
       } as const
       const rows = lots > 0 ? [row] : []
-      this.step({ kind: 'positionRead', reading: { symbol, rows, isSilent: false, ...at } })
+      const reading = { symbol, rows, isSilent: false, ...at }
+      this.#asked.set(symbol, {
+        dueAt: this.now + this.delayMs,
+        event: { kind: 'positionRead', reading },
+      })
+    }
+    this.#answer()
+  }
+
+  #answer(): void {
+    for (const [symbol, { dueAt, event }] of this.#asked) {
+      if (dueAt > this.now) continue
+      this.#asked.delete(symbol)
+      this.step(event)
     }
   }
 
@@ -91,6 +114,7 @@ class Account extends EngineBench {
       if (this.isPriced && !this.isSilent) this.hear()
       this.step({ kind: 'timePassed' })
       if (this.now % 1000 < 250) this.poll()
+      else this.#answer()
     }
     this.said.push(...this.take('announce').map(({ event, fields }) => ({ event, fields })))
     return this
@@ -286,6 +310,49 @@ describe('[MON2] a position that is not read', () => {
 
     expect(bench.engine.equity?.equity).toBeCloseTo(990, 6)
     expect(bench.engine.disputes.size).toBe(0)
+  })
+})
+
+describe('[MON1] answers about positions that take long', () => {
+  test.each([0.6, 0.95, 1.2])('reach every limit: %s of the age allowed', (share) => {
+    const bench = holding()
+    bench.delayMs = share * AGE_MS
+    bench.pass(60_000)
+    expect(bench.codes).toEqual([])
+    expect(bench.heard('equity.disputed')).toEqual([])
+
+    bench.prices[A] = 5000
+    bench.pass(30_000)
+
+    expect(bench.codes).toEqual(
+      expect.arrayContaining(['dailyLoss', 'drawdown', 'drawdownFlatten']),
+    )
+  })
+
+  test.each([0.6, 0.95, 1.2])('end a dispute: %s of the age allowed', (share) => {
+    const bench = holding()
+    bench.delayMs = share * AGE_MS
+    bench.pass(20_000)
+    bench.lag = 0.85
+    bench.pass(9000)
+    bench.lag = 1
+    bench.pass(30_000)
+
+    expect(bench.heard('equity.disputed')).toHaveLength(1)
+    expect(bench.engine.disputes.size).toBe(0)
+    expect(bench.codes).toEqual([])
+  })
+
+  test('a single one is not confirmed by growing old', () => {
+    const bench = holding()
+    bench.pass(250)
+    bench.prices[A] = 6000
+    bench.pass(1000)
+    bench.unread.add(A)
+
+    bench.pass(60_000)
+
+    expect(bench.codes).not.toContain('drawdownFlatten')
   })
 })
 

@@ -140,11 +140,13 @@ export function watchNeedlessCancels(world: World): WorldWatcher {
 }
 
 /**
- * The daemon closes a part of what the strategy holds there. The image of the core, which says so,
- * is written only while something is held for that.
+ * The daemon closes a part of what the strategy holds there. The book says what a person closes;
+ * the image of the core, which says the rest, is written only while something is held for that.
  */
-export function isClosedInPart(engine: Engine, { strategyId, symbol }: OrderTerms): boolean {
+export function isClosedInPart(engine: Engine, terms: OrderTerms): boolean {
+  const { strategyId, symbol } = terms
   const { book } = engine
+  if (isClosedByHand(book, terms)) return true
   const held = restrictionsOn(book, symbol).filter(({ code }) => REDUCING.has(code))
   if (held.length === 0) return false
   const reduction = parseCore(engine.write()).reductions.get(symbol)
@@ -154,6 +156,15 @@ export function isClosedInPart(engine: Engine, { strategyId, symbol }: OrderTerm
     held.some(({ code }) => code === reduction.code) &&
     holdingOf(book, strategyId, symbol)[`${reduction.holdSide}Lots`] > keptLots
   )
+}
+
+/** Open orders of these strategies are cancelled first (docs/trading-modes.md). */
+function isClosedByHand(book: Book, { strategyId, symbol }: OrderTerms): boolean {
+  const held = holdingOf(book, strategyId, symbol)
+  return restrictionsOn(book, symbol, strategyId)
+    .flatMap(({ code, keeps }) => (code === 'close' ? (keeps ?? []) : []))
+    .filter((kept) => kept.strategyId === strategyId && kept.symbol === symbol)
+    .some((kept) => held.longLots > kept.longLots || held.shortLots > kept.shortLots)
 }
 
 const REDUCING: ReadonlySet<ModeReason> = new Set(['worstCase', 'liquidationNear'])

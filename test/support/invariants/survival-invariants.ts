@@ -63,6 +63,7 @@ export function watchSurvival(world: World): WorldWatcher {
       const { engine } = world.process
       if (engine === undefined) return
       count.known.note(event, now)
+      if (isPositionRead(event, effects)) count.noteRead(event.reading.symbol)
       if (event.kind === 'snapshotTaken') count.look()
       judgeOrders(world, count, { effects, now })
       judgeDenials(world, count, effects)
@@ -92,8 +93,8 @@ function judgeOrders(
     if (effect.kind !== 'record' || effect.record.kind !== 'send') continue
     const { orders } = effect.record
     if (!orders.some(({ purpose }) => purpose !== 'flatten')) continue
-    // Without a price what reduces must not wait for it.
-    if (count.lacksPrice(now) && orders.every((terms) => opensNothing(world, terms))) continue
+    // What reduces must not wait for a price or for what the account is worth.
+    if (count.isUnknown(now) && orders.every((terms) => opensNothing(world, terms))) continue
     count.look()
     const { equity } = count.most(KNOWN_WITHIN_MS)
     const added = new Set<string>(orders.map(({ clientOid }) => clientOid))
@@ -185,11 +186,7 @@ function positionsMax({ settings }: World, symbol: string): number {
 
 function judgeMissingHold(world: World, count: SurvivalCount, { event, effects }: Step): void {
   const { engine } = world.process
-  if (event.kind !== 'positionRead' || engine === undefined) return
-  const isRefused = effects.some(
-    (effect) => effect.kind === 'announce' && effect.event === 'read.failed',
-  )
-  if (isRefused || engine.phase !== 'running') return
+  if (!isPositionRead(event, effects) || engine?.phase !== 'running') return
   count.look()
   count.noteReading()
   const lowest = count.lowestOfLast(HELD_WITHIN_MS)
@@ -200,6 +197,16 @@ function judgeMissingHold(world: World, count: SurvivalCount, { event, effects }
     'MON1',
     `${lowest} of the budget was used at least for seconds, and nothing is held for it`,
   )
+}
+
+function isPositionRead(
+  event: EngineEvent,
+  effects: readonly Effect[],
+): event is Extract<EngineEvent, { kind: 'positionRead' }> {
+  const isRefused = effects.some(
+    (effect) => effect.kind === 'announce' && effect.event === 'read.failed',
+  )
+  return event.kind === 'positionRead' && !isRefused
 }
 
 interface Sample {
@@ -222,6 +229,7 @@ class SurvivalCount {
   readonly known = new KnownPrices()
   readonly #world: World
   #samples: Sample[] = []
+  readonly #readInRun = new Set<string>()
   #readAt = 0
   #readSince = 0
   #releasedAt = 0
@@ -233,6 +241,7 @@ class SurvivalCount {
   forget(): void {
     this.known.forget()
     this.#samples = []
+    this.#readInRun.clear()
     this.#readSince = this.#world.time.now
   }
 
@@ -265,16 +274,25 @@ class SurvivalCount {
     if (this.#samples.length > 400) this.#samples = this.#samples.slice(-200)
   }
 
-  /** A price of what is held or ordered is older than its limit. @param now Unix ms, our clock */
-  lacksPrice(now: number): boolean {
+  /**
+   * A price of what is held or ordered is older than its limit, or this run has yet to read a
+   * position that is held. @param now Unix ms, our clock
+   */
+  isUnknown(now: number): boolean {
     const { settings, process } = this.#world
     const { book } = process.engine ?? {}
     return [...settings.instruments.keys()].some((symbol) => {
       if (!book) return true
       const { longLots, shortLots } = accountHoldingOf(book, symbol)
-      const isAtRisk = longLots + shortLots > 0 || (book.open.get(symbol)?.size ?? 0) > 0
+      const isHeld = longLots + shortLots > 0
+      if (isHeld && !this.#readInRun.has(symbol)) return true
+      const isAtRisk = isHeld || (book.open.get(symbol)?.size ?? 0) > 0
       return isAtRisk && !(this.known.ageOf(symbol, now) <= settings.limits.dataAgeMaxMs)
     })
+  }
+
+  noteRead(symbol: string): void {
+    this.#readInRun.add(symbol)
   }
 
   /** Long unread positions prove nothing about what should have been done. */
