@@ -345,6 +345,7 @@ const ROUTINE_LEVELS = ['debug', 'info']
 /** What tells so much takes more lines, as a warning or an error with its reason may. */
 const MORE_THAN_A_LINE = [
   'clock.machineAgrees',
+  'close.begun',
   'control.commanded',
   'control.listening',
   'daemon.heartbeat',
@@ -379,6 +380,10 @@ const MORE_THAN_A_LINE = [
   'standby.following',
   'standby.tookOver',
   'trade.closed',
+  'trading.halted',
+  'trading.killed',
+  'trading.reducing',
+  'trading.released',
   'universe.changed',
 ]
 
